@@ -24,7 +24,19 @@ class UnknownBackendError(XlaExplorerError, LookupError):
 
 
 def backend_names() -> list[str]:
-    """Names of all backends, installed plug-ins included."""
+    """Names of all backends, installed plug-ins included.
+
+    Returns
+    -------
+    list of str
+        The names, sorted.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> {"cpu", "gpu", "interpreter", "xla"} <= set(xe.backend_names())
+    True
+    """
     from importlib.metadata import entry_points
 
     return sorted({*_BUILT_IN, *_REGISTERED, *[point.name for point in entry_points(group=GROUP)]})

@@ -59,17 +59,51 @@ def exercise(name: str, task: str, start: str) -> Callable[[Checker], Checker]:
 
 
 def exercises() -> dict[str, Exercise]:
-    """All exercises by name, in the order of the notebooks."""
+    """All exercises of the course, in the order of the notebooks.
+
+    Returns
+    -------
+    dict
+        The exercises by name.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> next(iter(xe.exercises()))
+    'nb01.leaves'
+    """
     return dict(sorted(_EXERCISES.items()))
 
 
 def check(name: str, answer: Any) -> CheckResult:
-    """Check an answer to an exercise of the course, for example `xe.check("nb03.dce", my_pass)`.
+    """Check an answer to an exercise of the course.
 
-    The result is true when the exercise is solved; it shows itself with the smallest counter-example, what was expected and got, and the
-    next step. UnknownExerciseError for a name that is none. An exception of the answer's own code is a failed check, not an error here;
-    NotImplementedError (what the stubs raise) means "not solved yet". One call of the answer may compute for `xe.options.timeout`
-    seconds, or 10.
+    The result is true when the exercise is solved. It shows itself with the smallest counter-example, what was expected and got, and the
+    next step. An exception of the answer's own code is a failed check, not an error here; NotImplementedError (what the stubs raise) means
+    "not solved yet". One call of the answer may compute for `xe.options.timeout` seconds, or 10.
+
+    Parameters
+    ----------
+    name
+        The exercise, such as `nb03.dce`; `xe.exercises()` has all.
+    answer
+        What the exercise asks for: a function, a pass, a value.
+
+    Returns
+    -------
+    CheckResult
+        True when the exercise is solved.
+
+    Raises
+    ------
+    UnknownExerciseError
+        No exercise has that name.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> bool(xe.check("nb03.dce", lambda module: False))
+    False
     """
     found = _EXERCISES.get(name)
     if found is None:

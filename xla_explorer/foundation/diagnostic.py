@@ -6,9 +6,23 @@ from xla_explorer.foundation.visible_text import cleaned_text
 
 
 class XlaExplorerError(Exception):
-    """Base of every error this package raises on purpose. `hint` is the next step, one sentence.
+    """Base of every error that this package raises on purpose. `str()` shows control characters of a quoted file as escapes.
 
-    Both may quote a user's file: `str()` shows its control characters as escapes.
+    Parameters
+    ----------
+    message
+        What happened, in one sentence.
+    hint
+        The next step, in one sentence.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> try:
+    ...     xe.example("resnet")
+    ... except xe.XlaExplorerError as problem:
+    ...     print(problem.hint)
+    choose from: attention, mlp_train
     """
 
     def __init__(self, message: str, hint: str = "") -> None:

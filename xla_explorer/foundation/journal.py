@@ -135,7 +135,19 @@ class Event:
 
 
 class Journal:
-    """Spans and events in order, with the queries every view asks."""
+    """Spans and events of a compile in order, with the queries that every view asks.
+
+    Parameters
+    ----------
+    level
+        How much is recorded: off, passes, decisions or everything.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> xe.Journal("passes").level.name
+    'PASSES'
+    """
 
     __slots__ = ("_stack", "events", "level", "spans")
 

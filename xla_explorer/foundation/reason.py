@@ -20,8 +20,21 @@ from xla_explorer.foundation.visible_text import cleaned_text
 class Reason:
     """Why something was refused (or, on a decision that went ahead, what spoke for it).
 
-    `code` is stable kebab-case, for tests and filters; `message` is one sentence with names and numbers in it; `facts`
-    holds the same numbers typed.
+    Parameters
+    ----------
+    code
+        Stable kebab-case, for tests and filters.
+    message
+        One sentence with names and numbers in it.
+    facts
+        The same numbers typed.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> reason = xe.Reason("too-many-operands", "%fusion would have 70 operands, the limit is 64", {"operands": 70, "limit": 64})
+    >>> reason.code, reason.facts["limit"]
+    ('too-many-operands', 64)
     """
 
     __slots__ = ("code", "facts", "message")

@@ -69,8 +69,30 @@ def snapshot_difference(before: ModuleSnapshot, after: ModuleSnapshot) -> Snapsh
 
 
 class HloModule:
-    """computations: name -> computation, callees before callers. attributes: header attributes by name (raw text or
-    decoded), in order. is_scheduled: the order of instructions is the order of execution."""
+    """A module: computations, the entry among them, and the attributes of its header.
+
+    Parameters
+    ----------
+    name
+        The module's name.
+
+    Attributes
+    ----------
+    computations
+        Name to computation, callees before callers.
+    attributes
+        Header attributes by name (raw text or decoded), in order.
+    is_scheduled
+        Whether the order of instructions is the order of execution.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> module = xe.parse_hlo(text)
+    >>> module.entry.root.name, len(module.computations)
+    ('r', 1)
+    """
 
     __slots__ = ("_next_computation", "_next_instruction", "attributes", "computations", "entry", "filename", "frames", "name", "names",
                  "source_text")

@@ -1,8 +1,7 @@
 """What a pass is given besides the module: the journal's front door, overrides, and facts about the target.
 
 Passes never write to the journal. They ask: `context.decide("fusion", CHECKS, producer, consumer)`; the context runs
-the
-checks, consults the overrides of the user, records the answer with its facts, and returns it.
+the checks, consults the overrides of the user, records the answer with its facts, and returns it.
 """
 
 from __future__ import annotations
@@ -141,10 +140,9 @@ def _names(instructions: Iterable[HloInstruction]) -> set[str | int]:
 
 
 class PassContext:
-    """Handed to every pass. journal: None when off. target: facts about the device, read with `fact`. acting: the
-    pass or rule
-    at work, for the events of the graph's listener; set by the drivers. rewrites: rules that fired. actions: those and decisions that
-    went ahead."""
+    """Handed to every pass. journal: None when off. target: facts about the device, read with `fact`. acting: the pass
+    or rule at work, for the events of the graph's listener; set by the drivers. rewrites: rules that fired. actions:
+    those and decisions that went ahead."""
 
     __slots__ = ("acting", "actions", "checklists", "control", "decisions_on", "everything_on", "journal", "rewrites", "target")
 

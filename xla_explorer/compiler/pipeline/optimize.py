@@ -46,8 +46,8 @@ def optimize(
     """Run passes on a copy of the module (on itself with in_place) and return the trace; `.module` is the result.
 
     journal: `off`, `passes`, `decisions`, `everything`, or a Journal to write to. verify: run the verifier after each
-    pass that
-    changed something. PassFailedError (with `.trace`) when a pass fails; keep_errors returns that trace instead.
+    pass that changed something. PassFailedError (with `.trace`) when a pass fails; keep_errors returns that trace
+    instead.
     """
     made = journal if isinstance(journal, Journal) else Journal(journal)
     context = PassContext(made, control, target)

@@ -26,8 +26,26 @@ class PipelineSyntaxError(XlaExplorerError, ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class PassPipeline:
-    """steps: passes and pipelines, in order. fixed_point: repeat until no step changes anything, at most `limit`
-    times."""
+    """Passes and pipelines in order, as immutable data with a text form.
+
+    Parameters
+    ----------
+    name
+        The pipeline's name, which its spans in the journal have.
+    steps
+        Passes and pipelines, in order.
+    fixed_point
+        Repeat until no step changes anything.
+    limit
+        How often a fixed point is repeated at most.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> session = xe.compile("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }", "interpreter", "algsimp,dce")
+    >>> [step.name for step in session.pipeline.steps]
+    ['algsimp', 'dce']
+    """
 
     name: str
     steps: tuple[HloPass | PassPipeline, ...]

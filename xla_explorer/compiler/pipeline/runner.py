@@ -156,10 +156,8 @@ def run_pipeline(
     """Run the pipeline on the module, in place.
 
     verifier: called after each pass that changed something; what it raises ends the run. snapshots: keep the module
-    before and
-    after each pass (by default whenever there is a journal); without them the truth of `changed` is not checked. A
-    failing pass
-    does not raise here: the trace ends with its step and holds the exception as `error`.
+    before and after each pass (by default whenever there is a journal); without them the truth of `changed` is not
+    checked. A failing pass does not raise here: the trace ends with its step and holds the exception as `error`.
     """
     context = context or PassContext()
     if snapshots is None:

@@ -58,8 +58,21 @@ def largest_error(reference: Sequence[Array], values: Sequence[Array]) -> tuple[
 
 
 class ValuesDifferError(XlaExplorerError):
-    """A pass changed what the module computes. `pass_name` is the pass, `error` the largest relative error (inf: it cannot be
-    evaluated any more)."""
+    """A pass changed the values that the module computes.
+
+    Attributes
+    ----------
+    pass_name
+        The pass after which the values differ.
+    error
+        The largest relative error; infinity when the module can no longer be evaluated.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> str(xe.ValuesDifferError("algsimp", 0.5)).splitlines()[0]  # doctest: +ELLIPSIS
+    '...algsimp...'
+    """
 
     def __init__(self, pass_name: str, error: float, problem: str = "") -> None:
         what = problem or f"the largest error is {error:.3g} of the largest value"

@@ -35,9 +35,8 @@ def rewrite_computation(
     """Apply the rules to a fixed point. Returns the number of rewrites.
 
     The first rule in order that fits, that no guard and no user's control refuses, and whose build gives an
-    instruction,
-    replaces the visited one. What dies with it is removed at once. Without `revisit` each instruction is looked at once,
-    operands first, and what a rewrite makes not at all.
+    instruction, replaces the visited one. What dies with it is removed at once. Without `revisit` each instruction is
+    looked at once, operands first, and what a rewrite makes not at all.
     """
     table, candidates = rules.by_opcode, rules.candidates
     instructions = computation.instructions

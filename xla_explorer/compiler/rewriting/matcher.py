@@ -1,8 +1,7 @@
 """Patterns compiled to straight-line matcher functions.
 
-Commutative orders are unrolled into successive attempts of nested `if`s that compare opcode rows by identity;
-measured 5 times
-faster than walking the pattern.
+Commutative orders are unrolled into successive attempts of nested `if`s that compare opcode rows by identity; measured
+5 times faster than walking the pattern.
 """
 
 from __future__ import annotations

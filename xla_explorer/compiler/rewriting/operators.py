@@ -1,8 +1,7 @@
 """Pattern constructors, one for each opcode row: `from ...operators import add, get_tuple_element, abs_`.
 
 They are derived from the opcode table on access. Dashes become underscores; a name that Python reserves or that is a
-builtin
-gets an underscore at its end (`and_`, `abs_`, `map_`, `while_`).
+builtin gets an underscore at its end (`and_`, `abs_`, `map_`, `while_`).
 """
 
 from __future__ import annotations

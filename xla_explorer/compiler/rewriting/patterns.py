@@ -1,11 +1,9 @@
 """Patterns as data: what an instruction and its operands must look like.
 
 Leaves: `any_("x")`, `scalar(0)` (a constant whose elements all equal 0, looking through a broadcast), `splat("c")` (a
-constant
-with one value for all elements), `constant("c")`. Inner nodes: operator constructors, one for each opcode row
+constant with one value for all elements), `constant("c")`. Inner nodes: operator constructors, one for each opcode row
 (`rewriting/operators.py`). A name captures; a name used twice demands the same instruction twice. Operands of
-commutative
-opcodes match in either order.
+commutative opcodes match in either order.
 """
 
 from __future__ import annotations
@@ -25,11 +23,9 @@ BROADCAST = opcode("broadcast")
 class Pattern:
     """opcodes: the rows that fit, () for any. operands: None when not looked at. name: what it is captured as.
 
-    value: the scalar that every element must equal. uniform: any one value for all elements. attributes: (name,
-    value) pairs
-    that must hold (defaults count). single_use: exactly one instruction reads it. predicate: a further pure test, for
-    what no
-    shape of operands can say (an operand list of any length, an identity permutation).
+    value: the scalar that every element must equal. uniform: any one value for all elements. attributes: (name, value)
+    pairs that must hold (defaults count). single_use: exactly one instruction reads it. predicate: a further pure test,
+    for what no shape of operands can say (an operand list of any length, an identity permutation).
     """
 
     opcodes: tuple[OpcodeSpec, ...] = ()

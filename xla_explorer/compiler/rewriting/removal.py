@@ -97,8 +97,7 @@ def remove_if_dead(
     """Remove `start` when nobody uses it, then operands that die with it. Returns the number removed.
 
     Parameters, the root, what has side effects and what control edges name all stay. on_single: told about operands
-    that have
-    one user left, because rules that demand a single use may fit now.
+    that have one user left, because rules that demand a single use may fit now.
     """
     removed, work, root = 0, [start], computation.root
     while work:

@@ -1,8 +1,8 @@
 """A rule is data: a pattern, pure guards and a build function; its name, its sentence, its picture and its claim.
 
 The name of the build function, in kebab case, is the rule's public id; the docstring is the sentence shown to people;
-`before`
-and `after` are the picture and a test; `exactness` is the claim that a property test checks against the evaluator.
+`before` and `after` are the picture and a test; `exactness` is the claim that a property test checks against the
+evaluator.
 """
 
 from __future__ import annotations
@@ -121,11 +121,9 @@ def rule(
     """Declare a rule. The decorated build function takes, by name, any of `computation`, `instruction` and the
     captures.
 
-    It returns the instruction that takes the place of the matched one (made by `computation.add`, or one that
-    exists), or None
-    or a Reason when it finds that it cannot; it must not have created anything then. Guards take the same names,
-    without
-    `computation`, and return None or a Reason. before, after: HLO text of an entry computation.
+    It returns the instruction that takes the place of the matched one (made by `computation.add`, or one that exists),
+    or None or a Reason when it finds that it cannot; it must not have created anything then. Guards take the same
+    names, without `computation`, and return None or a Reason. before, after: HLO text of an entry computation.
     """
 
     def declare(function: Callable[..., BuildResult]) -> Rule:

@@ -30,9 +30,8 @@ _DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "c
 
 
 class Comparison:
-    """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right,
-    code left, code right). wishes: what was
-    forced and forbidden in `left`, and whether it was granted. left, right: the sessions."""
+    """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right, code left, code right). wishes:
+    what was forced and forbidden in `left`, and whether it was granted. left, right: the sessions."""
 
     def __init__(self, left: Session, right: Session, rows: list[Row], changed_decisions: list[tuple[str, ...]]) -> None:
         self.left, self.right, self.rows, self.changed_decisions = left, right, rows, changed_decisions

@@ -70,17 +70,40 @@ def from_jax(
     platform: str = "cpu",
     **keywords: Any,
 ) -> HloModule:
-    """The HLO module that JAX makes of a function: before XLA's passes, the user's file and line on each instruction.
+    """The HLO module that JAX makes of a function: before XLA's passes, with the user's file and line on each instruction.
 
-    args_or_specs, keywords: example arguments, arrays or `jax.ShapeDtypeStruct`, in any pytree. function: plain, jitted, or made by
-    `jax.grad`, `jax.vmap` and their kin; shardings and donations of a jitted one are kept. platform: for which device JAX lowers
-    (`cpu`, `cuda`, `tpu`); it decides which library calls linear algebra becomes.
+    Source: jax.stages (Traced.lower). Needs the extra `jax`.
 
-    Raises:
-        MissingExtraError: jax is not installed.
-        Whatever JAX raises while it traces the function.
+    Parameters
+    ----------
+    function
+        Plain, jitted, or made by `jax.grad`, `jax.vmap` and their kin. Shardings and donations of a jitted one are kept.
+    *args_or_specs
+        Example arguments, arrays or `jax.ShapeDtypeStruct`, in any pytree.
+    static_argnums, static_argnames, donate_argnums
+        As `jax.jit` takes them.
+    platform
+        For which device JAX lowers (`cpu`, `cuda`, `tpu`); it decides which library calls linear algebra becomes.
+    **keywords
+        Example keyword arguments.
 
-    Source: jax.stages (Traced.lower).
+    Returns
+    -------
+    HloModule
+        The module.
+
+    Raises
+    ------
+    MissingExtraError
+        jax is not installed. What JAX raises while it traces the function is passed on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xla_explorer as xe
+    >>> module = xe.from_jax(lambda x: x + 1, np.ones(3, np.float32))
+    >>> module.entry.root.shape.text_without_layout
+    'f32[3]'
     """
     return lower(function, args_or_specs, keywords, static_argnums=static_argnums, static_argnames=static_argnames,
                  donate_argnums=donate_argnums, platform=platform).module

@@ -18,15 +18,40 @@ __all__ = ["StablehloError", "StablehloUnsupportedError", "parse_stablehlo"]
 def parse_stablehlo(text: str | bytes, filename: str | None = None) -> HloModule:
     """The HLO module of a StableHLO (or MHLO, with CHLO) program in MLIR's textual form, pretty or generic.
 
-    The entry is the function `main`, or the only public one. Locations become metadata (op_name, file, line); shardings, aliases and donors
-    of arguments are kept; functions are specialised to the shapes that they are called with.
+    The entry is the function `main`, or the only public one. Locations become metadata (op_name, file, line). Shardings, aliases and
+    donors of arguments are kept. Functions are specialised to the shapes that they are called with. Source: StableHLO specification; XLA's
+    translation of StableHLO to HLO.
 
-    Raises:
-        StablehloError: the text cannot be read; a caret shows the place.
-        StablehloUnsupportedError: HLO (or ours) has no such thing; `reason` says which.
-        HloVerifyError: the program breaks a rule of an operation that only the whole module shows.
+    Parameters
+    ----------
+    text
+        The program.
+    filename
+        The name that messages show.
 
-    Source: StableHLO specification; XLA's translation of StableHLO to HLO.
+    Returns
+    -------
+    HloModule
+        The module.
+
+    Raises
+    ------
+    StablehloError
+        The text cannot be read; a caret shows the place.
+    StablehloUnsupportedError
+        HLO (or this reader) has no such operation; `reason` says which.
+    HloVerifyError
+        The program breaks a rule of an operation that only the whole module shows.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> module = xe.parse_stablehlo('''func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+    ...   %0 = stablehlo.tanh %a : tensor<4xf32>
+    ...   return %0 : tensor<4xf32>
+    ... }''')
+    >>> module.entry.root.opcode.name
+    'tanh'
     """
     if isinstance(text, bytes | bytearray):
         text = bytes(text).decode("utf-8", "replace")

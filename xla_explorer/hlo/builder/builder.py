@@ -68,7 +68,21 @@ def type_of(given: Any) -> PrimitiveType:
 class HloBuilder(StructuredControl):
     """Builds one module; `nested` builders share it and write the computations that it calls.
 
-    name: of the module. locations: whether instructions record the caller's file and line as metadata.
+    Parameters
+    ----------
+    name
+        The module's name.
+    locations
+        Whether instructions record the caller's file and line as metadata.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> b = xe.HloBuilder("decay", locations=False)
+    >>> x = b.parameter(xe.f32[4], "x")
+    >>> module = b.build((-x).exp())
+    >>> [i.opcode.name for i in module.instructions()]
+    ['parameter', 'negate', 'exponential']
     """
 
     module: HloModule

@@ -40,25 +40,144 @@ def _builder_of(name: str, *given: Any) -> HloBuilder:
 
 
 def while_loop(condition: Function, body: Function, init: Any) -> HloValue:
-    """Apply `body` while `condition` holds; see `HloBuilder.while_loop`."""
+    """Apply `body` while `condition` holds; see `HloBuilder.while_loop`.
+
+    Parameters
+    ----------
+    condition
+        A function of the state that returns a pred scalar.
+    body
+        A function of the state that returns the next state.
+    init
+        The first state: a value or a tuple of values.
+
+    Returns
+    -------
+    HloValue
+        The last state.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> b = xe.HloBuilder("doubling")
+    >>> x = b.parameter(xe.s32[()])
+    >>> module = b.build(xe.while_loop(lambda v: v < 100, lambda v: v + v, x))
+    >>> int(xe.evaluate(module, 3))
+    192
+    """
     return _builder_of("while_loop", init).while_loop(condition, body, init)
 
 
 def fori_loop(lower: Any, upper: Any, body: Function, init: Any) -> HloValue:
-    """`body(i, state)` for i in range(lower, upper); see `HloBuilder.fori_loop`."""
+    """`body(i, state)` for i from `lower` up to, not including, `upper`; see `HloBuilder.fori_loop`.
+
+    Parameters
+    ----------
+    lower, upper
+        The bounds: Python integers or s32 scalars.
+    body
+        A function of the index and the state that returns the next state.
+    init
+        The first state: a value or a tuple of values.
+
+    Returns
+    -------
+    HloValue
+        The last state.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> b = xe.HloBuilder("sum")
+    >>> x = b.parameter(xe.s32[()])
+    >>> module = b.build(xe.fori_loop(0, 5, lambda i, total: total + i, x))
+    >>> int(xe.evaluate(module, 0))
+    10
+    """
     return _builder_of("fori_loop", lower, upper, init).fori_loop(lower, upper, body, init)
 
 
 def cond(predicate: Any, on_true: Function, on_false: Function, *operands: Any) -> HloValue:
-    """One of two functions of the operands, by a pred scalar; see `HloBuilder.cond`."""
+    """One of two functions of the operands, by a pred scalar; see `HloBuilder.cond`.
+
+    Parameters
+    ----------
+    predicate
+        A pred scalar.
+    on_true, on_false
+        Functions of the operands; both results have one shape.
+    *operands
+        What the chosen function is called with.
+
+    Returns
+    -------
+    HloValue
+        The result of the `conditional`.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> b = xe.HloBuilder("m")
+    >>> x = b.parameter(xe.f32[()])
+    >>> module = b.build(xe.cond(x > 0, lambda v: v.sqrt(), lambda v: -v, x))
+    >>> float(xe.evaluate(module, 9.0))
+    3.0
+    """
     return _builder_of("cond", predicate, operands).cond(predicate, on_true, on_false, *operands)
 
 
 def switch(selector: Any, branches: Sequence[Function], *operands: Any) -> HloValue:
-    """One of several functions of the operands, by an s32 scalar; see `HloBuilder.switch`."""
+    """One of several functions of the operands, by an s32 scalar; see `HloBuilder.switch`.
+
+    Parameters
+    ----------
+    selector
+        An s32 scalar; outside the branches it takes the last one.
+    branches
+        Functions of the operands; all results have one shape.
+    *operands
+        What the chosen function is called with.
+
+    Returns
+    -------
+    HloValue
+        The result of the `conditional`.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> b = xe.HloBuilder("m")
+    >>> k, x = b.parameter(xe.s32[()]), b.parameter(xe.f32[()])
+    >>> module = b.build(xe.switch(k, [lambda v: v, lambda v: -v, lambda v: v * v], x))
+    >>> float(xe.evaluate(module, 2, 3.0))
+    9.0
+    """
     return _builder_of("switch", selector, operands).switch(selector, branches, *operands)
 
 
 def where(predicate: Any, on_true: Any, on_false: Any) -> HloValue:
-    """Element by element one of two values; see `HloBuilder.select`."""
+    """Element by element one of two values; see `HloBuilder.select`.
+
+    Parameters
+    ----------
+    predicate
+        A pred array.
+    on_true, on_false
+        Arrays of its dimensions, or Python numbers.
+
+    Returns
+    -------
+    HloValue
+        The result of the `select`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xla_explorer as xe
+    >>> b = xe.HloBuilder("relu")
+    >>> x = b.parameter(xe.f32[3])
+    >>> module = b.build(xe.where(x > 0, x, 0.0))
+    >>> xe.evaluate(module, np.array([-1, 0, 2], np.float32)).tolist()
+    [0.0, 0.0, 2.0]
+    """
     return _builder_of("where", predicate, on_true, on_false).where(predicate, on_true, on_false)

@@ -26,9 +26,8 @@ def evaluate(
     """The entry's result: a numpy array, or (nested) tuples of arrays as the module says.
 
     arrays: one argument a parameter: an array of the parameter's dtype and dimensions, a tuple of such for a tuple
-    parameter, or a Python number (which takes the parameter's type). Instead of the tuple parameters' tuples,
-    all leaves
-    in order are accepted too. EvaluationError names the parameter, what it wants and what it got.
+    parameter, or a Python number (which takes the parameter's type). Instead of the tuple parameters' tuples, all
+    leaves in order are accepted too. EvaluationError names the parameter, what it wants and what it got.
 
     as_xla_cpu: where HLO leaves a choice, take the one that XLA:CPU takes by default: a value that is computed in bf16 and widened to f32
     at once is not rounded in between (`xla_allow_excess_precision`), ties of a sort that need not be stable come as `std::sort` leaves

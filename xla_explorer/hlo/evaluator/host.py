@@ -13,11 +13,32 @@ if TYPE_CHECKING:
 
 
 class Host:
-    """The host of one device.
+    """The host of one device: what infeeds take, what outfeeds give, what is sent and received.
 
-    infeed: values (arrays or tuples of arrays) that `infeed` takes, first to last. outfeed: what `outfeed` gave.
-    on_send(channel, array): called by a `send` to the host; without it the arrays gather in `sent[channel]`.
-    on_receive(channel, shape) -> array: called by a `recv-done` from the host; an error when there is none.
+    Parameters
+    ----------
+    infeed
+        Values (arrays or tuples of arrays) that `infeed` takes, first to last.
+    on_send
+        `on_send(channel, array)` is called by a `send` to the host. Without it the arrays gather in `sent[channel]`.
+    on_receive
+        `on_receive(channel, shape)` returns the array of a `recv-done` from the host. Without it such an instruction is an error.
+
+    Attributes
+    ----------
+    outfeed
+        The values that `outfeed` gave, first to last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xla_explorer as xe
+    >>> host = xe.Host([np.float32(2)])
+    >>> text = '''ENTRY main { t = token[] after-all()
+    ...   i = (f32[], token[]) infeed(t)
+    ...   ROOT x = f32[] get-tuple-element(i), index=0 }'''
+    >>> float(xe.evaluate(text, host=host))
+    2.0
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """`reduce` and `scan`.
 
-A reducer that numpy knows (add, multiply, maximum, minimum, and, or, xor) runs as one numpy reduction; any
-other is applied
-to whole slices along the reduced dimensions: a fold in order when there are few, a tree that keeps the order when many.
+A reducer that numpy knows (add, multiply, maximum, minimum, and, or, xor) runs as one numpy reduction; any other is
+applied to whole slices along the reduced dimensions: a fold in order when there are few, a tree that keeps the order
+when many.
 """
 
 from __future__ import annotations

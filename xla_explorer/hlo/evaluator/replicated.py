@@ -31,13 +31,43 @@ def evaluate_replicated(
     max_iterations: int | None = None,
     as_xla_cpu: bool = False,
 ) -> list[Any]:
-    """The entry's result on every device; device number = replica * partitions + partition.
+    """The entry's result on every device, by the numpy reference; device number = replica * partitions + partition.
 
-    per_device_arguments: for each device what `evaluate` takes after the module. replicas, partitions: by default the
-    module's `replica_count` and `num_partitions`, and when neither is written as many replicas as there are argument
-    lists. timeout: seconds that a device waits for others in a collective. hosts: one for each device. seed: device d
-    draws with seed + d. as_xla_cpu: as `evaluate` has it. RendezvousError names the devices that did not come; an error
-    on one device ends the run.
+    Parameters
+    ----------
+    module
+        The module.
+    per_device_arguments
+        For each device the arguments that `evaluate` takes after the module.
+    replicas, partitions
+        By default the module's `replica_count` and `num_partitions`. When neither is written there are as many replicas as argument lists.
+    timeout
+        Seconds that a device waits for others in a collective.
+    hosts
+        One for each device.
+    seed
+        Device d draws with seed + d.
+    max_elements, max_iterations, as_xla_cpu
+        As `evaluate` has them.
+
+    Returns
+    -------
+    list
+        One result a device.
+
+    Raises
+    ------
+    RendezvousError
+        Some devices did not come to a collective; the message names them. An error on one device ends the run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xla_explorer as xe
+    >>> module = xe.parse_hlo('''add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+    ... ENTRY main { x = f32[] parameter(0) ROOT r = f32[] all-reduce(x), replica_groups={}, to_apply=add }''')
+    >>> [float(y) for y in xe.evaluate_replicated(module, [[np.float32(1)], [np.float32(2)]])]
+    [3.0, 3.0]
     """
     warn_of_elided_constants(module)
     arguments = [list(a) for a in per_device_arguments]

@@ -1,8 +1,7 @@
 """Scalar computations on whole arrays: reducers, combiners, comparators and map bodies, one numpy call per instruction.
 
-Possible when every instruction of the computation is elementwise over scalars (or a reshape, broadcast, tuple,
-call ... of
-such). Loops and data movement are not; the evaluator then falls back to one run per element.
+Possible when every instruction of the computation is elementwise over scalars (or a reshape, broadcast, tuple, call ...
+of such). Loops and data movement are not; the evaluator then falls back to one run per element.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Windowed reductions: `reduce-window` and `select-and-scatter`.
 
-Both walk over the positions inside a window (few) and treat every window at once (many): position p of all
-windows is one
-strided slice of the operand. Where p falls on padding or between dilated elements, it takes no part.
+Both walk over the positions inside a window (few) and treat every window at once (many): position p of all windows is
+one strided slice of the operand. Where p falls on padding or between dilated elements, it takes no part.
 """
 
 from __future__ import annotations

@@ -9,10 +9,25 @@ from xla_explorer.foundation.visible_text import cleaned_text
 
 
 class HloParseError(XlaExplorerError, SyntaxError):
-    """HLO text that cannot be read.
+    """HLO text that cannot be read. `str()` is one diagnostic with one caret.
 
-    `span` is the place, `hint` the next step; filename, lineno, offset, end_lineno, end_offset and text are set as on
-    Python's own SyntaxError, so tracebacks and notebooks point at the place. `str()` is one diagnostic with one caret.
+    Attributes
+    ----------
+    span
+        The place of the error.
+    hint
+        The next step.
+    filename, lineno, offset, end_lineno, end_offset, text
+        As on Python's own SyntaxError, so that tracebacks and notebooks point at the place.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> try:
+    ...     xe.parse_hlo("ENTRY main { x = f99[4] parameter(0) }")
+    ... except xe.HloParseError as problem:
+    ...     print(problem.lineno, problem.offset, problem.message)
+    1 18 unknown element type f99
     """
 
     def __init__(self, message: str, span: SourceSpan, hint: str) -> None:

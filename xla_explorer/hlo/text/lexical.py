@@ -50,6 +50,17 @@ PRIVATE_NAME = re.compile(r"__(?!xla_)\w")
 _INSIDE = re.compile(r"""["'(){}\[\]]|/[*/]""")
 _OUTSIDE = re.compile(r"""["'(){}\[\],]|/[*/]|[ \t\n\r]""")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+# Metadata in XLA's order, without fields that say nothing: other spellings are for the careful reader.
+_STRING = r'"[^"\\\x00-\x1f\x7f]++"'
+PLAIN_METADATA = re.compile(
+    r"\{"
+    + "".join([rf"(?:{name}={_STRING} ?+)?+" for name in ("op_type", "op_name", "source_file")])
+    + "".join([rf"(?:source_{name}=[1-9]\d{{0,8}}+ ?+)?+" for name in ("line", "end_line", "column", "end_column")])
+    + r"(?:profile_type=\{[0-3]\} ?+)?+"
+    + "".join([rf"(?:{name}={_STRING} ?+)?+" for name in ("deduplicated_name", "scheduling_name")])
+    + r"(?:stack_frame_id=[1-9]\d{0,8}+)?+(?<! )\}",
+    re.ASCII,
+)
 
 
 def skip_blank(text: str, at: int) -> int:

@@ -21,16 +21,11 @@ from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, Opcode
 from xla_explorer.hlo.shape import _BY_TEXT, Shape, parse_shape
 from xla_explorer.hlo.text.attribute_text import FindComputation, decode_attributes, read_attributes, split_tail
 from xla_explorer.hlo.text.attribute_values import canonical_value
-from xla_explorer.hlo.text.computation_checks import (
-    check_parameters,
-    check_reserved,
-    control_predecessor,
-    refuse_duplicate,
-)
+from xla_explorer.hlo.text.computation_checks import check_parameters, check_reserved, control_predecessor, refuse_duplicate
 from xla_explorer.hlo.text.computation_header import ComputationHeader, read_computation_header
 from xla_explorer.hlo.text.errors import HloParseError, TextProblem
 from xla_explorer.hlo.text.finished_module import apply_header, make_computations_unique, schedule_as_written
-from xla_explorer.hlo.text.lexical import BLANK, COMMENT, NAME, NAME_PATTERN, RESERVED, skip_blank
+from xla_explorer.hlo.text.lexical import BLANK, COMMENT, NAME, NAME_PATTERN, PLAIN_METADATA, RESERVED, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.module_header import read_header
 from xla_explorer.hlo.text.opcode_checks import CHECKED_OPCODES
@@ -46,17 +41,6 @@ _LINE = re.compile(
     (?:([a-z][a-z0-9]*+\[[^\]\n]*+\](?:\{{[^{{}}\n]*+\}})?+|\([^\n]*?\))\ )?+
     ([a-z][a-z0-9\-]*+)\(([^()\n]*+)\)(,\ [^\n]*+)?+\n(?!\s*+[,/])""",
     re.VERBOSE | re.ASCII,
-)
-# Metadata in XLA's order, without fields that say nothing: other spellings are for the careful reader.
-_STRING = r'"[^"\\\x00-\x1f\x7f]++"'
-_METADATA = re.compile(
-    r"\{"
-    + "".join([rf"(?:{name}={_STRING} ?+)?+" for name in ("op_type", "op_name", "source_file")])
-    + "".join([rf"(?:source_{name}=[1-9]\d{{0,8}}+ ?+)?+" for name in ("line", "end_line", "column", "end_column")])
-    + r"(?:profile_type=\{[0-3]\} ?+)?+"
-    + "".join([rf"(?:{name}={_STRING} ?+)?+" for name in ("deduplicated_name", "scheduling_name")])
-    + r"(?:stack_frame_id=[1-9]\d{0,8}+)?+(?<! )\}",
-    re.ASCII,
 )
 
 
@@ -101,7 +85,7 @@ class _Parser:
             _BY_TEXT.get,
             self.rows.get,
             self.literals,
-            _METADATA.match,
+            PLAIN_METADATA.match,
         )
         number, slow, root, private = module._next_instruction, 0, None, False
         i: HloInstruction | None = None
@@ -434,12 +418,33 @@ def _typed_operands(arguments: str, names: dict[str, HloInstruction]) -> tuple[H
 
 
 def parse_hlo(text: str | bytes, filename: str | None = None) -> HloModule:
-    """Read HLO text. HloParseError (a SyntaxError) says where, what and what to do next.
+    """Read HLO text.
 
-    text: a module as XLA prints or accepts it, also without a header, or a single instruction. filename: for messages.
-    Result shapes that are given are not checked against inference: that is the verifier's task. XLA renames
-    instructions so that names are unique in the module; so do we, and whoever comes first keeps the name.
+    The verifier compares given result shapes with inference. Names are made unique as XLA does; the first of a name keeps it.
+
+    Parameters
+    ----------
+    text
+        A module as XLA prints or accepts it, also without a header, or a single instruction.
+    filename
+        The name that messages show.
+
+    Returns
+    -------
+    HloModule
+        The module.
+
+    Raises
+    ------
+    HloParseError
+        The text cannot be read. A SyntaxError that says where, what and what to do next.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> module = xe.parse_hlo("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }")
+    >>> module.entry.root.shape.text_without_layout
+    'f32[4]'
     """
-    decoded = decode_source(text, filename)
     with collector_paused():
-        return _Parser(decoded, filename).parse()
+        return _Parser(decode_source(text, filename), filename).parse()

@@ -13,15 +13,54 @@ from typing import Any, ClassVar
 class PrintOptions:
     """Switches of the printer; take a preset and change some with `but(...)`.
 
-    metadata, backend_config, sharding, frontend_attributes: print that attribute. layouts: in result shapes.
-    operand_shapes: before each operand (the old long form). percent: `%` before names. large_constants: arrays of more
-    than `constant_limit` elements in full, else `{...}`, which loses the values. essential_constants: zeros as `0`,
-    ones as `1`, other floats as `{...}`. header: the HloModule line and the stack frame tables. result_shapes: shape
-    after `=`. canonical_names: instructions are called `tmp_0`, `tmp_1` ... in each computation. own_names: those of
-    the module and of its computations. nested_bodies: an attribute that calls a computation holds its body instead of
-    its name. program_shape: the signature of a computation. indent: columns. index_comments: `/*index=5*/` before every
-    fifth element of a tuple; operand_index_comments: before every fifth operand. subcomputations: computations other
-    than the entry.
+    Parameters
+    ----------
+    metadata, backend_config, sharding, frontend_attributes
+        Print that attribute.
+    layouts
+        Print layouts in result shapes.
+    operand_shapes
+        Print the shape before each operand (the old long form).
+    percent
+        Print `%` before names.
+    large_constants
+        Print arrays of more than `constant_limit` elements in full, else `{...}`, which loses the values.
+    constant_limit
+        See `large_constants`.
+    essential_constants
+        Print zeros as `0`, ones as `1`, other floats as `{...}`.
+    header
+        Print the HloModule line and the stack frame tables.
+    result_shapes
+        Print the shape after `=`.
+    canonical_names
+        Call instructions `tmp_0`, `tmp_1` ... in each computation.
+    own_names
+        Print the names of the module and of its computations.
+    nested_bodies
+        Print the body of a called computation in place of its name.
+    program_shape
+        Print the signature of a computation.
+    control_dependencies
+        Print `control-predecessors`.
+    indent
+        Columns by which instructions are indented.
+    index_comments
+        Print `/*index=5*/` before every fifth element of a tuple.
+    operand_index_comments
+        Print the same before every fifth operand.
+    subcomputations
+        Print computations other than the entry.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> module = xe.parse_hlo("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }")
+    >>> print(module.to_text(xe.PrintOptions.default.but(header=False, percent=False, layouts=False)))
+    ENTRY main (x: f32[4]) -> f32[4] {
+      x = f32[4] parameter(0)
+      ROOT r = f32[4] negate(x)
+    }
     """
 
     metadata: bool = True

@@ -63,7 +63,22 @@ _SHOWN = 20  # an error text shows this many violations in full; `violations` ho
 
 
 class HloVerifyError(XlaExplorerError):
-    """A module that is not well formed. `violations` lists everything that is wrong, in order of computations."""
+    """A module that is not well formed.
+
+    Attributes
+    ----------
+    violations
+        Every violation, in order of computations; each has `code`, `message`, `instruction` and `span`.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> try:
+    ...     xe.verify("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[5] exponential(x) }")
+    ... except xe.HloVerifyError as problem:
+    ...     print(problem.violations[0].message)
+    the result is stated as f32[5], the operands give f32[4]
+    """
 
     def __init__(self, module_name: str, violations: list[Violation]) -> None:
         count = len(violations)

@@ -34,9 +34,8 @@ def _metadata_at_call(i: HloInstruction, call: HloInstruction, prefix: str) -> s
 def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
     """Copy the callee's instructions to where the call stands and remove the call. Returns callee instruction -> copy.
 
-    Works for a `call` and a `fusion`. Names are kept where they are free. Control predecessors of the call come
-    before every
-    copied instruction that has no operands among the copies.
+    Works for a `call` and a `fusion`. Names are kept where they are free. Control predecessors of the call come before
+    every copied instruction that has no operands among the copies.
     """
     caller, callee = call.parent, call.called[0]
     keeps_origin = "origin" in call.attributes

@@ -11,10 +11,31 @@ from xla_explorer.hlo.module import HloModule
 
 
 class IsolatedError(XlaExplorerError, RuntimeError):
-    """Generated code ended its process, or had to be ended. This session and this notebook are unharmed.
+    """The child process of an isolated session ended, or had to be ended. This session and this notebook are unharmed.
 
-    kernel: name of the step that was running, "" where none was or the backend does not tell. hlo: its instruction as text.
-    phase: loading, parsing, in the passes, compiling, running or measuring. hlo_pass: the pass that was at work, in its phase.
+    Attributes
+    ----------
+    kernel
+        Name of the step that was running; empty where no step ran or the backend does not tell.
+    hlo
+        The step's instruction as text.
+    phase
+        One of loading, parsing, in the passes, compiling, running or measuring.
+    hlo_pass
+        The pass that was at work, in its phase.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> endless = "c { i = s32[] parameter(0) ROOT p = pred[] constant(true) } b { ROOT i = s32[] parameter(0) } "
+    >>> endless += "ENTRY main { x = s32[] parameter(0) ROOT w = s32[] while(x), condition=c, body=b }"
+    >>> session = xe.compile(endless, isolate=xe.Isolation(timeout=20))
+    >>> with xe.options.set(timeout=1):
+    ...     try:
+    ...         xe.compile(endless, isolate=True)(1)
+    ...     except xe.IsolatedError as problem:
+    ...         print(problem.phase)
+    running
     """
 
     kernel = ""

@@ -11,9 +11,27 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """timeout: seconds that one compile (reading, passes and code) or one run may take, None for no end. memory: bytes that the child may
-    take beyond what it holds after loading LLVM, None for no limit. imports: modules that the child imports first, for plug-ins that no
-    entry point names. environment: names of variables that it gets besides those that programs need."""
+    """The limits of the child process in which an isolated session compiles and runs.
+
+    Parameters
+    ----------
+    timeout
+        Seconds that one compile (reading, passes and code) or one run may take; None for no end.
+    memory
+        Bytes that the child may take beyond what it holds after loading LLVM; None for no limit.
+    imports
+        Modules that the child imports first, for plug-ins that no entry point names.
+    environment
+        Names of variables that the child gets besides those that programs need.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> limits = xe.Isolation(timeout=60, memory=2 << 30)
+    >>> limits.timeout
+    60
+    >>> session = xe.compile("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }", isolate=limits)
+    """
 
     timeout: float | None = None
     memory: int | None = None

@@ -1,0 +1,114 @@
+"""The documentation of each public name: numpydoc sections that name the parameters as the signature does, and an example that runs."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xla_explorer as xe
+
+# Names whose documentation has no sections yet. The list may only shrink.
+WITHOUT_SECTIONS: set[str] = {
+    "CompileFailedError", "Session", "aot", "compare", "compare_fusions", "compare_programs", "compile", "diff", "diff_signatures", "doctor",
+    "evaluate", "example", "explore", "graph", "jit", "load", "load_trace", "memory_chart", "optimize", "passes", "predicted_chart",
+    "random_arguments", "roofline_chart", "search_fusion", "structural_diff", "sweep", "trace_json", "verify", "warm_up",
+}  # fmt: skip
+# What an example needs besides the base installation.
+NEEDS = {"from_jax": "jax", "jit": "jax", "roofline_chart": "altair", "predicted_chart": "altair", "memory_chart": "altair"}
+PACKAGE = Path(xe.__file__).parent
+SECTIONS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "See Also", "Notes", "References", "Examples")
+
+
+def _documented() -> list[str]:
+    return [name for name in xe.__all__ if name not in ("__version__", "load_ipython_extension") and _is_own(getattr(xe, name))]
+
+
+def _is_own(thing: Any) -> bool:
+    return (inspect.isclass(thing) or inspect.isfunction(thing)) and thing.__module__.startswith("xla_explorer")
+
+
+def sections(documentation: str) -> dict[str, list[str]]:
+    """The lines of each section by its title; those in front of the first by ''."""
+    found: dict[str, list[str]] = {"": []}
+    lines = documentation.splitlines()
+    title = ""
+    for k, line in enumerate(lines):
+        if line in SECTIONS and k + 1 < len(lines) and lines[k + 1] == "-" * len(line):
+            title = line
+            assert title not in found, f"two sections {title}"
+            found[title] = []
+        elif not (title and not found[title] and set(line) == {"-"}):
+            found[title].append(line)
+    return found
+
+
+NAMES = _documented()
+
+
+def test_the_list_of_names_without_sections_only_shrinks() -> None:
+    assert set(NAMES) >= WITHOUT_SECTIONS, "names that are gone or renamed stay in the list"
+    done = [name for name in WITHOUT_SECTIONS if "Examples" in sections(inspect.getdoc(getattr(xe, name)) or "")]
+    assert done == [], "take these from the list"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in WITHOUT_SECTIONS])
+def test_sections(name: str) -> None:
+    thing = getattr(xe, name)
+    found = sections(inspect.getdoc(thing) or "")
+    summary = found[""][0]
+    assert (summary.endswith((".", "`.")) and summary[0].isupper()) or summary.startswith("`"), summary
+    assert ">>> " in "\n".join(found.get("Examples", ())), "an example is wanted"
+    headings = [line for line in found.get("Parameters", ()) if line and not line.startswith(" ")]
+    named = [part.strip() for line in headings for part in line.split(" : ")[0].split(",")]
+    if inspect.isfunction(thing):
+        marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+        signature = inspect.signature(thing)
+        given = [marks.get(parameter.kind, "") + parameter.name for parameter in signature.parameters.values()]
+        assert named == given or sorted(named) == sorted(given), f"documented {named}, the signature has {given}"
+        assert signature.return_annotation in ("None", None) or {"Returns", "Yields"} & set(found), "what it returns is wanted"
+    elif not issubclass(thing, BaseException):
+        own = set(inspect.signature(thing).parameters)
+        assert set(named) <= own, f"{sorted(set(named) - own)} is not in the signature"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in WITHOUT_SECTIONS])
+def test_the_example_runs(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, runs_here: None) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is not installed: the example of xe.{name} is not run")
+    monkeypatch.chdir(tmp_path)
+    example = doctest.DocTestParser().get_doctest(inspect.getdoc(getattr(xe, name)) or "", {}, f"xe.{name}", None, None)
+    told: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(example, out=told.append)
+    assert example.examples and not told, "".join(told)
+
+
+@pytest.mark.parametrize("broken", ["Parameters\n----------\nx\n    A.\n\nParameters\n----------\ny\n    B."])
+def test_a_section_is_there_once(broken: str) -> None:
+    with pytest.raises(AssertionError, match="two sections"):
+        sections(broken)
+
+
+def test_no_docstring_breaks_off_in_the_middle_of_a_sentence() -> None:
+    """A re-wrap once left sentences in pieces: a line of a word or two, then the rest of the sentence on the next."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                for this, following in itertools.pairwise((ast.get_docstring(node) or "").splitlines()):
+                    assert not broken(this, following), f"{path.relative_to(PACKAGE)}: {this!r} goes on with {following!r}"
+
+
+def broken(this: str, following: str) -> bool:
+    """Whether a line of prose ends early, although the next word had room in it."""
+    if this[:1] in ("", " ", "@", ">", "-", ".") or following[:1] in ("", " ", "-", "=", "*", "|", ">") or this in SECTIONS:
+        return False
+    return not this.endswith((".", ":", ";", ")", "|")) and len(this) + 1 + len(following.split()[0]) <= 60
+
+
+def test_a_broken_sentence_is_found() -> None:
+    assert broken("constant", "with one value for all elements") and not broken("opcodes match in either order.", "Next.")
