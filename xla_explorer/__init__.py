@@ -31,14 +31,14 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "Session": ("xla_explorer.explorer.session", "Session"),
     "ValuesDifferError": ("xla_explorer.compiler.pipeline", "ValuesDifferError"),
     "XlaExplorerError": ("xla_explorer.foundation.diagnostic", "XlaExplorerError"),
-    "CompileFailedError": ("xla_explorer.explorer.session", "CompileFailedError"),
+    "CompileFailedError": ("xla_explorer.explorer.sessions.compilation", "CompileFailedError"),
     "aot": ("xla_explorer.explorer.aot", "aot"),
     "backend_names": ("xla_explorer.backends.registry", "backend_names"),
     "check": ("xla_explorer.course", "check"),
     "compare": ("xla_explorer.explorer.comparisons.comparison", "compare"),
     "compare_fusions": ("xla_explorer.explorer.comparisons.fusion_comparison", "compare_fusions"),
     "compare_programs": ("xla_explorer.explorer.comparisons.program_comparison", "compare_programs"),
-    "compile": ("xla_explorer.explorer.sessions.compiling", "compile"),
+    "compile": ("xla_explorer.explorer.compiling", "compile"),
     "cond": ("xla_explorer.hlo.builder", "cond"),
     "diff": ("xla_explorer.explorer.comparisons.comparison", "diff"),
     "diff_signatures": ("xla_explorer.explorer.sessions.call_signatures", "diff_signatures"),
@@ -50,9 +50,9 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "explore": ("xla_explorer.explorer.exploring", "explore"),
     "fori_loop": ("xla_explorer.hlo.builder", "fori_loop"),
     "from_jax": ("xla_explorer.frontends.jax_program", "from_jax"),
-    "graph": ("xla_explorer.explorer.pictures.graph", "graph"),
+    "graph": ("xla_explorer.explorer.exploring", "graph"),
     "jit": ("xla_explorer.explorer.jax_functions", "jit"),
-    "load": ("xla_explorer.explorer.sessions.loading", "load"),
+    "load": ("xla_explorer.explorer.loading", "load"),
     "load_trace": ("xla_explorer.explorer.measures.trace_events", "load_trace"),
     "memory_chart": ("xla_explorer.explorer.measures.charts", "memory_chart"),
     "optimize": ("xla_explorer.explorer.trace", "optimize"),
@@ -64,13 +64,13 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "random_arguments": ("xla_explorer.explorer.sessions.arguments", "random_arguments"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
     "roofline_chart": ("xla_explorer.explorer.measures.charts", "roofline_chart"),
-    "search_fusion": ("xla_explorer.explorer.comparisons.fusion_search", "search_fusion"),
+    "search_fusion": ("xla_explorer.explorer.searching", "search_fusion"),
     "structural_diff": ("xla_explorer.explorer.comparisons.structural_difference", "structural_diff"),
     "sweep": ("xla_explorer.explorer.comparisons.sweep", "sweep"),
     "switch": ("xla_explorer.hlo.builder", "switch"),
     "trace_json": ("xla_explorer.explorer.measures.trace_events", "trace_json"),
     "verify": ("xla_explorer.explorer.sessions.given_modules", "verify"),
-    "warm_up": ("xla_explorer.explorer.sessions.warming", "warm_up"),
+    "warm_up": ("xla_explorer.explorer.warming", "warm_up"),
     "where": ("xla_explorer.hlo.builder", "where"),
     "while_loop": ("xla_explorer.hlo.builder", "while_loop"),
 }
@@ -157,33 +157,33 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.comparisons.comparison import compare as compare
     from xla_explorer.explorer.comparisons.comparison import diff as diff
     from xla_explorer.explorer.comparisons.fusion_comparison import compare_fusions as compare_fusions
-    from xla_explorer.explorer.comparisons.fusion_search import search_fusion as search_fusion
     from xla_explorer.explorer.comparisons.program_comparison import compare_programs as compare_programs
     from xla_explorer.explorer.comparisons.structural_difference import structural_diff as structural_diff
     from xla_explorer.explorer.comparisons.sweep import sweep as sweep
+    from xla_explorer.explorer.compiling import compile as compile
     from xla_explorer.explorer.doctor import doctor as doctor
     from xla_explorer.explorer.exploring import explore as explore
+    from xla_explorer.explorer.exploring import graph as graph
     from xla_explorer.explorer.jax_functions import jit as jit
+    from xla_explorer.explorer.loading import load as load
     from xla_explorer.explorer.measures.charts import memory_chart as memory_chart
     from xla_explorer.explorer.measures.charts import predicted_chart as predicted_chart
     from xla_explorer.explorer.measures.charts import roofline_chart as roofline_chart
     from xla_explorer.explorer.measures.trace_events import load_trace as load_trace
     from xla_explorer.explorer.measures.trace_events import trace_json as trace_json
-    from xla_explorer.explorer.pictures.graph import graph as graph
-    from xla_explorer.explorer.session import CompileFailedError as CompileFailedError
+    from xla_explorer.explorer.searching import search_fusion as search_fusion
     from xla_explorer.explorer.session import Session as Session
     from xla_explorer.explorer.sessions.arguments import random_arguments as random_arguments
     from xla_explorer.explorer.sessions.call_signatures import diff_signatures as diff_signatures
-    from xla_explorer.explorer.sessions.compiling import compile as compile
+    from xla_explorer.explorer.sessions.compilation import CompileFailedError as CompileFailedError
     from xla_explorer.explorer.sessions.examples import example as example
     from xla_explorer.explorer.sessions.given_modules import evaluate as evaluate
     from xla_explorer.explorer.sessions.given_modules import verify as verify
     from xla_explorer.explorer.sessions.isolation import IsolatedError as IsolatedError
     from xla_explorer.explorer.sessions.isolation import Isolation as Isolation
-    from xla_explorer.explorer.sessions.loading import load as load
     from xla_explorer.explorer.sessions.options import options as options
-    from xla_explorer.explorer.sessions.warming import warm_up as warm_up
     from xla_explorer.explorer.trace import optimize as optimize
+    from xla_explorer.explorer.warming import warm_up as warm_up
     from xla_explorer.foundation.diagnostic import XlaExplorerError as XlaExplorerError
     from xla_explorer.foundation.journal import Journal as Journal
     from xla_explorer.foundation.reason import Reason as Reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -27,7 +27,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 }
 # A room looked up by name, where a plain import would point upwards; each with its reason.
 BY_NAME = {
-    "explorer/exploring.py": "xe.explore returns the widget, which lives in the notebook room; without Jupyter the rest works",
+    "explorer/warming.py": "xe.warm_up loads what xe.compile imports, and says how long that took",
+    "explorer/widget.py": "xe.explore returns the widget, which lives in the notebook room; without Jupyter the rest works",
     "__init__.py": "the facade: names of all rooms, fetched on first use",
     "__main__.py": "python -m xla_explorer is the command line",
 }
@@ -87,6 +88,62 @@ def test_imports_point_downwards() -> None:
                 text = path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
                 wrong.append(f"{relative}:{line}: {room} may not import {parts[1]}: {text}")
     assert not wrong, "\n".join(wrong)
+
+
+ORDER_OF_EXPLORER = ["display", "pictures", "sessions", "questions", "measures", "code", "comparisons", "page", ""]
+"""The folders of the explorer from the bottom up; the files at the root of the room are the last."""
+
+
+def _folder_of_explorer(parts: Sequence[str]) -> str | None:
+    """The folder of `xla_explorer.explorer.<folder>...`, "" for a file at the root, None for what is not of the explorer."""
+    if tuple(parts[:2]) != ("xla_explorer", "explorer") or len(parts) < 3:
+        return None
+    return parts[2] if parts[2] in ORDER_OF_EXPLORER else ""
+
+
+def test_imports_inside_the_explorer_point_downwards() -> None:
+    """In functions, for type checkers only and by name too."""
+    wrong = []
+    for path in sorted((PACKAGE / "explorer").rglob("*.py")):
+        relative = path.relative_to(PACKAGE)
+        mine = ORDER_OF_EXPLORER.index(relative.parts[1] if len(relative.parts) > 2 else "")
+        folders = {p.name for p in (PACKAGE / "explorer").iterdir() if p.is_dir() and p.name != "__pycache__"}
+        assert folders <= set(ORDER_OF_EXPLORER), f"{folders - set(ORDER_OF_EXPLORER)}: say in this test where it stands"
+        named = [(line, module) for line, module, _ in _imports(path)]
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") and isinstance(node.args[0], ast.Constant):
+                named.append((node.lineno, str(node.args[0].value)))
+        for line, module in named:
+            folder = _folder_of_explorer(module.split("."))
+            if folder is not None and ORDER_OF_EXPLORER.index(folder) > mine:
+                wrong.append(f"{relative}:{line}: {ORDER_OF_EXPLORER[mine]} may not import {module}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_module_of_the_explorer_is_in_a_circle() -> None:
+    """Nor of the rooms beside it; in-function imports count."""
+    names = {".".join(["xla_explorer", *p.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__"): p for p in _files()}
+    rooms = ("explorer", "course", "notebook", "cli")
+    graph: dict[str, set[str]] = {}
+    for name, path in names.items():
+        if len(name.split(".")) > 1 and name.split(".")[1] in rooms:
+            found = set()
+            for node in ast.walk(_tree(path)):
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    found |= {full if (full := f"{node.module}.{alias.name}") in names else node.module for alias in node.names}
+            graph[name] = {target for target in found if target != name}
+    circular = {name for name in graph if name in _reached(graph, name)}
+    assert not circular, f"in a circle: {', '.join(sorted(circular))}"
+
+
+def _reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    work = [start]
+    while work:
+        new = graph.get(work.pop(), set()) - found
+        found |= new
+        work += new
+    return found
 
 
 def test_rooms_are_not_imported_by_name_in_secret() -> None:

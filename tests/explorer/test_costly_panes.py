@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.page import session_source
+from xla_explorer.explorer.code import code_panes
 from xla_explorer.explorer.page.payload import build_payload
 
 
@@ -20,7 +20,7 @@ def _ptx(session: xe.Session, live: bool) -> dict[str, object]:
 
 
 def test_ptx_of_a_module_that_is_not_small_waits_until_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_source, "SMALL_FOR_PTX", 8)
+    monkeypatch.setattr(code_panes, "SMALL_FOR_PTX", 8)
     session = xe.compile(_chain(9), threads=1)
     saved = _ptx(session, live=False)
     assert not session.has_gpu and "session.ptx() makes it" in str(saved["lines"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.questions.source_lines import SourceLines
+from xla_explorer.explorer.sessions.source_lines import SourceLines
 
 jax = pytest.importorskip("jax", reason="needs the extra `jax`")
 pytestmark = pytest.mark.jax

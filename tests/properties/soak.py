@@ -23,7 +23,7 @@ import xla_explorer as xe
 from tests.properties.module_checks import assert_same, evaluate_leaves
 from tests.properties.random_modules import random_module
 from xla_explorer.compiler.codegen import parallel_plan
-from xla_explorer.explorer.session import CompileFailedError
+from xla_explorer.explorer.sessions.compilation import CompileFailedError
 
 
 def resident_mib() -> float:

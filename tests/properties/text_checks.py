@@ -38,7 +38,7 @@ from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.compiler.transforms.expanders.logistic_expander import EXPANDING_RULES
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import ALGEBRAIC_RULES
-from xla_explorer.explorer.session import CompileFailedError
+from xla_explorer.explorer.sessions.compilation import CompileFailedError
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.evaluator import EvaluationError, UnsupportedOpcodeError, flatten_value

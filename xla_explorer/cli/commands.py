@@ -25,9 +25,9 @@ class InputError(XlaExplorerError, ValueError):
 
 def read_module(path: str) -> HloModule:
     """The module of a file, or of standard input for `-`."""
-    from xla_explorer.explorer.sessions.loading import as_module, load, module_of_bytes
+    from xla_explorer.explorer.sessions.loading import load_module, module_of_bytes
 
-    return module_of_bytes(sys.stdin.buffer.read(), "<stdin>") if path == "-" else as_module(load(path))
+    return module_of_bytes(sys.stdin.buffer.read(), "<stdin>") if path == "-" else load_module(path)
 
 
 def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]:
@@ -69,8 +69,8 @@ def run(given: Namespace) -> int:
     import numpy as np
 
     from xla_explorer.cli.output import print_frame, print_json
+    from xla_explorer.explorer.compiling import compile
     from xla_explorer.explorer.sessions.arguments import largest_error
-    from xla_explorer.explorer.sessions.compiling import compile
     from xla_explorer.hlo.evaluator import evaluate, flatten_value
 
     module = read_module(given.file)
@@ -127,7 +127,7 @@ def opt(given: Namespace) -> int:
 def explain(given: Namespace) -> int:
     """Explain an instruction, a decision, or all decisions."""
     from xla_explorer.cli.output import print_answer, print_frame
-    from xla_explorer.explorer.sessions.compiling import compile
+    from xla_explorer.explorer.compiling import compile
 
     session = compile(read_module(given.file), given.backend, given.passes)
     if given.consumer:
@@ -158,8 +158,8 @@ def compare(given: Namespace) -> int:
 def bench(given: Namespace) -> int:
     """Time modules: compile and run."""
     from xla_explorer.cli.output import print_table
+    from xla_explorer.explorer.compiling import compile
     from xla_explorer.explorer.sessions.arguments import random_arguments
-    from xla_explorer.explorer.sessions.compiling import compile
 
     rows = []
     for path in given.files:
@@ -207,8 +207,8 @@ def new_backend(given: Namespace) -> int:
 
 def report(given: Namespace) -> int:
     """Write the exploration of a module as one HTML file."""
-    from xla_explorer.explorer.session import CompileFailedError
-    from xla_explorer.explorer.sessions.compiling import compile
+    from xla_explorer.explorer.compiling import compile
+    from xla_explorer.explorer.sessions.compilation import CompileFailedError
 
     module = read_module(given.file)
     try:

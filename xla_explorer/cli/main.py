@@ -181,7 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def exit_code(problem: XlaExplorerError) -> int:
     """2 when what was given is at fault, 1 when we could not do it."""
     from xla_explorer.backends.aot.errors import AheadOfTimeError, ElidedConstantsError
-    from xla_explorer.explorer.session import CannotRunError, CompileFailedError
+    from xla_explorer.explorer.sessions.compilation import CannotRunError, CompileFailedError
 
     if isinstance(problem, ElidedConstantsError):
         return 2

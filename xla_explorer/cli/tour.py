@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from xla_explorer.cli.output import heading, print_frame, print_table
+from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.display.quantities import byte_count, microseconds, number_of
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compiling import compile
 from xla_explorer.explorer.sessions.examples import EXAMPLES, example
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 

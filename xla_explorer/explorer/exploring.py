@@ -1,12 +1,16 @@
-"""`xe.explore`: the widget of anything. The notebook room is looked up by name, so that nothing here depends on it."""
+"""`xe.explore` and `xe.graph`: the widget and the static picture of whatever holds a module."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from typing import Any
 
+from xla_explorer.explorer.compiling import compile
+from xla_explorer.explorer.pictures.graph import Graph
+from xla_explorer.explorer.pictures.module_picture import snapshot_picture
+from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.widget import widget_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.computation import HloComputation
 
 
 def explore(thing: Any, **options: Any) -> Any:
@@ -15,14 +19,33 @@ def explore(thing: Any, **options: Any) -> Any:
     options: as `ExplorerWidget` takes them: `complete` (send everything at once), `step` (the step to open), `colour`
     (numbers to colour the graph with).
     """
-    from xla_explorer.explorer.sessions.compiling import compile as compile_module
-
-    if importlib.util.find_spec("anywidget") is None:
-        raise XlaExplorerError("the widget needs the package anywidget, which is not installed", "pip install anywidget")
     source = getattr(thing, "explorer_source", None)
     if source is None:
         if not hasattr(thing, "computations") and not isinstance(thing, str | bytes) and not hasattr(thing, "module"):
             raise XlaExplorerError(f"cannot explore a {type(thing).__name__}", "give a session, a trace, a module or HLO text")
-        source = compile_module(thing).explorer_source
-    widget = importlib.import_module("xla_explorer.notebook.explorer_widget").ExplorerWidget
-    return widget(source() if callable(source) else source, **options)
+        source = compile(thing).explorer_source
+    return widget_of(source() if callable(source) else source, **options)
+
+
+def graph(thing: Any, around: Any = None, radius: int = 2, *, engine: str = "own") -> Graph:
+    """The graph of a module, a computation, HLO text, a trace or a session.
+
+    around: an instruction (name or id): only what is at most `radius` edges away. A session's graph shows its fusions as boxes and the
+    refused ones as dashed edges labelled with the code of the reason. KeyError with near names when there is no such instruction.
+    """
+    passes = getattr(thing, "passes", None)
+    if passes is not None:
+        found: Graph = passes[-1].graph(around, radius)
+        return Graph(found.picture, found.focus, engine)
+    computation = None
+    if isinstance(thing, HloComputation):
+        computation, module = thing.name, thing.module
+    else:
+        module = as_module(thing)
+    ids: list[int] = []
+    if around is not None:
+        ids = [module.find(getattr(around, "id", around)).id]
+    picture = snapshot_picture(
+        module.snapshot(), computation=computation, around=ids, radius=radius if ids else None, title=computation or module.name
+    )
+    return Graph(picture, ids[0] if ids else None, engine)

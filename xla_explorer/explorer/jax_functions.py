@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
-from xla_explorer.explorer.sessions.compiling import compile as compile_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.visible_text import cleaned

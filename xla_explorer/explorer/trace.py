@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.compiler.pipeline import PassStep, PassTrace
 from xla_explorer.compiler.pipeline.optimize import optimize as run_passes
 from xla_explorer.explorer.display.display import CodeText
+from xla_explorer.explorer.page.session_source import TraceSource
 from xla_explorer.explorer.pictures.graph import Graph
+from xla_explorer.explorer.questions.applicable import ApplicableRules, applicable
 from xla_explorer.explorer.questions.decisions import Answer, decisions_frame, why_not
+from xla_explorer.explorer.questions.provenance import Provenance, provenance
+from xla_explorer.explorer.questions.rule_book import hot_rules
 from xla_explorer.explorer.sessions.lineage import Lineage
+from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+from xla_explorer.explorer.sessions.source_lines import SourceLines
+from xla_explorer.explorer.widget import widget_of
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.module import HloModule, SnapshotDifference
+from xla_explorer.hlo.verifier import verify as check
 
 if TYPE_CHECKING:
     import pandas
-
-    from xla_explorer.explorer.questions.applicable import ApplicableRules
-    from xla_explorer.explorer.questions.provenance import Provenance
 
 
 class Pass(RecordedPass):
@@ -143,22 +148,15 @@ class Trace:
 
     def applicable(self, instruction: str | int, step: int | None = None) -> ApplicableRules:
         """The rules whose pattern fits an instruction; see `Session.applicable`. XlaExplorerError for unknown names."""
-        from xla_explorer.explorer.questions.applicable import applicable
-
         return applicable(self.passes, self.find(instruction), step)
 
     def hot_rules(self) -> pandas.DataFrame:
         """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
-        from xla_explorer.explorer.questions.rule_book import hot_rules
-
         return hot_rules(self.journal)
 
     @cached_property
     def provenance(self) -> Provenance:
         """Where every instruction of the result came from; see `Session.provenance`. Lines are those of metadata and of the result."""
-        from xla_explorer.explorer.questions.provenance import provenance
-        from xla_explorer.explorer.questions.source_lines import SourceLines
-
         return provenance(self.passes, SourceLines(self.module))
 
     def find(self, name_or_id: str | int) -> int:
@@ -173,15 +171,11 @@ class Trace:
     @cached_property
     def explorer_source(self) -> Any:
         """What the widget and the exported page read."""
-        from xla_explorer.explorer.page.session_source import TraceSource
-
         return TraceSource(self.passes)
 
     def explore(self, **options: Any) -> Any:
         """The widget."""
-        from xla_explorer.explorer.exploring import explore
-
-        return explore(self, **options)
+        return widget_of(self.explorer_source, **options)
 
     @cleaned
     def __repr__(self) -> str:
@@ -208,9 +202,6 @@ def optimize(
         PipelineSyntaxError: the pipeline string is; with the place in it.
         PassFailedError: a pass failed; its `.trace` has everything before. `keep_errors` returns the trace instead.
     """
-    from xla_explorer.explorer.sessions.loading import as_module
-    from xla_explorer.hlo.verifier import verify as check
-
     source = as_module(module)
     warn_of_elided_constants(source)
     if verify:

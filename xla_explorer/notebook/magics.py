@@ -13,12 +13,13 @@ from IPython.display import HTML, display
 
 from xla_explorer.explorer.catalogue import passes
 from xla_explorer.explorer.comparisons.comparison import diff
+from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.display.display import CodeText, table_html
 from xla_explorer.explorer.exploring import explore
 from xla_explorer.explorer.measures.profiling import Timing
-from xla_explorer.explorer.session import CompileFailedError, Session
+from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compiling import compile
+from xla_explorer.explorer.sessions.compilation import CompileFailedError
 from xla_explorer.explorer.sessions.passes import RecordedPasses
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.jax_program import captured_programs

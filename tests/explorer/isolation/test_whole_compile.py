@@ -19,7 +19,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline import pass_interface
-from xla_explorer.explorer.session import CompileFailedError
+from xla_explorer.explorer.sessions.compilation import CompileFailedError
 from xla_explorer.explorer.sessions.isolation import IsolatedCrashError, IsolatedMemoryError, IsolatedTimeoutError, Isolation
 from xla_explorer.explorer.sessions.isolation import process as child
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from xla_explorer.explorer.code.code_panes import code_panes
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.highlighting import highlighted
 from xla_explorer.explorer.display.quantities import microseconds
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM
+from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, profile
+from xla_explorer.explorer.questions.provenance import provenance
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.visible_text import cleaned
-
-if TYPE_CHECKING:
-    from xla_explorer.explorer.session import Session
 
 STAGES = {"llvm-ir-optimized": "LLVM IR, optimised", "ptx": "PTX", "assembly": "assembly"}
 MOST_LINES = 60  # of one stage under one line
@@ -99,11 +99,11 @@ def _code_html(line: AnnotatedLine) -> str:
     return where + "".join(parts)
 
 
-def annotated_source(session: Session, arrays: Sequence[Any] | None = None, repeats: int = 20) -> AnnotatedSource:
+def annotated_source(session: Compilation, arrays: Sequence[Any] | None = None, repeats: int = 20) -> AnnotatedSource:
     """See `Session.annotate`."""
     runnable = session.error is None and session.result is not None and session.result.executable is not None
     if runnable and arrays is not None:
-        session.profile(*arrays, repeats=repeats)
+        profile(session, arrays, repeats)
     sources = _sources(session)
     code, missing = _code(session, sources)
     times, total = _times(session)
@@ -128,7 +128,7 @@ def annotated_source(session: Session, arrays: Sequence[Any] | None = None, repe
     return AnnotatedSource(lines, missing)
 
 
-def _source_lines(session: Session) -> list[tuple[int, str, int | None]]:
+def _source_lines(session: Compilation) -> list[tuple[int, str, int | None]]:
     """(number, text, id): the text as it was given, else as it prints. The empty line that stands for a magic is left out."""
     source = session.source
     if not source.source_text:
@@ -138,24 +138,24 @@ def _source_lines(session: Session) -> list[tuple[int, str, int | None]]:
     return [(n, text, at.get(n)) for n, text in enumerate(texts, 1) if n > 1 or text.strip()]
 
 
-def _sources(session: Session) -> dict[int, tuple[int, ...]]:
+def _sources(session: Compilation) -> dict[int, tuple[int, ...]]:
     """Instruction of the result -> instructions of the source that it came from."""
     ids: dict[str, list[int]] = defaultdict(list)
     for i in session.source.instructions():
         ids[i.name].append(i.id)
     own = {key for keys in ids.values() for key in keys}
     found = {}
-    for origin in session.provenance.origins:
+    for origin in provenance(session.passes, session.source_lines).origins:
         surest = next((k for k in session.passes.lineage.origins(origin.id) if k in own), None)
         found[origin.id] = (surest,) if surest is not None else tuple([k for name in origin.sources for k in ids.get(name, ())])
     return found
 
 
-def _code(session: Session, sources: dict[int, tuple[int, ...]]) -> tuple[dict[str, dict[int, list[str]]], dict[str, Reason]]:
+def _code(session: Compilation, sources: dict[int, tuple[int, ...]]) -> tuple[dict[str, dict[int, list[str]]], dict[str, Reason]]:
     """Stage -> source instruction -> lines; and what could not be made."""
     code: dict[str, dict[int, list[str]]] = {}
     missing: dict[str, Reason] = {}
-    for pane in session.explorer_source.panes():
+    for pane in code_panes(session):
         if pane.name not in STAGES or (pane.name == "assembly" and "llvm-ir-optimized" in code):
             continue
         by_key: dict[int, list[str]] = defaultdict(list)
@@ -172,7 +172,7 @@ def _code(session: Session, sources: dict[int, tuple[int, ...]]) -> tuple[dict[s
     return code, missing
 
 
-def _times(session: Session) -> tuple[dict[str, float], float]:
+def _times(session: Compilation) -> tuple[dict[str, float], float]:
     """Kernel -> median microseconds, and their sum; of the last profile."""
     frame = session.last_profile
     if frame is None:

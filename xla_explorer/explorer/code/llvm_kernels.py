@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
     from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions
     from xla_explorer.backends.llvm.target_machine import TargetDescription
-    from xla_explorer.explorer.session import Session
 
 _DEFINE = re.compile(r'^define [^@]*@"?([^"( ]+)"?\(')
 _NAMED = re.compile(r'@"?([\w.$-]+)"?')
@@ -26,7 +26,7 @@ class LlvmSetting(NamedTuple):
     emission: str
 
 
-def llvm_setting(session: Session) -> LlvmSetting:
+def llvm_setting(session: Compilation) -> LlvmSetting:
     """XlaExplorerError for backends whose use of LLVM is not known here."""
     from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions
     from xla_explorer.backends.llvm.target_machine import host_target
@@ -43,7 +43,7 @@ def llvm_setting(session: Session) -> LlvmSetting:
     raise XlaExplorerError(f"LLVM's work is followed for the backends {', '.join(OF_LLVM)}; this session is of {session.backend}")
 
 
-def kernel_ir(session: Session, function: str | None = None) -> str:
+def kernel_ir(session: Compilation, function: str | None = None) -> str:
     """The session's LLVM IR with the HLO instructions as debug locations: all of it, or a function with what it calls.
 
     The function is made visible from outside, so that LLVM does not drop what nothing calls any more.
@@ -85,7 +85,7 @@ def _alone(lines: list[str], origins: list[int | None], function: str) -> tuple[
     return text, [origins[k] for k in chosen]
 
 
-def optimized_lines(session: Session, instruction: int) -> list[str]:
+def optimized_lines(session: Compilation, instruction: int) -> list[str]:
     """The lines of optimised LLVM IR that came from an instruction: of the whole program where that is made already, else of the kernel
     that it is in, alone."""
     from xla_explorer.backends.llvm.llvm_compiler import optimized_parts
@@ -104,7 +104,7 @@ def optimized_lines(session: Session, instruction: int) -> list[str]:
     return found
 
 
-def _function_of(session: Session, instruction: int) -> str | None:
+def _function_of(session: Compilation, instruction: int) -> str | None:
     """The LLVM function of the kernel that computes an instruction; None where it has none."""
     functions = {step.instruction: getattr(step, "function", "") for step in session.program_steps}
     if functions.get(instruction):
@@ -117,6 +117,6 @@ def _function_of(session: Session, instruction: int) -> str | None:
     return None
 
 
-def _is_fusion(session: Session, key: int) -> bool:
+def _is_fusion(session: Compilation, key: int) -> bool:
     record = session.passes.lineage.records.get(key)
     return record is not None and record.opcode.name == "fusion"

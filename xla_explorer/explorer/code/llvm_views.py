@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.code.llvm_kernels import kernel_ir, llvm_setting
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.display.pandas_frame import WideFrame
-    from xla_explorer.explorer.session import Session
 
 VECTORIZERS = ("loop-vectorize", "slp-vectorizer")
 PASS_COLUMNS = ["number", "pass", "function", "level", "lines_before", "lines_after", "added", "removed", "diff"]
@@ -28,7 +28,7 @@ REMARK_COLUMNS = ["kind", "pass", "message", "instruction", "line"]
 LOOP_COLUMNS = ["kernel", "loop", "instructions", "cycles", "ipc", "block_throughput", "bottleneck", "model", "lines"]
 
 
-def llvm_passes(session: Session, kernel: str, *, changed_only: bool = True, machine_passes: bool = True) -> WideFrame:
+def llvm_passes(session: Compilation, kernel: str, *, changed_only: bool = True, machine_passes: bool = True) -> WideFrame:
     """One row a run of an LLVM pass on a kernel (or on the whole module), in order.
 
     level: `ir` or `machine`. added, removed: lines. diff: a unified diff, empty where nothing changed. Where a pass changes the form of
@@ -63,7 +63,7 @@ def llvm_passes(session: Session, kernel: str, *, changed_only: bool = True, mac
     return wide_frame(rows, PASS_COLUMNS)
 
 
-def remarks(session: Session, passes: tuple[str, ...] = VECTORIZERS) -> WideFrame:
+def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> WideFrame:
     """One row a remark: kind (`passed`, `missed`, `analysis`), pass, message, instruction (%name) and source line it is about.
 
     passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well.
@@ -87,7 +87,7 @@ def remarks(session: Session, passes: tuple[str, ...] = VECTORIZERS) -> WideFram
     return wide_frame(rows, REMARK_COLUMNS)
 
 
-def inner_loops(session: Session, kernel: str | None = None) -> WideFrame:
+def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
     """llvm-mca's estimate of every innermost loop of the machine code, most cycles first; of one kernel or of all.
 
     cycles: of one iteration, from a simulation of 100, all loads served by the nearest cache. block_throughput: the least that the
@@ -113,7 +113,7 @@ def inner_loops(session: Session, kernel: str | None = None) -> WideFrame:
     return wide_frame(sorted(rows, key=lambda row: -row[3]), LOOP_COLUMNS)
 
 
-def _function(session: Session, kernel: str) -> str:
+def _function(session: Compilation, kernel: str) -> str:
     """The LLVM function of a kernel's name as the tables show it. XlaExplorerError with the names there are."""
     wanted = kernel.lstrip("%")
     functions: dict[str, str] = {}
@@ -139,7 +139,7 @@ def _own(text: str, unit: str, function: str) -> list[str]:
 _JUMP = re.compile(r"^\s*j[a-z]+\s+(\.L\w+)")
 
 
-def _loops(session: Session) -> list[tuple[str, str, list[str], list[int]]]:
+def _loops(session: Compilation) -> list[tuple[str, str, list[str], list[int]]]:
     """Innermost loops of the assembly: function, label, instructions, instruction ids. A loop runs from a label to a jump back to it."""
     functions = {step.function for step in session.program_steps if getattr(step, "function", "")}
     found = []

@@ -6,10 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xla_explorer.explorer.page.source import CodePane, TextLine
+from xla_explorer.explorer.display.code_pane import CodePane, TextLine
 
 if TYPE_CHECKING:
-    from xla_explorer.explorer.questions.source_lines import SourceLines
+    from xla_explorer.explorer.sessions.source_lines import SourceLines
     from xla_explorer.hlo.module import HloModule
 
 LARGEST = 2_000_000

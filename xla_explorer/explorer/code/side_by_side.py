@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from xla_explorer.explorer.code.code_panes import code_panes
+from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.display.display import pre_html
 from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     from xla_explorer.backends.interfaces import ProgramStep
-    from xla_explorer.explorer.page.source import TextLine
-    from xla_explorer.explorer.session import Session
 
 MOST_KERNELS, MOST_LINES = 12, 60
 _NO_CODE = "no code of its own: this compiler computes it inside another kernel"
@@ -67,7 +68,7 @@ class SideBySide:
         return {"text/plain": repr(self), "text/html": "".join(html)}
 
 
-def side_by_side(session: Session, stages: Sequence[str], kernel: str = "") -> SideBySide:
+def side_by_side(session: Compilation, stages: Sequence[str], kernel: str = "") -> SideBySide:
     """See `Session.side_by_side`."""
     wanted_steps = list(session.program_steps)
     if kernel:
@@ -78,7 +79,7 @@ def side_by_side(session: Session, stages: Sequence[str], kernel: str = "") -> S
             names = ", ".join([f"%{s.name}" for s in session.program_steps][:12])
             raise XlaExplorerError(f"no kernel computes {kernel}", f"the kernels are {names}")
     wanted = list(stages) or ["llvm-ir-optimized", "ptx"]
-    panes = {pane.name: pane.lines for pane in session.explorer_source.panes()}
+    panes = {pane.name: pane.lines for pane in code_panes(session)}
     unknown = [name for name in wanted if name not in panes and name not in session.stages]
     if unknown and stages:
         raise XlaExplorerError(f"there is no stage {unknown[0]!r}", f"choose from: {', '.join(panes)}")
@@ -99,7 +100,7 @@ def side_by_side(session: Session, stages: Sequence[str], kernel: str = "") -> S
     return SideBySide(kernels, wanted)
 
 
-def _members(session: Session) -> dict[int, set[int]]:
+def _members(session: Compilation) -> dict[int, set[int]]:
     """Fusion id -> the ids that its kernel computes."""
     found = {}
     for i in session.module.instructions():

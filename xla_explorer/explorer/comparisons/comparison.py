@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.explorer.display.display import CodeText, table_html, table_text
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.measures.kernel_costs import program_cost
-from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, spread, time_calls
+from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, profile, spread, time_calls
 from xla_explorer.explorer.questions.decisions import decision_rows
-from xla_explorer.explorer.questions.wishes import Wishes
+from xla_explorer.explorer.questions.wishes import Wishes, wishes_of
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.progress import counted
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -23,7 +24,6 @@ from xla_explorer.hlo.evaluator import evaluate, flatten_value
 if TYPE_CHECKING:
     import pandas
 
-    from xla_explorer.explorer.session import Session
 
 Row = tuple[str, Any, Any]
 _DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "code other"]
@@ -33,9 +33,9 @@ class Comparison:
     """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right, code left, code right). wishes:
     what was forced and forbidden in `left`, and whether it was granted. left, right: the sessions."""
 
-    def __init__(self, left: Session, right: Session, rows: list[Row], changed_decisions: list[tuple[str, ...]]) -> None:
+    def __init__(self, left: Compilation, right: Compilation, rows: list[Row], changed_decisions: list[tuple[str, ...]]) -> None:
         self.left, self.right, self.rows, self.changed_decisions = left, right, rows, changed_decisions
-        self.wishes: Wishes | tuple[()] = left.overrides if left.base is not None else ()
+        self.wishes: Wishes | tuple[()] = wishes_of(left) if left.base is not None else ()
 
     def to_frame(self) -> pandas.DataFrame:
         """The rows as a table: what, left, right."""
@@ -62,7 +62,7 @@ class Comparison:
         return {"text/plain": str(self), "text/html": html}
 
 
-def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), repeats: int = 20) -> Comparison:
+def compare_sessions(left: Compilation, right: Compilation, arrays: Sequence[Any] = (), repeats: int = 20) -> Comparison:
     """See `Session.compare`. With arrays the two are timed in turns, run by run, and their values compared with the evaluator's."""
     a, b = program_cost(left.module), program_cost(right.module)
     rows: list[Row] = [
@@ -77,7 +77,7 @@ def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), 
         ("compile ms", sum(left.seconds.values()) * 1e3, sum(right.seconds.values()) * 1e3),
     ]
     if left.result is not None and right.result is not None and left.result.buffers is not None and right.result.buffers is not None:
-        rows.append(("arena bytes", left.buffers.peak_bytes, right.buffers.peak_bytes))
+        rows.append(("arena bytes", left.result.buffers.arena_size, right.result.buffers.arena_size))
     if arrays:
         times: tuple[list[float], list[float]] = ([], [])
         for _ in range(repeats):
@@ -97,8 +97,8 @@ def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), 
     return Comparison(left, right, rows, _changed(left, right))
 
 
-def _changed(left: Session, right: Session) -> list[tuple[str, ...]]:
-    def verdicts(session: Session) -> dict[tuple[str, str, str], tuple[str, str]]:
+def _changed(left: Compilation, right: Compilation) -> list[tuple[str, ...]]:
+    def verdicts(session: Compilation) -> dict[tuple[str, str, str], tuple[str, str]]:
         rows = decision_rows(session.passes.record, session.passes.lineage)
         return {(r.kind, r.producer_name, r.consumer_name): (r.verdict, r.code) for r in rows}
 
@@ -124,20 +124,18 @@ def compare(
     """
     import pandas
 
-    from xla_explorer.explorer.sessions.compiling import compile as compile_module
-
     source = as_module(module)
     arguments = arrays or random_arguments(source)
     backends = backends.split(",") if isinstance(backends, str) else backends
     frames, want = [], None
     for backend in counted(backends, f"comparing {source.name}"):
         try:
-            session = compile_module(source, backend=backend, passes=passes)
+            session = Compilation.of(source, backend=backend, passes=passes)
             leaves = session.signature.leaves(arguments)
             values = session.executable.execute(leaves)
             emulated = _is_emulated(session)
             # What the emulator takes says nothing about a device, so one run is enough: its values.
-            frame = _untimed(session) if emulated else session.profile(*arguments, repeats=repeats)
+            frame = _untimed(session) if emulated else profile(session, arguments, repeats)
         except XlaExplorerError as problem:
             if isinstance(problem, LookupError):
                 raise
@@ -153,12 +151,12 @@ def compare(
     return made.reindex(columns=["backend", *COLUMNS, "max_error", "status"])
 
 
-def _is_emulated(session: Session) -> bool:
+def _is_emulated(session: Compilation) -> bool:
     executor = getattr(session.executable, "executor", None)
     return bool(getattr(getattr(executor, "facts", None), "emulated", False))
 
 
-def _untimed(session: Session) -> pandas.DataFrame:
+def _untimed(session: Compilation) -> pandas.DataFrame:
     """The rows of a profile without times."""
     rows = [{"kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "PTX emulator", "n": 1, "line": ""}]
     rows += [

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xla_explorer.explorer.display.display import table_html, table_text
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.questions.decisions import decision_events
+from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -21,7 +23,6 @@ from xla_explorer.hlo.module import HloModule
 if TYPE_CHECKING:
     import pandas
 
-    from xla_explorer.explorer.session import Session
 
 FUSED, MEMORY, ABSENT = "fused", "memory", "-"
 _CLONE = re.compile(r"(?:\.clone|\.remat)+(?:\.\d+)?(?:\.clone(?:\.\d+)?)*\Z")
@@ -86,19 +87,17 @@ def compare_fusions(
 
     policies: instead, two fusion policies of the backend `cpu`: ("time", "xla") says without XLA what XLA:CPU would fuse, and why.
     """
-    from xla_explorer.explorer.sessions.compiling import compile as compile_module
-    from xla_explorer.explorer.sessions.loading import as_module
 
     source = as_module(module)
     if policies is not None:
-        one, other = [compile_module(source, fusion_policy=policy) for policy in policies]
+        one, other = [Compilation.of(source, fusion_policy=policy) for policy in policies]
         found = compare_fusions_of(one, other)
         return FusionComparison(policies[0], policies[1], found.edges)
-    left, right = [compile_module(source, backend=backend) for backend in backends]
+    left, right = [Compilation.of(source, backend=backend) for backend in backends]
     return compare_fusions_of(left, right)
 
 
-def compare_fusions_of(left: Session, right: Session) -> FusionComparison:
+def compare_fusions_of(left: Compilation, right: Compilation) -> FusionComparison:
     """The same for two compiles that are there already."""
     ours, theirs = fusion_edges(left.module), fusion_edges(right.module)
     refusals = [_refusals(session) for session in (left, right)]
@@ -115,7 +114,7 @@ def compare_fusions_of(left: Session, right: Session) -> FusionComparison:
     return FusionComparison(names[0], names[1], edges)
 
 
-def _refusals(session: Session) -> dict[tuple[str, str], tuple[str, str]]:
+def _refusals(session: Compilation) -> dict[tuple[str, str], tuple[str, str]]:
     """(producer, consumer) -> (code, message) of what was asked and refused. The consumer is whoever reads the producer in the kernel."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
     for event in decision_events(session.passes.record):

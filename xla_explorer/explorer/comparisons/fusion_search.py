@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from xla_explorer.explorer.comparisons.sweep.task import alone_on_this_machine
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.measures.profiling import spread, time_calls
+from xla_explorer.explorer.questions.control import overridden
+from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.cost import module_cost
@@ -16,8 +19,8 @@ from xla_explorer.hlo.analysis.cost import module_cost
 if TYPE_CHECKING:
     import pandas
 
-    from xla_explorer.explorer.session import Session
 
+C = TypeVar("C", bound=Compilation)
 STRATEGIES = ("random", "beam")
 _SETS = ["trial", "parent", "fuse", "forbid", "status", "error"]
 COLUMNS = [*_SETS, "kernels", "bytes", "flops", "predicted_us", "median_us", "iqr_us", "speedup"]
@@ -31,14 +34,14 @@ class Flip(NamedTuple):
     pair: tuple[str, str]
 
 
-class FusionSearch:
+class FusionSearch(Generic[C]):
     """What a search found.
 
     trials: a row each, the compile as it is first. best: the session that was fastest, if it also beat the base by more than the spread
     explains when both were timed again; else the base itself. confirmed_us: medians of (base, best) in that last timing, taken in turns.
     """
 
-    def __init__(self, trials: pandas.DataFrame, base: Session, best: Session, confirmed_us: tuple[float, float], candidates: int) -> None:
+    def __init__(self, trials: pandas.DataFrame, base: C, best: C, confirmed_us: tuple[float, float], candidates: int) -> None:
         self.trials, self.base, self.best, self.confirmed_us, self.candidates = trials, base, best, confirmed_us, candidates
 
     @cleaned
@@ -53,42 +56,27 @@ class FusionSearch:
         return {"text/plain": repr(self), "text/html": f"<p>{self!r}</p>{self.trials._repr_html_()}"}
 
 
-def search_fusion(
-    module: Any,
+def search(
+    base: C,
     *arrays: Any,
     strategy: str = "random",
     trials: int = 20,
-    backend: str = "cpu",
     width: int = 3,
     repeats: int = 10,
     seed: int = 0,
     progress: bool = False,
-) -> FusionSearch:
-    """Search sets of fusion decisions by trial: each trial turns some decisions of the compile round, checks the values and takes the time.
-
-    module: an HloModule, HLO or StableHLO text, a path, a traced function, or a session. arrays: arguments; random ones by default.
-    strategy: `random` turns up to four decisions round at once; `beam` keeps the `width` fastest sets so far and turns one more round in
-    each. What is illegal stays refused, so a forced pair may change nothing. repeats: timed runs of a trial; the best is timed again
-    in turns with the base, three times as often. predicted_us: least time by the roofline of this machine for bytes and operations of the
-    whole program (None where the backend knows no roofline).
-
-    Raises:
-        XlaExplorerError: an unknown strategy, or a number of trials below one.
-    """
-    from xla_explorer.explorer.session import Session
-    from xla_explorer.explorer.sessions.compiling import compile as compile_module
-
+) -> FusionSearch[C]:
+    """Search sets of fusion decisions of a compile; see `xe.search_fusion`."""
     if strategy not in STRATEGIES:
         raise XlaExplorerError(f"strategy {strategy!r} is unknown", f"choose {' or '.join(STRATEGIES)}")
     if trials < 1:
         raise XlaExplorerError(f"trials is {trials}", "try at least one")
-    base = module if isinstance(module, Session) else compile_module(module, backend=backend, journal="decisions")
     given = arrays or random_arguments(base.source, seed=seed)
     expected = base.executable.execute(base.signature.leaves(given))
     candidates = _candidates(base)
     chance = random.Random(seed)
     rows = [_measure(0, None, (), base, given, expected, repeats)]
-    sessions: dict[int, Session] = {0: base}
+    sessions: dict[int, C] = {0: base}
     beam: list[tuple[float, int, tuple[Flip, ...]]] = [(rows[0]["median_us"], 0, ())]
     tried: set[frozenset[Flip]] = {frozenset()}
     for number in range(1, trials + 1):
@@ -109,10 +97,10 @@ def search_fusion(
     return FusionSearch(wide_frame(rows, COLUMNS), base, best, confirmed, len(candidates))
 
 
-def _candidates(base: Session) -> list[Flip]:
+def _candidates(base: Compilation) -> list[Flip]:
     """Every decision about a pair that went either way, turned round."""
-    frame = base.decisions("fusion")
     found: dict[Flip, None] = {}
+    frame = decisions_frame(base.passes.record, base.passes.lineage, "fusion")
     for verdict, subjects in zip(frame["verdict"], frame["subjects"], strict=True):
         if len(subjects) == 2:
             found[Flip(verdict != "accepted", (subjects[0].lstrip("%"), subjects[1].lstrip("%")))] = None
@@ -143,14 +131,14 @@ def _attempt(
     number: int,
     parent: int,
     flips: tuple[Flip, ...],
-    base: Session,
+    base: C,
     given: Any,
     expected: Any,
     repeats: int,
-    sessions: dict[int, Session],
+    sessions: dict[int, C],
 ) -> dict[str, Any]:
     try:
-        session = base.override(fuse=[f.pair for f in flips if f.fuse], forbid=[f.pair for f in flips if not f.fuse])
+        session = overridden(base, [f.pair for f in flips if f.fuse], [f.pair for f in flips if not f.fuse])
         row = _measure(number, parent, flips, session, given, expected, repeats)
         sessions[number] = session
     except Exception as problem:  # a failure of one trial is that trial's result
@@ -167,7 +155,7 @@ def _described(number: int, parent: int | None, flips: tuple[Flip, ...]) -> dict
 
 
 def _measure(
-    number: int, parent: int | None, flips: tuple[Flip, ...], session: Session, given: Any, expected: Any, repeats: int
+    number: int, parent: int | None, flips: tuple[Flip, ...], session: Compilation, given: Any, expected: Any, repeats: int
 ) -> dict[str, Any]:
     row, cost = _described(number, parent, flips), module_cost(session.module)
     values = session.executable.execute(session.signature.leaves(given))
@@ -181,7 +169,7 @@ def _measure(
     return row
 
 
-def _least_us(session: Session, work: float, moved: float) -> float | None:
+def _least_us(session: Compilation, work: float, moved: float) -> float | None:
     if session.backend != "cpu":
         return None
     from xla_explorer.backends.cpu.machine_limits import machine_limits
@@ -192,7 +180,7 @@ def _least_us(session: Session, work: float, moved: float) -> float | None:
         return None
 
 
-def _confirm(base: Session, best: Session, given: Any, repeats: int) -> tuple[Session, tuple[float, float]]:
+def _confirm(base: C, best: C, given: Any, repeats: int) -> tuple[C, tuple[float, float]]:
     """Both timed in turns, so that what disturbs one disturbs the other; the best stays only if it wins."""
     first: list[float] = []
     second: list[float] = []

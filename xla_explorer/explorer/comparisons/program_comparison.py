@@ -10,9 +10,8 @@ from xla_explorer.explorer.display.display import table_html, table_text
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import spread
-from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compiling import compile as compile_module
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
@@ -102,7 +101,7 @@ def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *
 
 
 def _row(name: str, module: Any, backends: tuple[str, str], repeats: int, rounds: int, seed: int, options: dict[str, Any]) -> ProgramRow:
-    left, right = [compile_module(module, backend=backend, verify=False, **options) for backend in backends]
+    left, right = [Compilation.of(module, backend=backend, verify=False, **options) for backend in backends]
     edges = compare_fusions_of(left, right).edges
     costs = [program_cost(session.module) for session in (left, right)]
     leaves = left.signature.leaves(random_arguments(module, seed))
@@ -121,5 +120,5 @@ def _row(name: str, module: Any, backends: tuple[str, str], repeats: int, rounds
     )
 
 
-def _compile_ms(session: Session) -> float:
+def _compile_ms(session: Compilation) -> float:
     return sum(session.seconds.values()) * 1e3

@@ -11,6 +11,7 @@ from xla_explorer.explorer.display.display import Svg, table_html, table_text
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import byte_count
+from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, NotThereError
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
@@ -167,3 +168,14 @@ def _chart_svg(rows: list[dict[str, Any]], assignment: BufferAssignment) -> str:
         f'<text x="{left + width}" y="{height + 36}" text-anchor="end" fill="#858585">position in program order</text></svg>'
     )
     return "".join(out)
+
+
+def buffer_report(compilation: Compilation) -> BufferReport:
+    """See `Session.buffers`."""
+    result = compilation.result
+    if result is None or result.buffers is None:
+        hint = "a dump's own are read by xe.load(FOLDER).buffers()" if compilation.backend == DUMP else ""
+        before = " before the compile failed" if compilation.error else ""
+        raise NotThereError(f"{compilation.backend} assigned no buffers{before}", hint)
+    scratch = getattr(getattr(result.executable, "program", None), "scratch_bytes", 0)
+    return BufferReport(result.buffers, compilation.source_line, scratch)

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.measures.buffer_report import buffer_report
 from xla_explorer.explorer.measures.kernel_costs import kernel_costs
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 
 if TYPE_CHECKING:
     import pandas
 
-    from xla_explorer.explorer.session import Session
 
 
 def roofline_chart(profile: pandas.DataFrame) -> Any:
@@ -48,7 +49,7 @@ def roofline_chart(profile: pandas.DataFrame) -> Any:
     return (line + dots).properties(title=f"roofline: {peak:.0f} GFLOP/s, {bandwidth:.0f} GB/s, one core")
 
 
-def predicted_chart(session: Session, profile: pandas.DataFrame) -> Any:
+def predicted_chart(session: Compilation, profile: pandas.DataFrame) -> Any:
     """Each kernel's measured time (`session.profile(...)`) over the time that the cost model predicts; on the line they are equal."""
     altair = import_optional("altair", "charts")
     import pandas
@@ -68,10 +69,10 @@ def predicted_chart(session: Session, profile: pandas.DataFrame) -> Any:
     return (equal + dots).properties(title="predicted and measured time of each kernel")
 
 
-def memory_chart(session: Session) -> Any:
+def memory_chart(session: Compilation) -> Any:
     """Bytes in use at each position of the schedule, and which instruction stands there."""
     altair = import_optional("altair", "charts")
     x = altair.X("position:Q", title="position in the schedule")
     y = altair.Y("live_bytes:Q", title="bytes in use")
-    chart = altair.Chart(session.buffers.by_program_point()).mark_area(interpolate="step-after", opacity=0.6)
+    chart = altair.Chart(buffer_report(session).by_program_point()).mark_area(interpolate="step-after", opacity=0.6)
     return chart.encode(x=x, y=y, tooltip=["instruction", "opcode", "live_bytes", "line"]).properties(title="memory over the program")

@@ -10,6 +10,7 @@ from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.sessions.arguments import Array, random_arguments
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from xla_explorer.explorer.measures.counted_ptx import CountedPtx
     from xla_explorer.explorer.measures.stepped_kernel import SteppedKernel
-    from xla_explorer.explorer.session import Session
 
 _SUMS = ("warp_instructions", "thread_instructions", "divergent_branches", "requests", "sectors")
 
@@ -33,7 +33,7 @@ class Emulation:
     """
 
     def __init__(
-        self, session: Session, values: list[Array], rows: list[dict[str, Any]], findings: list[Any], arguments: list[Array],
+        self, session: Compilation, values: list[Array], rows: list[dict[str, Any]], findings: list[Any], arguments: list[Array],
         text: str | None = None,
     ) -> None:
         from xla_explorer.backends.gpu.emulator.counters import COLUMNS
@@ -111,7 +111,7 @@ class Emulation:
         return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>{self.kernels._repr_html_()}"}
 
 
-def emulation(session: Session, arrays: Sequence[Any]) -> Emulation:
+def emulation(session: Compilation, arrays: Sequence[Any]) -> Emulation:
     """Run the session's program for the gpu on the emulator. Without arrays: random ones."""
     gpu = session.gpu
     emulate = getattr(gpu.executable, "emulate", None)
@@ -119,4 +119,5 @@ def emulation(session: Session, arrays: Sequence[Any]) -> Emulation:
         raise XlaExplorerError(f"programs of {gpu.backend} cannot be emulated", 'compile with backend="gpu"')
     arguments = gpu.signature.leaves(tuple(arrays) or random_arguments(gpu.source))
     result = emulate(arguments)
-    return Emulation(gpu, result.values, result.rows, result.findings, arguments)
+    found = session.last_emulation = Emulation(gpu, result.values, result.rows, result.findings, arguments)
+    return found

@@ -14,7 +14,9 @@ from xla_explorer.explorer.display.display import cell_text
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import microseconds
+from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.sessions.arguments import random_arguments
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
@@ -24,7 +26,6 @@ from xla_explorer.hlo.shape import Shape
 if TYPE_CHECKING:
     import pandas
 
-    from xla_explorer.explorer.session import Session
 
 WHOLE_PROGRAM = "(whole program)"
 SHORTEST_US = 0.2  # below this the counter's steps are too coarse to say how near the roof a kernel is
@@ -60,7 +61,7 @@ class Timing:
         return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>"}
 
 
-def timing(session: Session, arrays: Sequence[Any], repeats: int | None) -> Timing:
+def timing(session: Compilation, arrays: Sequence[Any], repeats: int | None) -> Timing:
     """Time whole calls. repeats: None takes as many as fit into about a quarter of a second, from 5 to 200."""
     if repeats is None:
         once = time_calls(session, arrays, 1)[0]
@@ -77,7 +78,7 @@ def spread(samples: Sequence[float]) -> tuple[float, float]:
     return middle, high - low
 
 
-def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.DataFrame:
+def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> pandas.DataFrame:
     """A row a kernel and one for the whole program; columns `COLUMNS`.
 
     n: runs. median_us, iqr_us: microseconds per run (a kernel inside a loop: all its calls of a run together); cycles: the same median as
@@ -111,10 +112,11 @@ def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.Dat
         rows.append(_kernel_row(session, timing, per_us, cost, dtype, limits, threads.get(timing.step.name, 1), streaming))
     frame = wide_frame(rows, COLUMNS)
     frame.attrs["note"] = f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"
+    session.last_profile = frame
     return frame
 
 
-def time_calls(session: Session, arrays: Sequence[Any], repeats: int) -> list[float]:
+def time_calls(session: Compilation, arrays: Sequence[Any], repeats: int) -> list[float]:
     """Microseconds of whole calls from Python, one per run, after one warm-up."""
     leaves = session.signature.leaves(arrays)
     execute, samples = session.executable.execute, []
@@ -126,7 +128,7 @@ def time_calls(session: Session, arrays: Sequence[Any], repeats: int) -> list[fl
     return samples
 
 
-def _costs(session: Session) -> dict[int, tuple[Cost, str]]:
+def _costs(session: Compilation) -> dict[int, tuple[Cost, str]]:
     """Cost of one execution and the type that it is computed in, by instruction id; the steps inside loops too."""
     found: dict[int, tuple[Cost, str]] = {}
     pending: list[HloComputation] = [session.module.entry]
@@ -148,7 +150,7 @@ def _widest(shapes: Iterable[Shape]) -> str:
     return "f64" if any(leaf.is_array and leaf.element_type.name in ("f64", "c128") for s in shapes for _, leaf in s.leaves()) else "f32"
 
 
-def _limits(session: Session) -> Any:
+def _limits(session: Compilation) -> Any:
     if session.backend != "cpu":
         return None
     from xla_explorer.backends.cpu.machine_limits import machine_limits
@@ -159,7 +161,7 @@ def _limits(session: Session) -> Any:
         return None
 
 
-def streaming_kernels(session: Session) -> frozenset[str]:
+def streaming_kernels(session: Compilation) -> frozenset[str]:
     """Functions of the kernels that write their results past the cache, where the backend has such."""
     from xla_explorer.compiler.codegen.program_records import HostProgram
 
@@ -167,19 +169,19 @@ def streaming_kernels(session: Session) -> frozenset[str]:
     return program.streaming_functions() if isinstance(program, HostProgram) else frozenset()
 
 
-def kernel_threads(session: Session) -> dict[str, int]:
+def kernel_threads(session: Compilation) -> dict[str, int]:
     """How many threads the kernels use, by name, where it is more than one: those that are cut into shares or run in blocks of rows."""
     found: dict[str, int] = {}
     if session.backend == "cpu":
         for kind in ("parallel", "row-blocks"):
-            for row in session.decisions(kind).to_dict("records"):
+            for row in decisions_frame(session.passes.record, session.passes.lineage, kind).to_dict("records"):
                 if row["verdict"] == "accepted" and row["facts"].get("threads", 1) > 1:
                     found[row["subjects"][0].lstrip("%")] = int(row["facts"]["threads"])
     return found
 
 
 def _kernel_row(
-    session: Session,
+    session: Compilation,
     timing: KernelTiming,
     per_us: float | None,
     cost: Cost,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from xla_explorer.explorer.page.source import DecisionRow
+from xla_explorer.explorer.questions.decision_row import DecisionRow
 
 
 class FactHead(NamedTuple):

@@ -24,6 +24,7 @@ MODULES = (
     "store",
     "drawing",
     "colours",
+    "printed",
     "neighbours",
     "graph",
     "timeline",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from xla_explorer.explorer.page.source import TextLine
+from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.pictures.picture import PictureGraph
 
 LineData = list[Any]
@@ -20,7 +20,7 @@ class PictureData(TypedDict):
     nodes: list[list[Any]]
     edges: list[list[Any]]
     groups: list[list[Any]]
-    aliases: list[list[Any]]
+    aliases: list[list[int]]
     hidden: int
     note: str
 
@@ -36,24 +36,17 @@ class StepDetail(TypedDict):
     rewrites: list[list[Any]]
 
 
-class PooledPicture(TypedDict):
-    """A `PictureData` whose rows are runs into the pools of the payload."""
+class PooledStep(TypedDict):
+    """A `StepDetail` whose rows are runs into the pools of the payload."""
 
     title: str
     nodes: Runs
     edges: Runs
     groups: Runs
-    aliases: Runs
+    text: Runs
+    aliases: list[list[int]]
     hidden: int
     note: str
-
-
-class PooledStep(TypedDict):
-    """A `StepDetail` whose rows are runs into the pools. whole: every instruction, where `picture` is a part of the module."""
-
-    picture: PooledPicture
-    whole: PooledPicture | None
-    text: Runs
     rewrites: list[list[Any]]
 
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xla_explorer.explorer.page.json_data import picture_data, plain, text_lines
-from xla_explorer.explorer.page.reports import BufferView, ComparisonTable, RewriteStep
+from xla_explorer.explorer.page.reports import BufferView, ComparisonTable
 from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.questions.rewrite_rows import RewriteStep
 
 MOST_REWRITES = 30
 """Rewrites that an exported page shows one by one; each is two runs of its pass."""

@@ -7,12 +7,10 @@ tuples of plain values, as in `source`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from xla_explorer.explorer.pictures.picture import PictureGraph
-
-if TYPE_CHECKING:
-    from xla_explorer.explorer.page.source import ExplorerSource, TextLine
+from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 
 Pair = tuple[str, str]
 
@@ -139,24 +137,6 @@ class PtxCountRow(NamedTuple):
     why: str
 
 
-class RewriteStep(NamedTuple):
-    """One application of one rule. before, after: the lines around what it changed. picture_before, picture_after: the
-    neighbourhood."""
-
-    before: Sequence[TextLine]
-    after: Sequence[TextLine]
-    picture_before: PictureGraph
-    picture_after: PictureGraph
-
-
-class RuleText(NamedTuple):
-    """A rewrite rule as it is written. location: folder/file.py:line."""
-
-    sentence: str
-    location: str
-    code: str
-
-
 class ComparisonRow(NamedTuple):
     """One measure of two compiles. unit: `us`, `ms`, `bytes`, `error`, or empty for a count or a word. less_is_better: None where neither
     is. spread: a smaller change of a measured value is none."""
@@ -257,10 +237,6 @@ class Reports:
         """The picture of at most about `budget` instructions around one of them."""
         raise ValueError("there is nothing beyond this picture")
 
-    def whole_picture(self, step: int) -> PictureGraph | None:
-        """All instructions of a step of which `picture` shows a part, for a page that nothing answers; None where that is not known."""
-        return None
-
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
         """The picture of everything that lies on a path between two instructions."""
         raise ValueError("there is nothing beyond this picture")
@@ -281,8 +257,8 @@ class Reports:
         """Opcode -> one sentence, for the opcodes that occur."""
         return {}
 
-    def variant(self, fuse: Sequence[Pair], forbid: Sequence[Pair]) -> tuple[ExplorerSource, ComparisonTable]:
-        """The same compile with fusions forced or forbidden, and what that changes."""
+    def variant(self, fuse: Sequence[Pair], forbid: Sequence[Pair]) -> tuple[Any, ComparisonTable]:
+        """The same compile with fusions forced or forbidden, as an `ExplorerSource`, and what that changes."""
         raise ValueError("this compile cannot be done again")
 
 

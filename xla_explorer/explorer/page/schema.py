@@ -15,9 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, reports, source
 from xla_explorer.explorer.pictures import picture
 from xla_explorer.explorer.pictures.svg import COLOURS
+from xla_explorer.explorer.questions.decision_row import DecisionRow
+from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.foundation.reason import Check
 
 VERSION = 2
@@ -27,7 +30,7 @@ ROWS: dict[str, type] = {
     "step": source.StepRow,
     "rewrite": source.RewriteRow,
     "check": Check,
-    "decision": source.DecisionRow,
+    "decision": DecisionRow,
     "timing": source.TimingRow,
     "kernel": reports.KernelRow,
     "buffer": reports.BufferRow,
@@ -39,7 +42,7 @@ ROWS: dict[str, type] = {
     "remark": reports.RemarkRow,
     "count": reports.PtxCountRow,
     "llvm": reports.LlvmPassRow,
-    "rule": reports.RuleText,
+    "rule": RuleText,
     "comparison_row": reports.ComparisonRow,
     "changed_decision": reports.ChangedDecision,
     "wish": reports.WishRow,
@@ -47,12 +50,11 @@ ROWS: dict[str, type] = {
     "edge": picture.PictureEdge,
     "group": picture.PictureGroup,
 }
-BY_FIELD: tuple[type, ...] = (reports.BufferView, reports.ComparisonTable, reports.RewriteStep)
+BY_FIELD: tuple[type, ...] = (reports.BufferView, reports.ComparisonTable, RewriteStep)
 """Named tuples that travel as mappings: one of a kind, or with much inside."""
 MAPPINGS: tuple[type, ...] = (
     json_data.PictureData,
     json_data.StepDetail,
-    json_data.PooledPicture,
     json_data.PooledStep,
     json_data.PaneData,
     json_data.ExplorerPayload,
@@ -69,7 +71,7 @@ def _type_text(hint: Any) -> str:
         return hint.__name__
     if hint is picture.PictureGraph:
         return json_data.PictureData.__name__
-    if hint is source.TextLine:
+    if hint is TextLine:
         return "TextLine"
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xla_explorer.compiler.pipeline.context import FUSION_KINDS
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND, USER_REASONS
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
+from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
+from xla_explorer.explorer.code.program import kernel_table
+from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
+from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_report
+from xla_explorer.explorer.measures.emulation import emulation
 from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads
@@ -28,21 +33,22 @@ from xla_explorer.explorer.page.reports import (
     PtxCountRow,
     RemarkRow,
     Reports,
-    RewriteStep,
-    RuleText,
     ScheduleMoment,
     WishRow,
 )
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
+from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
+from xla_explorer.explorer.questions.wishes import wishes_of
+from xla_explorer.explorer.sessions.arguments import random_arguments
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.opcodes import OPCODES
 
 if TYPE_CHECKING:
-    from xla_explorer.explorer.comparisons.comparison import Comparison
-    from xla_explorer.explorer.session import Session
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
 MOST_BUFFERS = 400
@@ -81,13 +87,6 @@ class TraceReports(Reports):
         with collector_paused():
             return self._passes[min(step, self._passes.last)].picture(around=[instruction], budget=budget)
 
-    def whole_picture(self, step: int) -> PictureGraph | None:
-        recorded = self._passes[min(step, self._passes.last)]
-        with collector_paused():
-            whole = recorded.picture(budget=recorded.snapshot.instruction_count())
-            whole.nodes = tuple([node._replace(lines=()) for node in whole.nodes])  # tooltips would double it
-        return whole
-
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
         with collector_paused():
             return self._passes[min(step, self._passes.last)].picture(between=(first, second))
@@ -109,9 +108,9 @@ class TraceReports(Reports):
 class SessionReports(TraceReports):
     """A session: the trace's, and buffers, kernels, the machine, LLVM and what-ifs."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Compilation, source_of: Callable[[Compilation], ExplorerSource]) -> None:
         super().__init__(session.passes)
-        self._session = session
+        self._session, self._source_of = session, source_of
 
     def no_decisions(self) -> str:
         if self._session.backend in ("xla", "xla-dump"):
@@ -124,7 +123,7 @@ class SessionReports(TraceReports):
         result = self._session.result
         if result is None or result.buffers is None:
             return None
-        report = self._session.buffers
+        report = self._report
         assignment = report.assignment
         rows = sorted([row for row in assignment.to_rows() if row["size"]], key=lambda row: -row["size"])
         hidden = max(0, len(rows) - MOST_BUFFERS)
@@ -156,10 +155,14 @@ class SessionReports(TraceReports):
 
     def why_apart(self, a: str, b: str) -> ApartReason:
         try:
-            reason = self._session.buffers.why_not_shared(a.split("{")[0], b.split("{")[0])
+            reason = self._report.why_not_shared(a.split("{")[0], b.split("{")[0])
         except KeyError as problem:
             return ApartReason(a, b, "unknown", str(problem.args[0]) if problem.args else "one of them has no buffer of its own")
         return ApartReason(a, b, "", "") if reason is None else ApartReason(a, b, reason.code, reason.message)
+
+    @cached_property
+    def _report(self) -> BufferReport:
+        return buffer_report(self._session)
 
     @cached_property
     def _costs(self) -> list[KernelCost]:
@@ -251,7 +254,7 @@ class SessionReports(TraceReports):
 
     def _row_instructions(self, count: int) -> list[Any]:
         """The instructions of the rows of a table of this session that has so many rows."""
-        for frame in (self._session.last_profile, self._session.kernels):
+        for frame in (self._session.last_profile, kernel_table(self._session)):
             if frame is not None and len(frame) == count:
                 return list(frame["instruction"].tolist())
         raise ValueError(f"a column of {count} numbered rows is none of this session's: set the names of instructions as its index")
@@ -266,7 +269,7 @@ class SessionReports(TraceReports):
 
     def llvm_passes(self, kernel: str) -> Sequence[LlvmPassRow]:
         names = ["pass", "level", "lines_before", "lines_after", "added", "removed", "diff"]
-        frame = self._session.llvm_passes(kernel)
+        frame = llvm_passes(self._session, kernel)
         return [LlvmPassRow(*row) for row in frame[names].astype(object).values.tolist()]
 
     @cached_property
@@ -275,7 +278,7 @@ class SessionReports(TraceReports):
         if session.backend != "cpu" or "llvm-ir" not in session.stages:
             return []
         ids = {i.name: i.id for i in session.module.instructions()}
-        rows = session.remarks().astype(object).values.tolist()
+        rows = remarks(session).astype(object).values.tolist()
         return [RemarkRow(kind, by, message, name, line, ids.get(name.lstrip("%"))) for kind, by, message, name, line in rows]
 
     def remarks(self) -> Sequence[RemarkRow]:
@@ -291,7 +294,7 @@ class SessionReports(TraceReports):
         if session.last_emulation is None and work > MOST_EMULATED:
             seconds = work / EMULATED_PER_SECOND
             raise ValueError(f"about {seconds:.0f} s on the emulator: run session.emulation() in a cell, then ask here again")
-        counted = session.last_emulation or session.emulation()
+        counted = session.last_emulation or emulation(session, ())
         names = ["line", "warp_instructions", "share", "marks", "why"]
         frame = counted.ptx.lines
         rows = frame[frame["warp_instructions"] > 0][names].astype(object).values.tolist()
@@ -302,23 +305,23 @@ class SessionReports(TraceReports):
 
     # -- what-ifs ------------------------------------------------------------------------------------------------------
     def variant(self, fuse: Sequence[Pair], forbid: Sequence[Pair]) -> tuple[ExplorerSource, ComparisonTable]:
-        other = self._session.override(fuse=fuse, forbid=forbid)
+        other = overridden(self._session, fuse, forbid)
         note = ""
         if other.source.instruction_count() > LONGEST_COMPARED:
-            comparison = other.compare(self._session)
+            comparison = compare_sessions(other, self._session)
             note = "not run: the module is long; .compare() of the new session runs it"
         else:
             try:
-                comparison = other.compare(repeats=10)
+                comparison = compare_sessions(other, self._session, random_arguments(other.source), repeats=10)
             except XlaExplorerError as problem:
-                comparison = other.compare(self._session)
+                comparison = compare_sessions(other, self._session)
                 note = f"not run: {problem.message}"
         words = [f"{word} %{p} → %{c}" for word, pairs in (("fuse", fuse), ("keep apart", forbid)) for p, c in pairs]
         rows = comparison_rows(comparison)
         decisions = tuple([ChangedDecision(*row) for row in comparison.changed_decisions[:200]])
         asked = {(p, c) for p, c in [*fuse, *forbid]}
-        wishes = tuple([WishRow(str(w), w.granted) for w in other.overrides if (w.producer[1:], w.consumer[1:]) in asked])
-        return other.explorer_source, ComparisonTable(", ".join(words), rows, decisions, note, wishes)
+        wishes = tuple([WishRow(str(w), w.granted) for w in wishes_of(other) if (w.producer[1:], w.consumer[1:]) in asked])
+        return self._source_of(other), ComparisonTable(", ".join(words), rows, decisions, note, wishes)
 
 
 class _Measure(NamedTuple):

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline.context import FUSION_KINDS
-from xla_explorer.explorer.code.python_source import python_pane
-from xla_explorer.explorer.code.session_code import DUMP
+from xla_explorer.explorer.code.code_panes import code_panes, costly, hlo_pane
+from xla_explorer.explorer.display.code_pane import CodePane, TextLine
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM
 from xla_explorer.explorer.page.reports import Reports
 from xla_explorer.explorer.page.session_reports import SessionReports, TraceReports
-from xla_explorer.explorer.page.source import CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
+from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
 from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.questions.decision_row import DecisionRow
 from xla_explorer.explorer.questions.decisions import decision_rows
 from xla_explorer.explorer.questions.rule_book import rule_book
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import verdict_of
 from xla_explorer.hlo.analysis.cost import module_cost
 
 if TYPE_CHECKING:
-    from xla_explorer.explorer.session import Session
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
-MOST_PANE_LINES = 5_000
 MOST_CHECKLISTS = 300
 """Decisions of a compile that makes more are shown without the policy's checklist; `why_not` has it."""
-SMALL_FOR_PTX = 300
-"""Modules of more instructions are compiled for a second backend only when somebody asks for it."""
-
-
-MOST_LLVM_LINES_GENERATED = 20_000
-"""Of programs with more lines of LLVM IR, optimised IR and machine code are made only when somebody asks for them."""
-_GENERATED = ("llvm-ir-optimized", "assembly")
 
 
 class TraceSource:
@@ -139,10 +132,7 @@ class TraceSource:
             return decision_rows(self.passes.record, self.passes.lineage, with_checks=MOST_CHECKLISTS)
 
     def panes(self) -> Sequence[CodePane]:
-        return [self._hlo_pane("xla_explorer passes")]
-
-    def _hlo_pane(self, producer: str) -> CodePane:
-        return CodePane("hlo", LazyLines("hlo", lambda: list(self.text(self.passes.last))), producer)
+        return [hlo_pane(self.passes, "xla_explorer passes")]
 
     def timings(self) -> Sequence[TimingRow]:
         return []
@@ -154,14 +144,14 @@ class TraceSource:
 class SessionSource(TraceSource):
     """A session as an `ExplorerSource`: the trace, and code, times and the program beside it."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Compilation) -> None:
         super().__init__(session.passes)
         self.session = session
         self._panes: list[CodePane] | None = None
 
     @cached_property
     def reports(self) -> Reports:
-        return SessionReports(self.session)
+        return SessionReports(self.session, SessionSource)
 
     @property
     def title(self) -> str:
@@ -233,86 +223,8 @@ class SessionSource(TraceSource):
 
     def panes(self) -> Sequence[CodePane]:
         if self._panes is None:
-            self._panes = self._make_panes()
-        return [pane._replace(costly=self._costly(pane)) for pane in self._panes]
-
-    def _make_panes(self) -> list[CodePane]:
-        session = self.session
-        written = python_pane(session.source, session.source_lines)
-        panes = [written] if written is not None else [self._source_pane()] if session.source.source_text else []
-        panes.append(self._hlo_pane(f"xla_explorer {session.backend}"))
-        names = [name for name, stage in session.stages.items() if stage.is_code]
-        panes += [self._stage_pane(name) for name in names]
-        if "ptx" not in names and session.error is None and session.backend != DUMP:
-            note = "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU"
-            panes.append(CodePane("ptx", LazyLines("ptx", self._ptx_lines), "xla_explorer gpu", note))
-        return panes
-
-    def _costly(self, pane: CodePane) -> str:
-        """How to have the lines of a pane that is not there and takes long to make; empty for all others."""
-        session, stage = self.session, self.session.stages.get(pane.name)
-        if stage is None and pane.name == "ptx":
-            count = session.source.instruction_count()
-            if count <= SMALL_FOR_PTX or session.has_gpu:
-                return ""
-            return (
-                f"// not made for this page: the module has {count} instructions, and PTX is a compile of its own "
-                f"(up to {SMALL_FOR_PTX} it is always made). session.ptx() makes it; pages saved after that have it."
-            )
-        if pane.name not in _GENERATED or stage is None or stage.is_made or "llvm-ir" not in session.stages:
-            return ""
-        count = session.stage("llvm-ir").text.count("\n")
-        if count <= MOST_LLVM_LINES_GENERATED:
-            return ""
-        return (
-            f"; not made for this page: LLVM would work on {count} lines again (up to {MOST_LLVM_LINES_GENERATED} it does). "
-            f"session.stage({pane.name!r}).text makes it; pages saved after that have it."
-        )
-
-    def _source_pane(self) -> CodePane:
-        """The HLO text as it was given, each line linked to its instruction."""
-        at = {i.line: i.id for i in self.session.source.instructions() if i.line}
-        text = self.session.source.source_text or ""
-        lines = [TextLine(line, at.get(number)) for number, line in enumerate(text.split("\n"), 1)]
-        return _cut("source", lines, self.session.source.filename or "the text given", "")
-
-    def _stage_pane(self, name: str) -> CodePane:
-        stage = self.session.stage(name)
-
-        def make() -> list[TextLine]:
-            return [TextLine(text, key) for text, key in stage.lines()]
-
-        return CodePane(name, LazyLines(name, make), stage.compiler or f"xla_explorer {self.session.backend}")
-
-    def _ptx_lines(self) -> list[TextLine]:
-        """The same source compiled for the GPU; its instructions carry the ids of this session where they are the same."""
-        gpu = self.session.gpu
-        return [TextLine(text, self._here(gpu, key)) for text, key in gpu.stage("ptx").lines()]
-
-    def _here(self, other: Session, key: int | None) -> int | None:
-        """The id in this session of an instruction of another compile of the same source; None when there is no counterpart.
-
-        Ids of the source mean the same in both; those that passes made do not.
-        """
-        if key is None:
-            return None
-        keys = [key]
-        record = other.passes.lineage.records.get(key)
-        if record is not None and record.opcode.name == "fusion":
-            keys = [other.module.find(key).called[0].root.id]
-        for candidate in keys:
-            for origin in other.passes.lineage.origins(candidate):
-                if origin in self._source_ids:
-                    return next((k for k in self.passes.lineage.successors(origin) if k in self._result_ids), origin)
-        return None
-
-    @cached_property
-    def _source_ids(self) -> set[int]:
-        return {i.id for i in self.session.source.instructions()}
-
-    @cached_property
-    def _result_ids(self) -> set[int]:
-        return {i.id for i in self.session.module.instructions()}
+            self._panes = code_panes(self.session)
+        return [pane._replace(costly=costly(self.session, pane)) for pane in self._panes]
 
     def timings(self) -> Sequence[TimingRow]:
         frame = self.session.last_profile
@@ -347,48 +259,3 @@ class SessionSource(TraceSource):
 
 def _number(value: Any) -> float | None:
     return None if value is None or value != value else float(value)
-
-
-def _cut(name: str, lines: Sequence[TextLine], producer: str, note: str) -> CodePane:
-    if len(lines) > MOST_PANE_LINES:
-        cut = f"{len(lines) - MOST_PANE_LINES} of {len(lines)} lines cut; session.stage({name!r}).text has all"
-        return CodePane(name, lines[:MOST_PANE_LINES], producer, "; ".join(filter(None, [note, cut])))
-    return CodePane(name, lines, producer, note)
-
-
-class LazyLines(Sequence[TextLine]):
-    """The lines of a code pane, made when they are looked at: assembly takes a code generation, PTX a compile of its own.
-
-    What cannot be made says so in its one line; a second backend must never spoil the view of the first. Long texts are cut, and the last
-    line says so.
-    """
-
-    def __init__(self, name: str, make: Callable[[], list[TextLine]]) -> None:
-        self._name, self._make = name, make
-
-    @cached_property
-    def _lines(self) -> list[TextLine]:
-        try:
-            lines = self._make()
-        except Exception as problem:
-            return [TextLine(f"{self._name} could not be made: {type(problem).__name__}: {problem}")]
-        if len(lines) > MOST_PANE_LINES:
-            rest = len(lines) - MOST_PANE_LINES
-            return [*lines[:MOST_PANE_LINES], TextLine(f"... {rest} more lines: session.stage({self._name!r}).text")]
-        return lines
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    @overload
-    def __getitem__(self, index: int) -> TextLine: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[TextLine]: ...
-    def __getitem__(self, index: int | slice) -> TextLine | list[TextLine]:
-        return self._lines[index]
-
-    def __iter__(self) -> Iterator[TextLine]:
-        return iter(self._lines)

@@ -9,12 +9,13 @@ lines, decisions, code lines and times.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
+from xla_explorer.explorer.display.code_pane import CodePane, TextLine
 from xla_explorer.explorer.page.reports import Reports
 from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.questions.decision_row import DecisionRow
 from xla_explorer.foundation.decision import Verdict
-from xla_explorer.foundation.reason import Check
 
 
 class StepRow(NamedTuple):
@@ -50,49 +51,6 @@ class RewriteRow(NamedTuple):
     location: str = ""
     subject_name: str = ""
     reason: str = ""
-
-
-class TextLine(NamedTuple):
-    """One printed line and the instruction that it prints, if one; `also`: more instructions that came from this line."""
-
-    text: str
-    instruction: int | None = None
-    also: tuple[int, ...] = ()
-
-
-class DecisionRow(NamedTuple):
-    """One decision of a policy: what it was about, how it ended and why. `code` is the stable kebab-case reason.
-
-    `facts` holds the numbers of the sentence, typed, with the unit in the key ("estimated_us_unfused"). `step` is the
-    index of the pass that decided.
-    """
-
-    kind: str
-    verdict: Verdict
-    code: str = ""
-    message: str = ""
-    facts: Mapping[str, Any] = {}
-    producer: int | None = None
-    consumer: int | None = None
-    producer_name: str = ""
-    consumer_name: str = ""
-    pass_name: str = ""
-    step: int | None = None
-    checklist: tuple[Check, ...] = ()
-
-
-class CodePane(NamedTuple):
-    """One code text. `name` is the stage ("source", "hlo", "llvm-ir", "llvm-ir-optimized", "assembly", "ptx", "sass").
-
-    `producer` says which compiler made it ("xla_explorer cpu, LLVM 20"), `note` what was left out and how to see it.
-    `costly` is set when the lines take a compile of their own: it says how to make them, for a page that leaves them out.
-    """
-
-    name: str
-    lines: Sequence[TextLine]
-    producer: str = ""
-    note: str = ""
-    costly: str = ""
 
 
 class TimingRow(NamedTuple):

@@ -9,10 +9,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 
+from xla_explorer.explorer.display.code_pane import CodePane
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.quantities import MISSING, byte_count, headline, microseconds, percent
-from xla_explorer.explorer.page.source import CodePane, DecisionRow, ExplorerSource, StepRow, TimingRow
+from xla_explorer.explorer.page.source import ExplorerSource, StepRow, TimingRow
 from xla_explorer.explorer.pictures.svg import picture_svg
+from xla_explorer.explorer.questions.decision_row import DecisionRow
 
 SIZE_LIMIT = 300_000
 """Characters of one static output."""

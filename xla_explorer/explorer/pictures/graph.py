@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 from typing import Any
 
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.pictures.dot import picture_dot, render_dot
-from xla_explorer.explorer.pictures.module_picture import snapshot_picture
-from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.pictures.picture import PictureFormatError, PictureGraph
 from xla_explorer.explorer.pictures.svg import picture_svg
 from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.foundation.visible_text import cleaned
-from xla_explorer.hlo.computation import HloComputation
 
 
 class Graph:
@@ -46,9 +45,16 @@ class Graph:
     def save(self, path: str | Path) -> Path:
         """Write to `path`; the suffix chooses: .svg, .dot, .gv, .json. ValueError for another one."""
         path = Path(path)
-        if path.suffix == ".svg":
-            return write_file(path, self.to_svg())
-        return self.picture.save(path)
+        match path.suffix:
+            case ".svg":
+                text = self.to_svg()
+            case ".dot" | ".gv":
+                text = self.to_dot()
+            case ".json":
+                text = json.dumps(self.to_json(), ensure_ascii=False)
+            case suffix:
+                raise PictureFormatError(f"cannot save a picture as {suffix!r}", "choose .svg, .dot, .gv or .json")
+        return write_file(path, text)
 
     @cleaned
     def __repr__(self) -> str:
@@ -74,29 +80,3 @@ class Graph:
         note = f"<p><i>{escape(self.picture.note)}</i></p>" if self.picture.note else ""
         html = f'<img alt="{escape(repr(self))}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">{note}'
         return {"text/plain": repr(self), "text/html": html}
-
-
-def graph(thing: Any, around: Any = None, radius: int = 2, *, engine: str = "own") -> Graph:
-    """The graph of a module, a computation, HLO text, a trace or a session.
-
-    around: an instruction (name or id): only what is at most `radius` edges away. A session's graph shows its fusions as boxes and the
-    refused ones as dashed edges labelled with the code of the reason. KeyError with near names when there is no such instruction.
-    """
-    from xla_explorer.explorer.sessions.loading import as_module
-
-    passes = getattr(thing, "passes", None)
-    if passes is not None:
-        found: Graph = passes[-1].graph(around, radius)
-        return Graph(found.picture, found.focus, engine)
-    computation = None
-    if isinstance(thing, HloComputation):
-        computation, module = thing.name, thing.module
-    else:
-        module = as_module(thing)
-    ids: list[int] = []
-    if around is not None:
-        ids = [module.find(getattr(around, "id", around)).id]
-    picture = snapshot_picture(
-        module.snapshot(), computation=computation, around=ids, radius=radius if ids else None, title=computation or module.name
-    )
-    return Graph(picture, ids[0] if ids else None, engine)

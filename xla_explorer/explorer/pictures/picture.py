@@ -9,12 +9,10 @@ and JSON rows as they are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.foundation.visible_text import cleaned
 
 NodeKind = Literal[
@@ -42,8 +40,7 @@ class PictureNode(NamedTuple):
     `id` is the instruction's integer id (ids are never reused, so they link the steps of a pipeline and every pane).
     `label` is the bold first line ("add", "sum over 1"), `detail` the second ("f32[128,256]"), `name` the HLO name
     without the percent sign, `group` the id of the innermost box that holds the node, `lines` more lines for the
-    tooltip. `opcode` is the HLO opcode, `argument` what a parameter (its number) or a scalar constant (its value) has
-    between the parentheses.
+    tooltip.
     """
 
     id: int
@@ -53,8 +50,6 @@ class PictureNode(NamedTuple):
     group: str | None = None
     name: str = ""
     lines: tuple[str, ...] = ()
-    opcode: str = ""
-    argument: str = ""
 
 
 class PictureEdge(NamedTuple):
@@ -75,7 +70,7 @@ class PictureGroup(NamedTuple):
     """A box: a fusion, a called computation, the frame of a while, or a metadata scope.
 
     `instruction` is the id of the instruction that the box stands for (the fusion, the while) and `name` its HLO
-    name, `opcode` its opcode; scopes have none of them. A group holds at least one node, directly or through a child group; an instruction
+    name; scopes have neither. A group holds at least one node, directly or through a child group; an instruction
     whose inside is not drawn is a plain node instead.
     """
 
@@ -86,7 +81,6 @@ class PictureGroup(NamedTuple):
     parent: str | None = None
     instruction: int | None = None
     name: str = ""
-    opcode: str = ""
 
 
 class PictureFormatError(XlaExplorerError, ValueError):
@@ -97,11 +91,11 @@ class PictureGraph:
     """Nodes in program order, edges and boxes, with what was left out said in words.
 
     `aliases` maps the id of an instruction that is not drawn (a constant folded into its user, say) to the id that
-    stands for it, `alias_opcodes` to its opcode. `hidden` counts instructions that the producer of the picture left
-    out, `note` says which and how to see them.
+    stands for it. `hidden` counts instructions that the producer of the picture left out, `note` says which and how
+    to see them.
     """
 
-    __slots__ = ("alias_opcodes", "aliases", "edges", "groups", "hidden", "nodes", "note", "title")
+    __slots__ = ("aliases", "edges", "groups", "hidden", "nodes", "note", "title")
 
     def __init__(
         self,
@@ -111,7 +105,6 @@ class PictureGraph:
         *,
         title: str = "",
         aliases: Mapping[int, int] | None = None,
-        alias_opcodes: Mapping[int, str] | None = None,
         hidden: int = 0,
         note: str = "",
     ) -> None:
@@ -120,7 +113,6 @@ class PictureGraph:
         self.groups: tuple[PictureGroup, ...] = tuple(groups)
         self.title = title
         self.aliases: dict[int, int] = dict(aliases or {})
-        self.alias_opcodes: dict[int, str] = dict(alias_opcodes or {})
         self.hidden = hidden
         self.note = note
 
@@ -129,47 +121,14 @@ class PictureGraph:
         boxes = f", {len(self.groups)} boxes" if self.groups else ""
         return f"<PictureGraph {self.title!r}: {number_of(len(self.nodes), 'node')}, {number_of(len(self.edges), 'edge')}{boxes}>"
 
-    def to_svg(self, *, budget: int = 300, focus: int | None = None) -> str:
-        """The picture as one SVG document (presentation attributes only). See `svg.picture_svg`."""
-        from xla_explorer.explorer.pictures.svg import picture_svg
-
-        return picture_svg(self, budget=budget, focus=focus)
-
-    def to_dot(self) -> str:
-        """The picture as Graphviz DOT text. No Graphviz is needed to make it."""
-        from xla_explorer.explorer.pictures.dot import picture_dot
-
-        return picture_dot(self)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the picture to `path`; the suffix chooses: .svg, .dot or .gv, .json.
-
-        Raises:
-            PictureFormatError: for any other suffix.
-        """
-        import json
-
-        path = Path(path)
-        match path.suffix:
-            case ".svg":
-                text = self.to_svg()
-            case ".dot" | ".gv":
-                text = self.to_dot()
-            case ".json":
-                text = json.dumps(self.to_json(), ensure_ascii=False)
-            case suffix:
-                raise PictureFormatError(f"cannot save a picture as {suffix!r}", "choose .svg, .dot, .gv or .json")
-        return write_file(path, text)
-
     def to_json(self) -> dict[str, Any]:
-        """The picture as JSON data: each node, edge and group a row in the order of the fields of its type, each alias its id, the id that
-        stands for it, and its opcode."""
+        """The picture as JSON data: each node, edge and group a row in the order of the fields of its type."""
         return {
             "title": self.title,
-            "nodes": [[*node[:6], list(node.lines), *node[7:]] for node in self.nodes],
+            "nodes": [[*node[:6], list(node.lines)] for node in self.nodes],
             "edges": [list(edge) for edge in self.edges],
             "groups": [list(group) for group in self.groups],
-            "aliases": [[gone, drawn, self.alias_opcodes.get(gone, "")] for gone, drawn in self.aliases.items()],
+            "aliases": [[gone, drawn] for gone, drawn in self.aliases.items()],
             "hidden": self.hidden,
             "note": self.note,
         }
@@ -178,16 +137,11 @@ class PictureGraph:
     def from_json(cls, data: Mapping[str, Any]) -> PictureGraph:
         """The inverse of `to_json`."""
         return cls(
-            (PictureNode._make((*row[:6], tuple(row[6]), *row[7:])) for row in data["nodes"]),
+            (PictureNode._make((*row[:6], tuple(row[6]))) for row in data["nodes"]),
             (PictureEdge(*row) for row in data["edges"]),
             (PictureGroup(*row) for row in data["groups"]),
             title=data["title"],
-            aliases={gone: drawn for gone, drawn, _ in data["aliases"]},
-            alias_opcodes={gone: opcode for gone, _, opcode in data["aliases"]},
+            aliases=dict(data["aliases"]),
             hidden=data["hidden"],
             note=data["note"],
         )
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "image/svg+xml": self.to_svg()}

@@ -8,21 +8,19 @@ context is stopped after each of its graph changes instead.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xla_explorer.compiler.pipeline import PassContext, PassControl, PassPipeline, PassStep, PassTrace, run_pipeline
 from xla_explorer.compiler.pipeline.context import StopRequested
 from xla_explorer.compiler.pipeline.value_check import ValueCheck, largest_error
 from xla_explorer.explorer.display.display import pre_html
 from xla_explorer.explorer.sessions.arguments import random_arguments
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-if TYPE_CHECKING:
-    from xla_explorer.explorer.session import Session
 
 # Up to so many actions are tried one by one; among more, the first is sought by halving (a later action may then hide an earlier one).
 ONE_BY_ONE = 256
@@ -86,7 +84,7 @@ class BisectionResult:
         return {"text/plain": str(self), "text/html": pre_html(str(self))}
 
 
-def bisect(session: Session, arrays: Sequence[Any]) -> BisectionResult:
+def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
     """Compare values after passes with those of the module as written, pass by pass.
 
     Needs snapshots (journal `passes` or more; XlaExplorerError without). Without arrays: random ones.

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.explorer.questions.decisions import names_at_fusion
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 
-if TYPE_CHECKING:
-    from xla_explorer.explorer.session import Session
-
+C = TypeVar("C", bound=Compilation)
 Pairs = Iterable[tuple[Any, Any]]
 
 
 def overridden(
-    session: Session, fuse: Pairs, forbid: Pairs, skip_rules: Iterable[str], stop_after: int | Event | None, passes: Any
-) -> Session:
+    session: C,
+    fuse: Pairs,
+    forbid: Pairs,
+    skip_rules: Iterable[str] = (),
+    stop_after: int | Event | None = None,
+    passes: Any = None,
+) -> C:
     """See `Session.override`."""
-    from xla_explorer.explorer.sessions.compiling import compile as compile_module
-
-    options = session.options
-    old = options.control or PassControl()
+    old = session.options.control or PassControl()
     forced, forbidden = [[_pair(session, pair) for pair in pairs] for pairs in (fuse, forbid)]
     control = PassControl(
         {**old.force, "fusion": [*old.force.get("fusion", ()), *_at_fusion(session, forced)]},
@@ -32,19 +33,7 @@ def overridden(
         old.rewrite_limit if stop_after is None else actions_until(session.passes.journal, stop_after),
         old.check_values,
     )
-    other = compile_module(
-        session.source,
-        backend=session.backend,
-        passes=options.passes if passes is None else passes,
-        journal=options.journal,
-        threads=options.threads,
-        verify=False,
-        check_passes=options.verify,
-        cache=options.cache,
-        control=control,
-        isolate=session.isolation or False,
-        **options.backend_options,
-    )
+    other = session.recompiled(control=control, **({} if passes is None else {"passes": passes}))
     other.base, other.beside = session, session.beside
     other.asked = (*session.asked, *[("fuse", *pair) for pair in forced], *[("forbid", *pair) for pair in forbidden])
     return other
@@ -62,7 +51,7 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
     return len([e for e in events[: number + 1] if e.acted])
 
 
-def _at_fusion(session: Session, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+def _at_fusion(session: Compilation, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """The pairs, and under the names that they bear when fusion comes: rewrites may have put others in their place."""
     found = list(pairs)
     if not pairs or not session.passes.lineage.records:
@@ -76,7 +65,7 @@ def _at_fusion(session: Session, pairs: list[tuple[Any, Any]]) -> list[tuple[Any
     return found
 
 
-def _pair(session: Session, given: Any) -> tuple[Any, Any]:
+def _pair(session: Compilation, given: Any) -> tuple[Any, Any]:
     """Names or ids of a pair. XlaExplorerError when it is none, or names what was never there: a wish that nothing can hear."""
     if isinstance(given, str) or len(given) != 2:
         raise XlaExplorerError(f"{given!r} is no pair (producer, consumer)", "write a list of pairs: [('%exp', '%multiply')]")

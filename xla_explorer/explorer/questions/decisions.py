@@ -11,10 +11,10 @@ from xla_explorer.compiler.transforms.fusion import InstructionFusion, PriorityF
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.explorer.display.display import table_html
 from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.page.source import DecisionRow
 from xla_explorer.explorer.questions.accepted_sentences import accepted_sentence
+from xla_explorer.explorer.questions.decision_row import DecisionRow
 from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
-from xla_explorer.explorer.sessions.lineage import Lineage
+from xla_explorer.explorer.sessions.lineage import CONSTANT_VALUES, Lineage
 from xla_explorer.foundation.decision import verdict_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _FUSING = (InstructionFusion.name, PriorityFusion.name)
 COLUMNS = ("verdict", "kind", "code", "message", "facts", "subjects", "pass", "step", "cost_us", "cost_bytes")
-CONSTANT_VALUES = "constant-values"
 _KINDS = frozenset({
     "rule", "native-code", "layout", "share-buffer", "inlining", "constant-folding", "branch-removal", "loop-hoisting", "loop-removal",
     "latency-hiding", "reshape-is-bitcast", "stream-assignment", "parallel", "row-blocks", "loop-vectorization", "vector-width",

@@ -14,8 +14,8 @@ from xla_explorer.hlo.instruction import HloInstruction
 if TYPE_CHECKING:
     import pandas
 
-    from xla_explorer.explorer.questions.source_lines import SourceLines
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+    from xla_explorer.explorer.sessions.source_lines import SourceLines
 
 _COLUMNS = ["instruction", "computation", "opcode", "sources", "how", "line", "id"]
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.pipeline import PassContext, PassControl, PassPipeline, run_pipeline
-from xla_explorer.explorer.page.reports import RewriteStep, RuleText
-from xla_explorer.explorer.page.source import TextLine
+from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
+from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.explorer.questions.rule_book import rule_book, rules
 from xla_explorer.foundation.journal import Event
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, snapshot_difference

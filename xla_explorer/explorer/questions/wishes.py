@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import FUSION_KINDS
 from xla_explorer.explorer.display.display import table_html, table_text
 from xla_explorer.explorer.questions.decisions import decision_events, names_at_fusion, why_not
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.foundation.visible_text import cleaned
-
-if TYPE_CHECKING:
-    from xla_explorer.explorer.session import Session
 
 _CLONED = re.compile(r"(\.clone(\.\d+)?)+\Z")
 _HEAD = ["wish", "producer", "consumer", "granted", "why not"]
@@ -56,7 +54,7 @@ class Wishes(tuple[Wish, ...]):
         return {"text/plain": repr(self), "text/html": table_html("", _HEAD, self._rows())}
 
 
-def wishes_of(session: Session) -> Wishes:
+def wishes_of(session: Compilation) -> Wishes:
     """What was asked of the session's compile, and what that made of it."""
     found = []
     if not session.asked:
@@ -74,7 +72,7 @@ def wishes_of(session: Session) -> Wishes:
     return Wishes(found)
 
 
-def _name(session: Session, given: Any) -> str:
+def _name(session: Compilation, given: Any) -> str:
     record = session.passes.lineage.records.get(given) if isinstance(given, int) else None
     return record.name if record is not None else str(given).lstrip("%")
 
@@ -82,7 +80,7 @@ def _name(session: Session, given: Any) -> str:
 class _Kernels:
     """The kernels of the result by the names in them, those of the originals of copies too."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Compilation) -> None:
         self.of: dict[str, set[int]] = {}
         for i in session.module.instructions():
             if i.opcode.name == "fusion":
@@ -99,7 +97,7 @@ def _names(names: Iterable[str]) -> set[str]:
     return {form for name in names for form in (name, _CLONED.sub("", name))}
 
 
-def _why_not(session: Session, producer: str, consumer: str, at_fusion: Callable[[str], str]) -> Reason:
+def _why_not(session: Compilation, producer: str, consumer: str, at_fusion: Callable[[str], str]) -> Reason:
     """Why the two are in different kernels although the user wanted one."""
     now = at_fusion(producer), at_fusion(consumer)
     pairs = {(producer, consumer), (consumer, producer), now, now[::-1]}

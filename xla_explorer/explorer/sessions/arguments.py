@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.compiler.pipeline.value_check import largest_error as largest_error
+from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number
@@ -162,8 +163,6 @@ def _pack(shape: Shape, leaves: Iterator[Array]) -> Any:
 def random_arguments(module: Any, seed: int = 0) -> tuple[Any, ...]:
     """Arguments for a module: standard normal floats, integers from 0 to 9, random booleans; the same for the same seed.
     RandomArgumentError where they are larger than the memory."""
-    from xla_explorer.explorer.sessions.loading import as_module
-
     generator = np.random.default_rng(seed)
 
     def made(name: str, shape: Shape) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,10 +15,10 @@ class UnknownOptionError(XlaExplorerError, TypeError):
     """A keyword that neither `xe.compile` nor the backend reads."""
 
 
-def platform_with_options(backend: str, given: Mapping[str, Any]) -> Platform:
+def platform_with_options(backend: str, given: Mapping[str, Any], keywords: Sequence[str] = ()) -> Platform:
     """The platform of a backend, once it is clear that the backend reads the options given.
 
-    A platform without `option_names` judges its options itself.
+    A platform without `option_names` judges its options itself. keywords: those of every backend, for the nearest name.
 
     Raises:
         UnknownBackendError: with near names.
@@ -28,12 +29,7 @@ def platform_with_options(backend: str, given: Mapping[str, Any]) -> Platform:
     unknown = next((name for name in given if known is not None and name not in known), None)
     if unknown is None:
         return found
-    import difflib
-    import inspect
-
-    from xla_explorer.explorer.sessions.compiling import compile as compile_module
-
-    near = difflib.get_close_matches(unknown, [*(known or ()), *inspect.signature(compile_module).parameters], 1, 0.7)
+    near = difflib.get_close_matches(unknown, [*(known or ()), *keywords], 1, 0.7)
     listed = f"options of {backend} alone: {', '.join(known or ()) or 'none'}; help(xe.compile) tells those of every backend"
     raise UnknownOptionError(
         f"neither xe.compile nor the backend {backend} has an option {unknown!r}", f"did you mean {near[0]!r}?" if near else listed

@@ -9,6 +9,7 @@ from typing import Any
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
+from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
@@ -31,28 +32,12 @@ class NotAModuleError(XlaExplorerError, TypeError):
     """What was given holds no module."""
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read a module from a file: HLO text (`.hlo`, `.txt`), StableHLO or MHLO (`.mlir` as text; as bytecode or portable artifact with the
-    extra `jax`), also gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`.
-
-    Raises:
-        HloParseError: with the place in the file.
-        LoadError: the file does not exist, cannot be read, or unpacks to more bytes than the environment's
-            XLA_EXPLORER_LARGEST_FILE (1 GiB).
-        DumpError: the folder holds no dump.
-        StablehloError: MLIR text that cannot be read, with the place; StablehloUnsupportedError: with the Reason.
-        MissingExtraError, MlirConversionError: bytecode without jaxlib, or such that it refuses.
-    """
-    if isinstance(path, str) and ("\n" in path or path.startswith("HloModule ")):
-        raise LoadError("this is a module's text, and xla_explorer.load reads files", "give a path, or the text to parse_hlo or compile")
-    if not isinstance(path, str | os.PathLike):
-        raise NotAModuleError(f"expected the path of a file, got {type(path).__name__}", "xe.compile takes modules and text as well")
-    path = Path(path)
+def load_module(path: str | os.PathLike[str]) -> HloModule:
+    """The module of a file, or the main module (optimised) of a folder that XLA wrote; `xe.load` says what files it reads."""
+    path = checked_path(path)
     try:
         if path.is_dir():
-            from xla_explorer.explorer.comparisons.xla_dump import XlaDump
-
-            return XlaDump(path)
+            return read_stages(DumpFolder(path).module())[1]
         raw = read_file(path, hint="give the path of a file of HLO text (.hlo, .txt, also .gz)")
     except FileReadError as problem:
         raise LoadError(problem.message, problem.hint) from None
@@ -60,6 +45,15 @@ def load(path: str | os.PathLike[str]) -> Any:
         reason = getattr(problem, "strerror", None) or problem
         raise LoadError(f"cannot read {str(path)[:200]!r}: {reason}", "give the path of a file") from None
     return module_of_bytes(raw, str(path), mlir=bool({suffix.lower() for suffix in path.suffixes} & _MLIR_SUFFIXES))
+
+
+def checked_path(path: str | os.PathLike[str]) -> Path:
+    """What was given as a path. LoadError for the text of a module, NotAModuleError for what names no file."""
+    if isinstance(path, str) and ("\n" in path or path.startswith("HloModule ")):
+        raise LoadError("this is a module's text, and xla_explorer.load reads files", "give a path, or the text to parse_hlo or compile")
+    if not isinstance(path, str | os.PathLike):
+        raise NotAModuleError(f"expected the path of a file, got {type(path).__name__}", "xe.compile takes modules and text as well")
+    return Path(path)
 
 
 def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> HloModule:
@@ -100,11 +94,11 @@ def as_module(given: Any, filename: str | None = None) -> HloModule:
     if isinstance(given, HloModule):
         return given
     if isinstance(given, str):
-        return as_module(load(given)) if _is_path(given) else _module_of_text(given, filename)
+        return load_module(given) if _is_path(given) else _module_of_text(given, filename)
     if isinstance(given, bytes | bytearray):
         return module_of_bytes(bytes(given), filename)
     if isinstance(given, os.PathLike):
-        return as_module(load(given))
+        return load_module(given)
     module = getattr(given, "module", None)
     if isinstance(module, HloModule):
         return module

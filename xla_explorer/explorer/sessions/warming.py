@@ -1,23 +1,13 @@
-"""Loading ahead of time what a first compilation would load: for servers, notebooks, and honest measurements."""
+"""Loading ahead of time what a first compilation for a backend would load."""
 
 from __future__ import annotations
-
-import time
 
 from xla_explorer.backends.registry import platform
 
 
-def warm_up(backend: str = "cpu") -> float:
-    """Load and initialise what compiling for a backend needs: its modules, LLVM and its target, numerical libraries, the rules.
-
-    No program is compiled and nothing is written. Returns the seconds it took; a second call takes next to none. Calling it is never
-    necessary: a first compilation does the same, then pays for it. UnknownBackendError as for `xe.compile`.
-    """
-    started = time.perf_counter()
-    import xla_explorer.explorer.sessions.compiling  # noqa: F401  # `xe.compile` and all that it imports
-
+def warm_backend(backend: str) -> None:
+    """Load and initialise a backend. UnknownBackendError with near names."""
     compiler = platform(backend).compiler()
     prepare = getattr(compiler, "warm_up", None)
     if prepare is not None:
         prepare()
-    return time.perf_counter() - started

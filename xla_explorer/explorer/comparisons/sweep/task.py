@@ -13,7 +13,12 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from xla_explorer.backends.llvm.object_cache import user_cache_folder
+from xla_explorer.explorer.measures.profiling import spread, time_calls
+from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.private_folder import private_folder
+from xla_explorer.hlo.analysis.cost import module_cost
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
 
 PATIENCE: Final = 600.0  # seconds
 
@@ -43,14 +48,12 @@ class Task(NamedTuple):
 
 def run_task(task: Task, measure: bool = True) -> dict[str, Any]:
     """Compile, and with `measure` run, check and time; a failure is a row too, with status and error."""
-    import xla_explorer as xe
-
     row: dict[str, Any] = {"module": task.module, "option": task.option, "key": task.key, "status": "ok", "error": "", **machine()}
     try:
-        session = xe.compile(task.text, **{"journal": "off", **task.settings})
+        session = Compilation.of(task.text, **{"journal": "off", **task.settings})
         row |= facts(session, task)
         if measure:
-            arguments = xe.random_arguments(session.source, seed=task.seed)
+            arguments = random_arguments(session.source, seed=task.seed)
             leaves = session.signature.leaves(arguments)
             values = session.executable.execute(leaves)
             if task.check:
@@ -65,8 +68,6 @@ def run_task(task: Task, measure: bool = True) -> dict[str, Any]:
 
 def facts(session: Any, task: Task) -> dict[str, Any]:
     """What the compile came to: sizes, estimates of the cost model, seconds by phase."""
-    from xla_explorer.hlo.analysis.cost import module_cost
-
     cost = module_cost(session.module)
     buffers = session.result.buffers
     return {
@@ -75,24 +76,19 @@ def facts(session: Any, task: Task) -> dict[str, Any]:
         "kernels": len(session.program_steps),
         "flops": cost.flops,
         "bytes": cost.bytes_accessed,
-        "peak_bytes": session.buffers.peak_bytes if buffers is not None else None,
+        "peak_bytes": buffers.arena_size if buffers is not None else None,
         "compile_seconds": sum(session.seconds.values()),
     }
 
 
 def checked(session: Any, leaves: list[Any], values: list[Any]) -> dict[str, Any]:
     """How far the values are from the evaluator's; the status says so when too far."""
-    from xla_explorer.explorer.sessions.arguments import largest_error
-    from xla_explorer.hlo.evaluator import evaluate, flatten_value
-
     error, fine = largest_error(flatten_value(evaluate(session.source, *leaves)), values)
     return {"max_error": error, **({} if fine else {"status": "values differ"})}
 
 
 def timed(session: Any, arguments: Any, repeats: int) -> dict[str, Any]:
     """Median and spread of whole calls, in microseconds."""
-    from xla_explorer.explorer.measures.profiling import spread, time_calls
-
     time_calls(session, arguments, 1)
     median, iqr = spread(time_calls(session, arguments, repeats))
     return {"median_us": median, "iqr_us": iqr, "n": repeats, "load": _load()}

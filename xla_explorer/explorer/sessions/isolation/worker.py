@@ -21,7 +21,7 @@ from xla_explorer.compiler.pipeline import PassControl, PassPipeline, PassTrace
 from xla_explorer.explorer.sessions.isolation.blackboard import Blackboard
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.travelling import portable
-from xla_explorer.explorer.sessions.warming import warm_up
+from xla_explorer.explorer.sessions.warming import warm_backend
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.messages import receive, send
 from xla_explorer.foundation.plain_data import PlainDataError
@@ -54,7 +54,7 @@ class Worker:
             importlib.import_module(name)
         _limit_memory(None)
         if backend not in self._loaded:
-            warm_up(backend)
+            warm_backend(backend)
             self._loaded.add(backend)
         if memory is not None:
             if not self._floor:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xla_explorer.explorer.code.llvm_kernels import optimized_lines
 from xla_explorer.explorer.display.display import pre_html, table_html
 from xla_explorer.explorer.display.escaping import escape
-from xla_explorer.explorer.page.source import DecisionRow
+from xla_explorer.explorer.questions.decision_row import DecisionRow
 from xla_explorer.explorer.questions.decisions import decision_rows
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.opcodes import OPCODES
-
-if TYPE_CHECKING:
-    from xla_explorer.explorer.session import Session
 
 MOST_CODE_LINES = 40
 
@@ -87,7 +84,7 @@ def _subjects(row: DecisionRow, between: str) -> str:
     return f"%{row.producer_name}" + (f" {between} %{row.consumer_name}" if row.consumer_name else "")
 
 
-def explain(session: Session, key: int) -> Explanation:
+def explain(session: Compilation, key: int) -> Explanation:
     """Gather it. key: an instruction id that was there at some step."""
     lineage = session.passes.lineage
     record = lineage.records.get(key)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.xla import dumped_stages, dumped_trace
-from xla_explorer.explorer.code.session_code import DUMP, NotThereError
-from xla_explorer.explorer.comparisons.beside import Beside
+from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.display.display import table_html
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.session import Session
-from xla_explorer.explorer.sessions.compiling import compile as compile_module
-from xla_explorer.explorer.sessions.loading import load
+from xla_explorer.explorer.sessions.beside import Beside
+from xla_explorer.explorer.sessions.compilation import DUMP, NotThereError
+from xla_explorer.explorer.sessions.loading import load_module
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.reason import Reason
@@ -67,10 +67,10 @@ class XlaDump:
         before = dumped.before or next((p.path for p in dumped.passes), dumped.after)
         if before is None:
             raise DumpError(f"{dumped.name} has no HLO text in the dump", "dump with --xla_dump_hlo_as_text")
-        source = load(before)
+        source = load_module(before)
         ours = compile_module(source, backend=backend, **options)
         if dumped.after is not None and dumped.after != before:
-            ours.beside = Beside("XLA", source, load(dumped.after))
+            ours.beside = Beside("XLA", source, load_module(dumped.after))
         return ours
 
     @property

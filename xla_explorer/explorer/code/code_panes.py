@@ -1,0 +1,106 @@
+"""The texts of a compile as panes: the source, the HLO, and what each stage made of it, each line with its instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xla_explorer.explorer.code.python_source import python_pane
+from xla_explorer.explorer.display.code_pane import MOST_PANE_LINES, CodePane, LazyLines, TextLine
+from xla_explorer.explorer.sessions.compilation import DUMP, Compilation
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+
+SMALL_FOR_PTX = 300
+"""Modules of more instructions are compiled for a second backend only when somebody asks for it."""
+MOST_LLVM_LINES_GENERATED = 20_000
+"""Of programs with more lines of LLVM IR, optimised IR and machine code are made only when somebody asks for them."""
+_GENERATED = ("llvm-ir-optimized", "assembly")
+
+
+def code_panes(compilation: Compilation) -> list[CodePane]:
+    """Every text of a compile, in order; the lines are made when they are looked at."""
+    source = compilation.source
+    written = python_pane(source, compilation.source_lines)
+    panes = [written] if written is not None else [_source_pane(compilation)] if source.source_text else []
+    panes.append(hlo_pane(compilation.passes, f"xla_explorer {compilation.backend}"))
+    names = [name for name, stage in compilation.stages.items() if stage.is_code]
+    panes += [_stage_pane(compilation, name) for name in names]
+    if "ptx" not in names and compilation.error is None and compilation.backend != DUMP:
+        note = "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU"
+        panes.append(CodePane("ptx", LazyLines("ptx", lambda: _ptx_lines(compilation)), "xla_explorer gpu", note))
+    return panes
+
+
+def hlo_pane(passes: RecordedPasses[RecordedPass], producer: str) -> CodePane:
+    """The HLO after the last pass."""
+    return CodePane("hlo", LazyLines("hlo", lambda: [TextLine(text, key) for text, key in passes[-1].lines]), producer)
+
+
+def costly(compilation: Compilation, pane: CodePane) -> str:
+    """How to have the lines of a pane that is not there and takes long to make; empty for all others."""
+    stage = compilation.stages.get(pane.name)
+    if stage is None and pane.name == "ptx":
+        count = compilation.source.instruction_count()
+        if count <= SMALL_FOR_PTX or compilation.has_gpu:
+            return ""
+        return (
+            f"// not made for this page: the module has {count} instructions, and PTX is a compile of its own "
+            f"(up to {SMALL_FOR_PTX} it is always made). session.ptx() makes it; pages saved after that have it."
+        )
+    if pane.name not in _GENERATED or stage is None or stage.is_made or "llvm-ir" not in compilation.stages:
+        return ""
+    count = compilation.stage("llvm-ir").text.count("\n")
+    if count <= MOST_LLVM_LINES_GENERATED:
+        return ""
+    return (
+        f"; not made for this page: LLVM would work on {count} lines again (up to {MOST_LLVM_LINES_GENERATED} it does). "
+        f"session.stage({pane.name!r}).text makes it; pages saved after that have it."
+    )
+
+
+def _source_pane(compilation: Compilation) -> CodePane:
+    """The HLO text as it was given, each line linked to its instruction."""
+    at = {i.line: i.id for i in compilation.source.instructions() if i.line}
+    text = compilation.source.source_text or ""
+    lines = [TextLine(line, at.get(number)) for number, line in enumerate(text.split("\n"), 1)]
+    rest = len(lines) - MOST_PANE_LINES
+    note = f"{rest} of {len(lines)} lines cut; session.stage('source').text has all" if rest > 0 else ""
+    return CodePane("source", lines[:MOST_PANE_LINES], compilation.source.filename or "the text given", note)
+
+
+def _stage_pane(compilation: Compilation, name: str) -> CodePane:
+    stage = compilation.stage(name)
+
+    def make() -> list[TextLine]:
+        return [TextLine(text, key) for text, key in stage.lines()]
+
+    return CodePane(name, LazyLines(name, make), stage.compiler or f"xla_explorer {compilation.backend}")
+
+
+def _ptx_lines(compilation: Compilation) -> list[TextLine]:
+    """The same source compiled for the GPU; its instructions carry the ids of this compile where they are the same."""
+    gpu = compilation.gpu
+    here = _ids_here(compilation, gpu)
+    return [TextLine(text, here(key)) for text, key in gpu.stage("ptx").lines()]
+
+
+def _ids_here(mine: Compilation, other: Compilation) -> Callable[[int | None], int | None]:
+    """What gives the id in `mine` of an instruction of another compile of the same source; None when there is no counterpart.
+
+    Ids of the source mean the same in both; those that passes made do not.
+    """
+    written, result = [{i.id for i in module.instructions()} for module in (mine.source, mine.module)]
+
+    def here(key: int | None) -> int | None:
+        if key is None:
+            return None
+        keys = [key]
+        record = other.passes.lineage.records.get(key)
+        if record is not None and record.opcode.name == "fusion":
+            keys = [other.module.find(key).called[0].root.id]
+        for candidate in keys:
+            for origin in other.passes.lineage.origins(candidate):
+                if origin in written:
+                    return next((k for k in mine.passes.lineage.successors(origin) if k in result), origin)
+        return None
+
+    return here

@@ -1,0 +1,86 @@
+"""The program that a compile came to: its kernels, and what ptxas says of those for a GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.display.display import CodeText
+from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def kernel_table(compilation: Compilation) -> pandas.DataFrame:
+    """See `Session.kernels`."""
+    steps = compilation.program_steps
+    rows = [
+        {
+            "kernel": f"%{s.name}",
+            "opcode": s.opcode,
+            "runs_on": s.runs_on,
+            "code": s.reason.code if s.reason else "",
+            "reason": s.reason.message if s.reason else "",
+            "line": compilation.source_line(s.instruction),
+            "instruction": s.instruction,
+        }
+        for s in steps
+    ]
+    columns = ["kernel", "opcode", "runs_on", "code", "reason", "line", "instruction"]
+    if any(s.stream for s in steps):
+        rows = [{**row, "stream": s.stream} for row, s in zip(rows, steps, strict=True)]
+        columns.insert(3, "stream")
+    return wide_frame(rows, columns)
+
+
+def native_code_rows(compilation: Compilation) -> list[dict[str, Any]]:
+    """Rows of `session.decisions` about what runs on the evaluator, and what a library computes or could."""
+    return [
+        {
+            "verdict": "refused" if s.runs_on == "evaluator" else "accepted",
+            "kind": "native-code",
+            "code": s.reason.code,
+            "message": s.reason.message,
+            "facts": dict(s.reason.facts),
+            "subjects": (f"%{s.name}",),
+            "pass": compilation.backend,
+            "step": None,
+            "cost_us": None,
+            "cost_bytes": None,
+        }
+        for s in compilation.program_steps
+        if s.reason is not None
+    ]
+
+
+def stage_code(compilation: Compilation, name: str, language: str, whole: str) -> CodeText:
+    """The text of a stage, shown as code. whole: the call that gives all of it."""
+    if name not in compilation.stages:
+        hint = f"it has the stages: {', '.join(compilation.stages) or 'none'}"
+        raise XlaExplorerError(f"{compilation.backend} makes no {name}", hint)
+    return CodeText(compilation.stages[name].text, language, whole)
+
+
+def sass_code(compilation: Compilation) -> CodeText:
+    """See `Session.sass`."""
+    # Start-up time: only who asks for machine code of a GPU needs the tools of that backend.
+    from xla_explorer.backends.gpu.disassembly import why_no_sass
+
+    if (missing := why_no_sass()) is not None:
+        raise XlaExplorerError(f"no SASS: {missing.message}", "install CUDA's binary utilities, or name the program in that variable")
+    return stage_code(compilation.gpu, "sass", "sass", "session.sass()")
+
+
+def ptxas_table(compilation: Compilation) -> pandas.DataFrame:
+    """See `Session.ptxas_report`."""
+    # Start-up time, as above.
+    from xla_explorer.backends.gpu.architecture import gpu_architecture
+    from xla_explorer.backends.gpu.occupancy import REPORT_COLUMNS, resource_rows
+    from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx
+
+    executable: Any = compilation.gpu.executable
+    text, name = executable.ptx.text, executable.ptx.architecture
+    rows = resource_rows(executable.program.kernels, assemble_ptx(text, name), gpu_architecture(name))
+    return wide_frame(rows, list(REPORT_COLUMNS))

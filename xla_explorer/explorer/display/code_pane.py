@@ -1,0 +1,69 @@
+"""A text of code, line by line, each line with the instruction that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple, overload
+
+MOST_PANE_LINES = 5_000
+
+
+class TextLine(NamedTuple):
+    """One printed line and the instruction that it prints, if one; `also`: more instructions that came from this line."""
+
+    text: str
+    instruction: int | None = None
+    also: tuple[int, ...] = ()
+
+
+class CodePane(NamedTuple):
+    """One code text. `name` is the stage ("source", "hlo", "llvm-ir", "llvm-ir-optimized", "assembly", "ptx", "sass").
+
+    `producer` says which compiler made it ("xla_explorer cpu, LLVM 20"), `note` what was left out and how to see it.
+    `costly` is set when the lines take a compile of their own: it says how to make them, for a page that leaves them out.
+    """
+
+    name: str
+    lines: Sequence[TextLine]
+    producer: str = ""
+    note: str = ""
+    costly: str = ""
+
+
+class LazyLines(Sequence[TextLine]):
+    """The lines of a code pane, made when they are looked at: assembly takes a code generation, PTX a compile of its own.
+
+    What cannot be made says so in its one line; a second backend must never spoil the view of the first. Long texts are cut, and the last
+    line says so.
+    """
+
+    def __init__(self, name: str, make: Callable[[], list[TextLine]]) -> None:
+        self._name, self._make = name, make
+
+    @cached_property
+    def _lines(self) -> list[TextLine]:
+        try:
+            lines = self._make()
+        except Exception as problem:
+            return [TextLine(f"{self._name} could not be made: {type(problem).__name__}: {problem}")]
+        if len(lines) > MOST_PANE_LINES:
+            rest = len(lines) - MOST_PANE_LINES
+            return [*lines[:MOST_PANE_LINES], TextLine(f"... {rest} more lines: session.stage({self._name!r}).text")]
+        return lines
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> TextLine: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TextLine]: ...
+    def __getitem__(self, index: int | slice) -> TextLine | list[TextLine]:
+        return self._lines[index]
+
+    def __iter__(self) -> Iterator[TextLine]:
+        return iter(self._lines)

@@ -1,0 +1,27 @@
+"""Single rewrites and rules as the views draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xla_explorer.explorer.display.code_pane import TextLine
+from xla_explorer.explorer.pictures.picture import PictureGraph
+
+
+class RewriteStep(NamedTuple):
+    """One application of one rule. before, after: the lines around what it changed. picture_before, picture_after: the
+    neighbourhood."""
+
+    before: Sequence[TextLine]
+    after: Sequence[TextLine]
+    picture_before: PictureGraph
+    picture_after: PictureGraph
+
+
+class RuleText(NamedTuple):
+    """A rewrite rule as it is written. location: folder/file.py:line."""
+
+    sentence: str
+    location: str
+    code: str

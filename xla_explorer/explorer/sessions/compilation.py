@@ -1,0 +1,360 @@
+"""One compile held together: what was given, what every pass did, what the backend made, and running it.
+
+Everything that asks about a compile (questions, measures, code, comparisons, pages) takes a `Compilation`. `xe.Session` is one with these
+questions as methods.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, CompileResult, Executable, ProgramStep, Stage
+from xla_explorer.compiler.pipeline import PassControl, PassTrace
+from xla_explorer.explorer.sessions.arguments import Array, Signature
+from xla_explorer.explorer.sessions.backend_options import platform_with_options
+from xla_explorer.explorer.sessions.beside import Beside
+from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
+from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
+from xla_explorer.explorer.sessions.lineage import AS_WRITTEN, CONSTANT_VALUES
+from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+from xla_explorer.explorer.sessions.source_lines import SourceLines
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.journal import Level
+from xla_explorer.hlo.analysis.elided_constants import elided_reason, warn_of_elided_constants
+from xla_explorer.hlo.evaluator import Host
+from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
+from xla_explorer.hlo.module import HloModule
+
+C = TypeVar("C", bound="Compilation")
+DUMP = "xla-dump"
+"""The name of the backend of sessions that show what XLA dumped."""
+
+
+class CompileFailedError(XlaExplorerError):
+    """A compile that did not get through. `session` holds everything that happened before; the cause is the exception."""
+
+    def __init__(self, session: Compilation) -> None:
+        problem = session.error
+        super().__init__(
+            f"compiling {session.source.name} for {session.backend} failed in {session.failed_phase}: {type(problem).__name__}: {problem}",
+            "the .session of this error shows every step before",
+        )
+        self.session: Any = session  # of the type that was asked for: of `xe.compile`, a Session
+
+
+class CannotRunError(XlaExplorerError):
+    """A compile that went well on a backend that cannot run here."""
+
+
+class UnknownStageError(XlaExplorerError, KeyError):
+    """An artifact that the backend does not make."""
+
+
+class NotThereError(XlaExplorerError, AttributeError):
+    """Something that this session has not, so that `hasattr` says no."""
+
+
+class Compilation:
+    """One compile. Call it with arrays.
+
+    Attributes
+    ----------
+    source : HloModule
+        The module as given.
+    backend : str
+        The name of the backend.
+    options : CompileOptions
+        How it was compiled.
+    passes : RecordedPasses
+        What every pass did; element 0 is the module as written.
+    result : CompileResult or None
+        What the backend made; None after a failure before that.
+    error : BaseException or None
+        What ended the compile.
+    seconds : dict
+        Compile time by phase.
+    base : Compilation or None
+        The compile that this one overrides.
+    """
+
+    def __init__(
+        self,
+        source: HloModule,
+        backend: str,
+        options: CompileOptions,
+        record: PassTrace,
+        result: CompileResult | None,
+        error: BaseException | None,
+        failed_phase: str,
+        seconds: Mapping[str, float],
+    ) -> None:
+        self.source, self.backend, self.options = source, backend, options
+        self.passes: RecordedPasses[RecordedPass] = self._passes_of(record)
+        self.result, self.error, self.failed_phase, self.seconds = result, error, failed_phase, dict(seconds)
+        self.signature = Signature(source)
+        self.source_lines = SourceLines(source)
+        self.source_lines.learn(record.module)
+        self.gpu_sessions: dict[tuple[Any, ...], Any] = {}  # by the options that they differ in
+        self.last_profile: Any = None  # the DataFrame of the last profile
+        self.last_emulation: Any = None
+        self.base: Any = None
+        self.asked: tuple[tuple[str, Any, Any], ...] = ()  # (fuse | forbid, producer, consumer) of the overrides
+        self.beside: Beside | None = None  # what another compiler made of the same program
+        self.isolation: Isolation | None = None  # how its code is kept apart; None: it runs in this process
+
+    def _passes_of(self, record: PassTrace) -> RecordedPasses[RecordedPass]:
+        return RecordedPasses(record, RecordedPass)
+
+    # -- making --------------------------------------------------------------------------------------------------------
+    @classmethod
+    def of(
+        cls: type[C],
+        module: Any,
+        backend: str = "cpu",
+        passes: Any = "default",
+        journal: str = "decisions",
+        threads: int | None = None,
+        *,
+        verify: bool = True,
+        check_passes: bool = False,
+        check_values: Any = None,
+        cache: bool = True,
+        control: PassControl | None = None,
+        keep_errors: bool = False,
+        filename: str | None = None,
+        isolate: bool | Isolation | None = None,
+        timeout: float | None = None,
+        memory_limit: int | None = None,
+        **backend_options: Any,
+    ) -> C:
+        """Compile a module, HLO text or the path of a file; `xe.compile` says what the arguments mean."""
+        options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
+        isolation = _isolation(backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit))
+        platform_with_options(backend, backend_options, tuple(inspect.signature(cls.of).parameters))
+        if isolation is None:
+            source = source_of(module, filename, verify)
+            outcome = compiled(source, backend, options, check_values)
+        else:
+            # Start-up time: a compile in this process needs nothing of what talks to a child.
+            from xla_explorer.explorer.sessions.isolation import compile_isolated
+
+            given: Any = module  # texts and files are read where the limits hold
+            if isinstance(module, os.PathLike):
+                given = Path(module)
+            elif not isinstance(module, str | bytes):
+                given = as_module(module, filename)
+            source, outcome = compile_isolated(
+                given, filename, backend, options, isolation, verify=verify, check_values=_plain(check_values)
+            )
+        _record_elided_constants(warn_of_elided_constants(source, stacklevel=3), outcome.trace)
+        if outcome.trace.control.check_values is not None:
+            options = replace(options, control=outcome.trace.control)
+        made = cls(source, backend, options, outcome.trace, outcome.result, outcome.error, outcome.phase, outcome.seconds)
+        made.isolation = isolation
+        if outcome.error is not None and not keep_errors:
+            raise CompileFailedError(made) from outcome.error
+        return made
+
+    def recompiled(self: C, **changes: Any) -> C:
+        """The same source compiled again, with these keywords of `xe.compile` changed; the result is of the same type."""
+        was = self.options
+        kept = {
+            "backend": self.backend, "passes": was.passes, "journal": was.journal, "threads": was.threads, "check_passes": was.verify,
+            "cache": was.cache, "control": was.control, "isolate": self.isolation or False, "verify": False, **was.backend_options,
+        }  # fmt: skip
+        return type(self).of(self.source, **{**kept, **changes})
+
+    # -- running -------------------------------------------------------------------------------------------------------
+    @property
+    def executable(self) -> Executable:
+        """What runs. CompileFailedError after a failed compile; CannotRunError with the reason where the backend cannot run."""
+        if self.error is not None:
+            raise CompileFailedError(self) from self.error
+        assert self.result is not None
+        if self.result.executable is None:
+            why = self.result.why_not
+            raise CannotRunError(
+                f"{self.backend} cannot run here: {why.message if why else 'it only compiles'}",
+                f"session.stages has what it made: {', '.join(self.stages)}",
+            )
+        return self.result.executable
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Run the module: one argument per parameter (numpy, DLPack, Python numbers); one array, or tuples as the module says.
+
+        ArgumentError names the parameter, what it wants and what it got.
+        """
+        return self.signature.pack(self.executable.execute(self.signature.leaves(arrays)))
+
+    def run_flat(self, arrays: list[Any]) -> list[Array]:
+        """The leaves in, the leaves out, always lists; checked by the backend only."""
+        return self.executable.execute(arrays)
+
+    @property
+    def host(self) -> Host:
+        """The other side of infeed, outfeed and transfers with the host, for every run: `session.host.infeed.append((x, 3))` before one,
+        `session.host.outfeed` and `.sent` after it. XlaExplorerError for backends whose device has another one."""
+        found: Host | None = getattr(self.executable, "host", None)
+        if found is None:
+            raise NotThereError(
+                f"what runs on {self.backend} here has no host to exchange values with", 'compile it with backend="cpu" or "interpreter"'
+            )
+        return found
+
+    def place(self, *arrays: Any) -> tuple[Any, ...]:
+        """The arguments of a call, copied once to where the backend reads them without a copy of its own (what jax calls `device_put`):
+        `x, y = session.place(x, y)`, then `session(x, y)` as often as you like.
+
+        On a CPU: memory that begins at a cache line, large arrays on huge pages, in the layouts of the parameters. On a GPU: arrays on the
+        device. A backend that gains nothing by it, and a session whose code runs in a process of its own, leave them as they are.
+        ArgumentError as for a call.
+        """
+        leaves: list[Any] = list(self.signature.leaves(arrays))
+        executable = self.executable
+        return self.signature.pack_arguments(executable.place(leaves) if isinstance(executable, ArgumentPlacer) else leaves)
+
+    # -- what was made -------------------------------------------------------------------------------------------------
+    @property
+    def module(self) -> HloModule:
+        """The optimised module."""
+        return self.passes.module
+
+    @property
+    def stages(self) -> Mapping[str, Stage]:
+        """The artifacts by name, in order: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly ..."""
+        return MappingProxyType(self.result.stages if self.result is not None else {})
+
+    def stage(self, name: str) -> Stage:
+        """One artifact. UnknownStageError (a KeyError) with the names there are."""
+        found = self.stages.get(name)
+        if found is None:
+            raise UnknownStageError(f"{self.backend} has no stage {name!r}", f"it has: {', '.join(self.stages) or 'none'}")
+        return found
+
+    @property
+    def program_steps(self) -> list[ProgramStep]:
+        """What runs, in order; empty when nothing can."""
+        return self.result.executable.steps if self.result is not None and self.result.executable is not None else []
+
+    @cached_property
+    def gpu(self: C) -> C:
+        """The same source compiled for the backend `gpu` (this very session when it is that), with the options that both read."""
+        return self.gpu_with()
+
+    @property
+    def has_gpu(self) -> bool:
+        """Whether `gpu` is there already, so that asking for it compiles nothing."""
+        return self.backend == "gpu" or () in self.gpu_sessions
+
+    def gpu_with(self: C, **options: Any) -> C:
+        """Like `gpu`, with other options of that backend: `session.gpu_with(architecture="sm_80")`. What is not named stays as it is here.
+
+        UnknownOptionError for what the backend `gpu` does not read.
+        """
+        own = self.backend == "gpu"
+        if own and all(self.options.backend_options.get(name) == value for name, value in options.items()):
+            return self
+        key = tuple(sorted(options.items()))
+        if key not in self.gpu_sessions:
+            was = self.options
+            # Another GPU's names of architectures mean nothing to this one.
+            kept = was.backend_options if own else {}
+            self.gpu_sessions[key] = type(self).of(
+                self.source, backend="gpu", passes=was.passes, journal=was.journal, verify=False, cache=was.cache,
+                isolate=self.isolation or False, control=was.control if own else None, **{**kept, **options},
+            )  # fmt: skip
+        found: C = self.gpu_sessions[key]
+        return found
+
+    # -- instructions --------------------------------------------------------------------------------------------------
+    def find(self, instruction: str | int | HloInstruction) -> int:
+        """The id of an instruction that was there at any step, from its name, its id or itself. XlaExplorerError with near names
+        otherwise."""
+        return self.passes.find(name_or_id(instruction))
+
+    def source_line(self, instruction: str | int | HloInstruction) -> str:
+        """`file:line` of the user's source by metadata, else of the HLO text; empty when a pass made it from nothing."""
+        given = name_or_id(instruction)
+        key = self.find(given) if isinstance(given, str) else given
+        lineage = self.passes.lineage
+        for origin in lineage.origins(key):
+            record = lineage.records.get(origin)
+            place = self.source_lines.place(origin, record.metadata if record is not None else None)
+            if place:
+                return place
+            if record is not None and record.opcode.name == "fusion":
+                return self._fusion_line(record)
+        return ""
+
+    def _fusion_line(self, fusion: InstructionRecord) -> str:
+        """The line of the root, or of what is nearest to it and has one."""
+        lineage = self.passes.lineage
+        for i in self._body(fusion):
+            for origin in lineage.origins(i.id):
+                place = self.source_lines.place(origin, i.metadata)
+                if place:
+                    return place
+        return ""
+
+    def _body(self, fusion: InstructionRecord) -> list[HloInstruction]:
+        try:
+            return list(reversed(self.module.find(fusion.id).called[0].post_order()))
+        except KeyError:
+            return []
+
+
+def name_or_id(instruction: str | int | HloInstruction) -> str | int:
+    """How every question takes an instruction: by name, by id, or itself."""
+    if isinstance(instruction, HloInstruction):
+        return instruction.id
+    if isinstance(instruction, str) or (hasattr(instruction, "__index__") and not isinstance(instruction, bool)):
+        return instruction if isinstance(instruction, str) else int(instruction)
+    kind = type(instruction).__name__
+    raise XlaExplorerError(f"an instruction is named by its name, its id or itself, not by a {kind}", "such as '%add.3'")
+
+
+def _record_elided_constants(constants: list[HloInstruction], trace: PassTrace) -> None:
+    """A refused decision for each constant whose values nobody knows, so that tables and explanations tell what the warning told."""
+    if constants and trace.journal is not None and trace.journal.level >= Level.DECISIONS:
+        with trace.journal.span(AS_WRITTEN, "constants"):
+            for constant in constants:
+                trace.journal.write(
+                    "decision", CONSTANT_VALUES, (constant.id,), (constant.name,), elided_reason(constant), accepted=False
+                )
+
+
+def _plain(values: Any) -> Any:
+    """Arguments as they travel: arrays of any library as numpy's."""
+    if isinstance(values, tuple | list):
+        return tuple([_plain(value) for value in values])
+    return values if values is None or isinstance(values, bool | int | float | complex) else np.asarray(values)
+
+
+def _isolation(backend: str, passes: Any, asked: Any, wanted: Isolation | None) -> Isolation | None:
+    """What can be had of what is wanted. A child process that was asked for in the call and cannot be had is an error; one that only
+    `xe.options` asks for, a warning."""
+    if wanted is None:
+        return None
+    # Start-up time, as above.
+    from xla_explorer.explorer.sessions.isolation import kept_here
+
+    reason = kept_here(backend, passes, wanted)
+    if reason is None:
+        return wanted
+    if reason.code != "own-process":
+        hint = "put it into a module of its own and name that: isolate=xe.Isolation(imports=('my_module',))"
+        if asked is not None:
+            raise XlaExplorerError(f"this cannot be isolated: {reason.message}", hint)
+        warnings.warn(f"not isolated: {reason.message}; {hint}", RuntimeWarning, stacklevel=4)
+    return None
