@@ -125,3 +125,40 @@ def test_work_on_a_conditional_grows_with_its_branches_and_not_their_square(monk
         assert bodies[0] == 1
     assert found[1] <= 6 * max(found[0], 100), "four times as many branches"
     np.testing.assert_array_equal(session(np.int32(399), np.zeros(4, np.float32)), np.full(4, 399, np.float32))
+
+
+def mirrored(rounds: int) -> str:
+    """A fusion of rounds of x + reverse(x), each of which asks for the one before at twice as many places."""
+    lines = ["HloModule r", "f {", "  x0 = f32[8] parameter(0)"]
+    for k in range(rounds):
+        lines += [f"  y{k} = f32[8] reverse(x{k}), dimensions={{0}}", f"  {'ROOT ' if k == rounds - 1 else ''}x{k + 1} = f32[8] add(x{k}, y{k})"]
+    return "\n".join([*lines, "}", "ENTRY e {", "  a = f32[8] parameter(0)", "  ROOT o = f32[8] fusion(a), kind=kLoop, calls=f", "}"])
+
+
+@pytest.mark.parametrize("passes", ["default", "none"])
+def test_a_fusion_whose_code_doubles_in_each_round_is_no_kernel(passes: str) -> None:
+    x = np.arange(8, dtype=np.float32)
+    session = xe.compile(mirrored(40), passes=passes, cache=False)
+    np.testing.assert_array_equal(session(x), np.full(8, 7 * 2.0**39, np.float32))
+    if passes == "none":
+        [step] = session.program_steps
+        assert step.runs_on == "evaluator" and step.reason.code == "too-many-instructions"
+    else:  # dissolved, and fused again into kernels that are small enough
+        assert {step.runs_on for step in session.program_steps} == {"kernel"}
+    small = xe.compile(mirrored(8), passes=passes, cache=False)
+    assert [step.runs_on for step in small.program_steps] == ["kernel"]
+    np.testing.assert_array_equal(small(x), np.full(8, 7 * 2.0**7, np.float32))
+
+
+def test_shared_places_are_written_once() -> None:
+    """Sixty rounds of x + broadcast(scalar), and of slices that read alike: in proportion to the text."""
+    lines = ["HloModule s", "f {", "  x0 = f32[8] parameter(0)", "  c = f32[] parameter(1)"]
+    for k in range(60):
+        lines += [f"  b{k} = f32[8] broadcast(c), dimensions={{}}", f"  m{k} = f32[8] reverse(x0), dimensions={{0}}",
+                  f"  t{k} = f32[8] add(m{k}, b{k})", f"  {'ROOT ' if k == 59 else ''}x{k + 1} = f32[8] add(x{k}, t{k})"]
+    text = "\n".join([*lines, "}", "ENTRY e {", "  a = f32[8] parameter(0)", "  z = f32[] parameter(1)",
+                      "  ROOT o = f32[8] fusion(a, z), kind=kLoop, calls=f", "}"])
+    session = xe.compile(text, passes="none", cache=False)
+    assert [step.runs_on for step in session.program_steps] == ["kernel"]
+    x = np.arange(8, dtype=np.float32)
+    np.testing.assert_array_equal(session(x, np.float32(1)), x + 60 * (x[::-1] + 1))

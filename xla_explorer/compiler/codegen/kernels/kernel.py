@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental import ElementalEmitter, elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
+from xla_explorer.compiler.codegen.elemental.emission_count import emission_is_bounded
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.kernels.shares import Shares
@@ -263,7 +264,7 @@ def kernel_is_emitted(i: HloInstruction, target_kind: str = "cpu") -> Reason | N
                 return refuse("opcode-not-emitted", f"%{inner.name}: {name} has no emitter inside a fusion", opcode=name)
             if (reason := _instruction_is_emitted(inner, inner in roots)) is not None:
                 return reason
-        return None
+        return emission_is_bounded(i.called[0])
     if i.opcode.name not in elemental_opcodes() and i.opcode.name not in ROOT_WRITERS:
         return refuse("opcode-not-emitted", f"%{i.name}: {i.opcode.name} has no emitter yet", opcode=i.opcode.name)
     for operand in i.operands:
