@@ -1,11 +1,10 @@
 """What the widget does at its edges: paths where a part of the module is not drawn, what an exported page leaves out, keys after a
-click, names of fusions that a page finds in its text, times that came later."""
+click, names of fusions that a page draws later, times that came later."""
 
 from __future__ import annotations
 
-import json
+import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,6 @@ import pytest
 import xla_explorer as xe
 from tests.browser.live_page import open_live
 from xla_explorer.explorer.page import payload
-from xla_explorer.explorer.page.front_end import ASSETS
-from xla_explorer.explorer.pictures.module_picture import node_kind
-from xla_explorer.hlo.opcodes import OPCODES
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
@@ -125,29 +121,12 @@ def test_fusions_of_a_neighbourhood_are_called_and_coloured_as_ever(browser: Any
     _select(page, fusion.name)
     page.keyboard.press("n")
     page.wait_for_timeout(600)
-    drawn = page.locator(".xe-graph .xe-node", has=page.locator(f"text='%{fusion.name}'")).last
-    assert "k-fusion" in drawn.get_attribute("class")
-    label = drawn.locator("text.t").text_content()
+    drawn = page.locator(".xe-graph .xe-node.k-fusion", has_text=re.compile(rf"%{re.escape(fusion.name)}(?![\w.-])")).last
+    label = drawn.locator("text.t").first.text_content().split(" · ")[-1]  # the head of an open box has the name too
     assert label != "fusion" and (not known or label in known)
     assert page.locator(".xe-graph .xe-node.k-contraction", has_text="dot").count() >= 1
     page.close()
 
-
-def test_the_kinds_of_the_browser_are_those_of_python() -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed: the table of kinds is NOT compared")
-    kinds = {}
-    for name, spec in OPCODES.items():
-        kinds[name] = node_kind(type("Record", (), {"opcode": spec})())  # type: ignore[arg-type]
-    lines = [[f"  %i{k} = f32[2] {name}()", k] for k, name in enumerate(kinds)]
-    code = (
-        f"import {{ graphOfText, pictureOfIds }} from {json.dumps((ASSETS / 'printed.js').as_uri())};"
-        f"const graph = graphOfText({json.dumps(lines)});"
-        "console.log(JSON.stringify(pictureOfIds(graph, new Set(graph.keys())).nodes.map(n => n[3])))"
-    )
-    out = subprocess.run([node, "--input-type=module", "-e", code], capture_output=True, text=True, check=True).stdout
-    assert dict(zip(kinds, json.loads(out), strict=True)) == kinds
 
 
 def test_keys_work_after_a_click_on_what_is_built_anew(browser: Any, tmp_path: Path) -> None:

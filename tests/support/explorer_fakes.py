@@ -55,6 +55,14 @@ INSTRUCTIONS = {
     17: ("result", "tuple", "data-movement", "(f32[128,256], f32[128,64])", (14, 16), ""),
 }
 OPCODES = {"max over 1": "reduce", "sum over 1": "reduce", "broadcast {}": "broadcast", "broadcast {0}": "broadcast"}
+
+
+def _opcode_of(label: str, kind: str) -> tuple[str, str]:
+    """The opcode of a label, and what a parameter or constant holds."""
+    word, _, rest = label.partition(" ")
+    return OPCODES.get(label, word), rest if kind in ("parameter", "constant") else ""
+
+
 FUSIONS = {
     18: ("max_fusion", "max over 1", [5, 6]),
     19: ("exp_sum_fusion", "subtract, exponential, sum", [7, 8, 9, 11, 12]),
@@ -224,7 +232,7 @@ class SoftmaxSource:
             {member: f"f{key}" for key, (_, _, inside) in FUSIONS.items() for member in inside} if step >= 7 else {}
         )
         nodes = [
-            PictureNode(key, label, shape, kind, group_of.get(key), name, (f"operands {operands}",))
+            PictureNode(key, label, shape, kind, group_of.get(key), name, (f"operands {operands}",), *_opcode_of(label, kind))
             for key, (name, label, kind, shape, operands, _) in rows.items()
         ]
         size = {ROWS: 131072, "f32[128]": 512, "f32[256,64]": 65536, "f32[]": 4}
@@ -236,7 +244,7 @@ class SoftmaxSource:
         groups = []
         if step >= 7:
             groups = [
-                PictureGroup(f"f{key}", label, f"fusion of {len(inside)}", "fusion", None, key, name)
+                PictureGroup(f"f{key}", label, f"fusion of {len(inside)}", "fusion", None, key, name, "fusion")
                 for key, (name, label, inside) in FUSIONS.items()
             ]
             edges.append(PictureEdge(14, 16, "fusion-refused", 131072, "consumer-is-library-call"))
@@ -247,12 +255,8 @@ class SoftmaxSource:
         rows = self._alive(step)
         lines = [TextLine(f"HloModule {self.title}"), TextLine(""), TextLine("ENTRY %main {")]
         for key, (name, label, _, shape, operands, attributes) in rows.items():
-            opcode = OPCODES.get(label, label.split(" ", 1)[0])
-            inside = (
-                label.split(" ", 1)[1]
-                if opcode in ("parameter", "constant")
-                else ", ".join(f"%{rows[o][0]}" for o in operands)
-            )
+            opcode, argument = _opcode_of(label, rows[key][2])
+            inside = argument or ", ".join(f"%{rows[o][0]}" for o in operands)
             root = "ROOT " if key == 17 else ""
             lines.append(TextLine(f"  {root}%{name} = {shape} {opcode}({inside}){attributes}", key))
         if step >= 7:

@@ -33,8 +33,8 @@ def test_pooled_steps_decode_to_what_the_source_says() -> None:
     assert payload["same"] == [0, 0, 0, 3, 4, 4, 4, 7, 7, 7]
     for step in (0, 3, 4, 7):
         detail, expected = payload["details"][str(step)], json.loads(json.dumps(step_detail(source, step)))
-        for key in ("nodes", "edges", "groups"):
-            assert _rows(payload["pools"][key], detail[key]) == expected["picture"][key]
+        for key in ("nodes", "edges", "groups", "aliases"):
+            assert _rows(payload["pools"][key], detail["picture"][key]) == expected["picture"][key]
         assert _rows(payload["pools"]["text"], detail["text"]) == expected["text"]
     assert [payload["pools"]["history"][k] for k in payload["histories"]["9"]] == list(source.history(9))
 

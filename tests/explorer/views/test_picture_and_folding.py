@@ -10,13 +10,14 @@ import pytest
 from tests.support.explorer_fakes import SoftmaxSource
 from xla_explorer.explorer.pictures.folding import fold_picture
 from xla_explorer.explorer.pictures.graph import Graph
-from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.picture import NodeKind, PictureEdge, PictureGraph, PictureGroup, PictureNode
 from xla_explorer.explorer.pictures.scene import build_scene
 
 
 def test_json_round_trip_keeps_everything() -> None:
     graph = SoftmaxSource().picture(9)
     again = PictureGraph.from_json(json.loads(json.dumps(graph.to_json())))
+    assert again.alias_opcodes == graph.alias_opcodes and set(again.alias_opcodes) == set(again.aliases)
     assert (again.nodes, again.edges, again.groups) == (graph.nodes, graph.edges, graph.groups)
     assert (again.aliases, again.title, again.hidden, again.note) == (
         graph.aliases,
@@ -37,13 +38,19 @@ def test_save_refuses_an_unknown_suffix(tmp_path: Path) -> None:
         Graph(SoftmaxSource().picture(9)).save(tmp_path / "graph.png")
 
 
+def node(key: int, label: str, detail: str = "", kind: NodeKind = "elementwise", group: str | None = None, name: str = "") -> PictureNode:
+    """A node whose label is its opcode and, of parameters and constants, what they hold; "sum over 1" is a reduction's."""
+    opcode, _, argument = label.partition(" ")
+    return PictureNode(key, label, detail, kind, group, name, (), opcode, argument if kind in ("parameter", "constant") else "")
+
+
 def _chain() -> PictureGraph:
     nodes = [
-        PictureNode(1, "parameter 0", "f32[4]", "parameter"),
-        PictureNode(2, "constant 2", "f32[]", "constant"),
-        PictureNode(3, "broadcast {}", "f32[4]", "data-movement"),
-        PictureNode(4, "multiply", "f32[4]", "elementwise"),
-        PictureNode(5, "tuple", "(f32[4])", "data-movement"),
+        node(1, "parameter 0", "f32[4]", "parameter"),
+        node(2, "constant 2", "f32[]", "constant"),
+        node(3, "broadcast {}", "f32[4]", "data-movement"),
+        node(4, "multiply", "f32[4]", "elementwise"),
+        node(5, "tuple", "(f32[4])", "data-movement"),
     ]
     return PictureGraph(nodes, [PictureEdge(1, 4), PictureEdge(2, 3), PictureEdge(3, 4), PictureEdge(4, 5)])
 
@@ -52,33 +59,33 @@ def test_constants_and_the_final_tuple_become_text() -> None:
     folded = fold_picture(_chain())
     assert [node.label for node in folded.nodes] == ["parameter 0", "multiply · 2"]
     assert folded.nodes[1].detail.endswith("→ out 0")
-    assert folded.aliases == {2: 4, 3: 4, 5: 4}
+    assert folded.aliases == {2: 4, 3: 4, 5: 4} and folded.alias_opcodes == {2: "constant", 3: "broadcast", 5: "tuple"}
     assert [(e.source, e.target) for e in folded.edges] == [(1, 4)]
 
 
 def test_get_tuple_element_becomes_an_edge() -> None:
-    nodes = [PictureNode(1, "while", "", "control-flow"), PictureNode(2, "get-tuple-element 1"), PictureNode(3, "add")]
+    nodes = [node(1, "while", "", "control-flow"), node(2, "get-tuple-element 1"), node(3, "add")]
     folded = fold_picture(PictureGraph(nodes, [PictureEdge(1, 2), PictureEdge(2, 3)]))
     assert [(e.source, e.target) for e in folded.edges] == [(1, 3)]
     assert folded.aliases == {2: 1}
 
 
 def test_a_returned_constant_and_a_constant_read_by_a_box_stay_drawn() -> None:
-    returned = [PictureNode(1, "constant 1", "", "constant"), PictureNode(2, "tuple")]
+    returned = [node(1, "constant 1", "", "constant"), node(2, "tuple")]
     assert {n.id for n in fold_picture(PictureGraph(returned, [PictureEdge(1, 2)])).nodes} == {1}
-    boxed = [PictureNode(1, "constant 1", "", "constant"), PictureNode(2, "add", group="f")]
+    boxed = [node(1, "constant 1", "", "constant"), node(2, "add", group="f")]
     graph = PictureGraph(boxed, [PictureEdge(1, 7)], [PictureGroup("f", "add", instruction=7)])
     assert {n.id for n in fold_picture(graph).nodes} == {1, 2}
 
 
 def test_parameters_of_a_fusion_become_edges_into_its_box() -> None:
     nodes = [
-        PictureNode(1, "parameter 0", "", "parameter"),
-        PictureNode(2, "parameter 1", "", "parameter"),
-        PictureNode(3, "parameter 0", "", "parameter", "f"),
-        PictureNode(4, "parameter 1", "", "parameter", "f"),
-        PictureNode(5, "add", "", "elementwise", "f"),
-        PictureNode(7, "negate"),
+        node(1, "parameter 0", "", "parameter"),
+        node(2, "parameter 1", "", "parameter"),
+        node(3, "parameter 0", "", "parameter", "f"),
+        node(4, "parameter 1", "", "parameter", "f"),
+        node(5, "add", "", "elementwise", "f"),
+        node(7, "negate"),
     ]
     edges = [PictureEdge(2, 6), PictureEdge(1, 6), PictureEdge(3, 5), PictureEdge(4, 5), PictureEdge(6, 7)]
     folded = fold_picture(PictureGraph(nodes, edges, [PictureGroup("f", "add", instruction=6)]))
@@ -89,7 +96,7 @@ def test_parameters_of_a_fusion_become_edges_into_its_box() -> None:
 def test_fusions_without_a_name_are_called_by_what_they_do() -> None:
     labels = ["broadcast {0}", "subtract", "exponential", "sum over 1", "multiply"]
     nodes = [
-        PictureNode(k, label, "", "reduction" if "over" in label else "elementwise", "f")
+        node(k, label, "", "reduction" if "over" in label else "elementwise", "f")
         for k, label in enumerate(labels)
     ]
     folded = fold_picture(PictureGraph(nodes, (), [PictureGroup("f", "fusion", "f32[8]", instruction=9)]))
@@ -98,7 +105,7 @@ def test_fusions_without_a_name_are_called_by_what_they_do() -> None:
 
 
 def test_the_only_node_of_a_box_is_never_folded() -> None:
-    nodes = [PictureNode(1, "constant 1", "", "constant", "f"), PictureNode(2, "add", "", "elementwise")]
+    nodes = [node(1, "constant 1", "", "constant", "f"), node(2, "add", "", "elementwise")]
     graph = PictureGraph(nodes, [PictureEdge(1, 2)], [PictureGroup("f", "constant")])
     assert len(fold_picture(graph).nodes) == 2
 
@@ -106,11 +113,11 @@ def test_the_only_node_of_a_box_is_never_folded() -> None:
 def test_an_element_of_an_element_has_both_drawn() -> None:
     """A get-tuple-element that stays drawn says which element of its operand it is: that operand must be there."""
     nodes = [
-        PictureNode(1, "tuple", name="state"),
-        PictureNode(2, "get-tuple-element 1", name="inner"),
-        PictureNode(3, "get-tuple-element 0", name="flags"),
-        PictureNode(4, "get-tuple-element 0", name="data"),
-        PictureNode(5, "negate", name="n"),
+        node(1, "tuple", name="state"),
+        node(2, "get-tuple-element 1", name="inner"),
+        node(3, "get-tuple-element 0", name="flags"),
+        node(4, "get-tuple-element 0", name="data"),
+        node(5, "negate", name="n"),
     ]
     edges = [PictureEdge(1, 2), PictureEdge(2, 3), PictureEdge(1, 4), PictureEdge(4, 5)]
     folded = fold_picture(PictureGraph(nodes, edges, []))
@@ -119,7 +126,7 @@ def test_an_element_of_an_element_has_both_drawn() -> None:
 
 
 def test_nothing_is_drawn_as_refused_inside_a_kernel() -> None:
-    nodes = [PictureNode(1, "negate"), PictureNode(2, "add", group="f"), PictureNode(3, "abs", group="f")]
+    nodes = [node(1, "negate"), node(2, "add", group="f"), node(3, "abs", group="f")]
     edges = [PictureEdge(1, 2), PictureEdge(2, 3), PictureEdge(1, 2, "fusion-refused", 0, "a"), PictureEdge(2, 3, "fusion-refused", 0, "b")]
     scene = build_scene(PictureGraph(nodes, edges, [PictureGroup("f", "add, abs", kind="fusion", instruction=9)]))
     assert [e.kind for e in scene.edges] == ["fusion-refused"]

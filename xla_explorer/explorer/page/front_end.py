@@ -24,7 +24,6 @@ MODULES = (
     "store",
     "drawing",
     "colours",
-    "printed",
     "neighbours",
     "graph",
     "timeline",

@@ -20,7 +20,7 @@ class PictureData(TypedDict):
     nodes: list[list[Any]]
     edges: list[list[Any]]
     groups: list[list[Any]]
-    aliases: list[list[int]]
+    aliases: list[list[Any]]
     hidden: int
     note: str
 
@@ -36,17 +36,24 @@ class StepDetail(TypedDict):
     rewrites: list[list[Any]]
 
 
-class PooledStep(TypedDict):
-    """A `StepDetail` whose rows are runs into the pools of the payload."""
+class PooledPicture(TypedDict):
+    """A `PictureData` whose rows are runs into the pools of the payload."""
 
     title: str
     nodes: Runs
     edges: Runs
     groups: Runs
-    text: Runs
-    aliases: list[list[int]]
+    aliases: Runs
     hidden: int
     note: str
+
+
+class PooledStep(TypedDict):
+    """A `StepDetail` whose rows are runs into the pools. whole: every instruction, where `picture` is a part of the module."""
+
+    picture: PooledPicture
+    whole: PooledPicture | None
+    text: Runs
     rewrites: list[list[Any]]
 
 

@@ -19,6 +19,8 @@ from xla_explorer.explorer.page.json_data import (
     ExplorerPayload,
     LineData,
     PaneData,
+    PictureData,
+    PooledPicture,
     PooledStep,
     Runs,
     StepDetail,
@@ -30,6 +32,7 @@ from xla_explorer.explorer.page.report_data import answer_report, by_field, embe
 from xla_explorer.explorer.page.reports import Column, ComparisonTable
 from xla_explorer.explorer.page.schema import wire_format
 from xla_explorer.explorer.page.source import ExplorerSource, StepRow
+from xla_explorer.explorer.pictures.picture import PictureGroup
 from xla_explorer.explorer.questions.decision_row import DecisionRow
 from xla_explorer.foundation.visible_text import cleaned_text
 
@@ -205,25 +208,36 @@ class _Pool:
         return out
 
 
+_STANDS_FOR = PictureGroup._fields.index("instruction")
+
+
+def _pooled(picture: PictureData, pools: Mapping[str, _Pool]) -> PooledPicture:
+    return PooledPicture(
+        title=picture["title"],
+        nodes=pools["nodes"].runs(picture["nodes"]),
+        edges=pools["edges"].runs(picture["edges"]),
+        groups=pools["groups"].runs(picture["groups"]),
+        aliases=pools["aliases"].runs(picture["aliases"]),
+        hidden=picture["hidden"],
+        note=picture["note"],
+    )
+
+
 def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int]) -> None:
-    pools = {name: _Pool() for name in ("nodes", "edges", "groups", "text", "history")}
+    pools = {name: _Pool() for name in ("nodes", "edges", "groups", "aliases", "text", "history")}
     ids: dict[int, None] = {}
     for step in steps:
         detail = step_detail(source, step)
         picture = detail["picture"]
+        whole = source.reports.whole_picture(step) if picture["hidden"] else None
         payload["details"][str(step)] = PooledStep(
-            title=picture["title"],
-            nodes=pools["nodes"].runs(picture["nodes"]),
-            edges=pools["edges"].runs(picture["edges"]),
-            groups=pools["groups"].runs(picture["groups"]),
+            picture=_pooled(picture, pools),
+            whole=_pooled(picture_data(whole), pools) if whole is not None else None,
             text=pools["text"].runs(detail["text"] or ()),
-            aliases=picture["aliases"],
-            hidden=picture["hidden"],
-            note=picture["note"],
             rewrites=detail["rewrites"],
         )
         ids.update((row[0], None) for row in picture["nodes"])
-        ids.update((row[5], None) for row in picture["groups"] if row[5] is not None)
+        ids.update((row[_STANDS_FOR], None) for row in picture["groups"] if row[_STANDS_FOR] is not None)
     for number, key in enumerate(ids):
         if number >= MOST_HISTORIES:
             break

@@ -237,6 +237,10 @@ class Reports:
         """The picture of at most about `budget` instructions around one of them."""
         raise ValueError("there is nothing beyond this picture")
 
+    def whole_picture(self, step: int) -> PictureGraph | None:
+        """All instructions of a step of which `picture` shows a part, for a page that nothing answers; None where that is not known."""
+        return None
+
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
         """The picture of everything that lies on a path between two instructions."""
         raise ValueError("there is nothing beyond this picture")

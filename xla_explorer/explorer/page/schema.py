@@ -55,6 +55,7 @@ BY_FIELD: tuple[type, ...] = (reports.BufferView, reports.ComparisonTable, Rewri
 MAPPINGS: tuple[type, ...] = (
     json_data.PictureData,
     json_data.StepDetail,
+    json_data.PooledPicture,
     json_data.PooledStep,
     json_data.PaneData,
     json_data.ExplorerPayload,

@@ -87,6 +87,13 @@ class TraceReports(Reports):
         with collector_paused():
             return self._passes[min(step, self._passes.last)].picture(around=[instruction], budget=budget)
 
+    def whole_picture(self, step: int) -> PictureGraph | None:
+        recorded = self._passes[min(step, self._passes.last)]
+        with collector_paused():
+            whole = recorded.picture(budget=recorded.snapshot.instruction_count())
+            whole.nodes = tuple([node._replace(lines=()) for node in whole.nodes])  # tooltips would double it
+        return whole
+
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
         with collector_paused():
             return self._passes[min(step, self._passes.last)].picture(between=(first, second))

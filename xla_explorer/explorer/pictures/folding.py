@@ -20,9 +20,8 @@ QUIET = PASSED_THROUGH | {"parameter", "constant", "transpose", "tuple", "get-tu
 def fold_picture(graph: PictureGraph) -> PictureGraph:
     """`graph` with constants, get-tuple-element and the final tuple folded away; `aliases` says into what.
 
-    A constant is folded when its node has kind "constant"; its text is the part of its label after "constant", else
-    "const". A node is taken for a get-tuple-element, tuple or broadcast by the first word of its label. What would
-    leave a box or the whole picture empty stays drawn. Fusion boxes labelled just "fusion" are named by what they do.
+    The text of a constant is its `argument`, else "const". What would leave a box or the whole picture empty stays drawn.
+    Fusion boxes labelled just "fusion" are named by what they do.
     """
     graph = join_fusion_parameters(graph)
     links = _Links(graph)
@@ -68,6 +67,7 @@ def fold_picture(graph: PictureGraph) -> PictureGraph:
         ],
         title=graph.title,
         aliases=aliases,
+        alias_opcodes=graph.alias_opcodes | {node.id: node.opcode for node in graph.nodes if node.id in aliases},
         hidden=graph.hidden,
         note=graph.note,
     )
@@ -99,7 +99,7 @@ def _named_fusions(groups: tuple[PictureGroup, ...], nodes: tuple[PictureNode, .
         if node.group is None:
             continue
         count[node.group] += 1
-        word = node.label if node.kind == "reduction" else _first_word(node)
+        word = node.label if node.kind == "reduction" else node.opcode
         listed = plumbing[node.group] if word in QUIET else words[node.group]
         if word not in listed:
             listed.append(word)
@@ -119,8 +119,8 @@ def join_fusion_parameters(graph: PictureGraph) -> PictureGraph:
 
     Edges then run straight into the box, and the box holds what is computed only.
 
-    The data edges into a fusion's instruction must come in operand order, one per operand, and a parameter's label must
-    be "parameter k". A box that does not fit this, or would be left empty, stays as it is.
+    The data edges into a fusion's instruction must come in operand order, one per operand, and a parameter's `argument`
+    must be its number. A box that does not fit this, or would be left empty, stays as it is.
     """
     reads: dict[int, list[int]] = defaultdict(list)
     for edge in graph.edges:
@@ -138,7 +138,7 @@ def join_fusion_parameters(graph: PictureGraph) -> PictureGraph:
         if instruction is None or all(node.kind == "parameter" for node in nodes):
             continue
         operands = reads[instruction]
-        numbers = {node.id: node.label.removeprefix("parameter ") for node in nodes if node.kind == "parameter"}
+        numbers = {node.id: node.argument for node in nodes if node.kind == "parameter"}
         if numbers and all(number.isdecimal() and int(number) < len(operands) for number in numbers.values()):
             stands_for |= {parameter: operands[int(number)] for parameter, number in numbers.items()}
             joined.add(instruction)
@@ -157,13 +157,10 @@ def join_fusion_parameters(graph: PictureGraph) -> PictureGraph:
         edges.append(edge._replace(source=outermost(edge.source)) if edge.source in stands_for else edge)
     aliases = {**graph.aliases, **{key: outermost(key) for key in stands_for}}
     nodes = [node for node in graph.nodes if node.id not in stands_for]
+    opcodes = graph.alias_opcodes | dict.fromkeys(stands_for, "parameter")
     return PictureGraph(
-        nodes, edges, graph.groups, title=graph.title, aliases=aliases, hidden=graph.hidden, note=graph.note
+        nodes, edges, graph.groups, title=graph.title, aliases=aliases, alias_opcodes=opcodes, hidden=graph.hidden, note=graph.note
     )
-
-
-def _first_word(node: PictureNode) -> str:
-    return node.label.split(" ", 1)[0]
 
 
 def _constant_texts(graph: PictureGraph, links: _Links) -> dict[int, str]:
@@ -172,10 +169,10 @@ def _constant_texts(graph: PictureGraph, links: _Links) -> dict[int, str]:
         if node.id in links.held or not links.users[node.id]:
             continue
         if node.kind == "constant":
-            value = node.label.removeprefix("constant").strip() or "const"
+            value = node.argument or "const"
             text[node.id] = value if len(value) <= LONGEST_CONSTANT else value[: LONGEST_CONSTANT - 1] + "…"
         elif (
-            _first_word(node) in PASSED_THROUGH
+            node.opcode in PASSED_THROUGH
             and len(links.operands[node.id]) == 1
             and links.operands[node.id][0] in text
         ):
@@ -204,7 +201,7 @@ def _real_users(key: int, users: dict[int, list[int]], text: dict[int, str]) -> 
 
 def _tuple_element_sources(graph: PictureGraph, links: _Links) -> dict[int, int]:
     """What stands for each get-tuple-element that is folded: what it takes its element out of, or what stands for that."""
-    elements = [node.id for node in graph.nodes if _first_word(node) == "get-tuple-element"]
+    elements = [node.id for node in graph.nodes if node.opcode == "get-tuple-element"]
     folded = {key for key in elements if len(links.operands[key]) == 1 and key not in links.held and links.users[key]}
     # One that stays drawn says which element of its operand it is: that operand must be drawn too.
     drawn = [key for key in elements if key not in folded]
@@ -226,7 +223,7 @@ def _droppable_roots(graph: PictureGraph, links: _Links) -> set[int]:
     return {
         node.id
         for node in graph.nodes
-        if _first_word(node) == "tuple"
+        if node.opcode == "tuple"
         and node.group is None
         and links.operands[node.id]
         and not links.users[node.id]

@@ -52,13 +52,8 @@ def node_kind(record: InstructionRecord) -> NodeKind:
 def node_label(record: InstructionRecord, computations: Mapping[int, ComputationRecord]) -> str:
     """`add`, `sum over 1`, `broadcast {0}`, `parameter 2`, `constant 0.5`."""
     name, attributes = record.opcode.name, record.attributes
-    if name == "parameter":
-        return f"parameter {record.payload}"
-    if name == "constant":
-        literal = record.payload
-        if isinstance(literal, Literal) and literal.shape.is_scalar:
-            return f"constant {literal.text}"
-        return "constant"
+    if name in ("parameter", "constant"):
+        return f"{name} {_argument(record)}".strip()
     if name in ("reduce", "reduce-window", "all-reduce", "scatter") and record.called:
         body = computations.get(record.called[0])
         word = _reducer(body) if body is not None else ""
@@ -79,6 +74,14 @@ def node_label(record: InstructionRecord, computations: Mapping[int, Computation
     if name == "custom-call" and attributes.get("custom_call_target"):
         return f"custom-call {attributes.get('custom_call_target')}"
     return name
+
+
+def _argument(record: InstructionRecord) -> str:
+    """The number of a parameter, the value of a scalar constant."""
+    if record.opcode.name == "parameter":
+        return str(record.payload)
+    literal = record.payload
+    return literal.text if record.opcode.name == "constant" and isinstance(literal, Literal) and literal.shape.is_scalar else ""
 
 
 def _reducer(body: ComputationRecord) -> str:
@@ -148,7 +151,7 @@ class _Drawing:
             key = f"g{record.id}"
             kind = "fusion" if name == "fusion" else "control-flow"
             detail = record.shape.text_without_layout
-            self.groups.append(PictureGroup(key, name, detail, kind, group, record.id, record.name))  # type: ignore[arg-type]
+            self.groups.append(PictureGroup(key, name, detail, kind, group, record.id, record.name, name))  # type: ignore[arg-type]
             for number, computation in enumerate(inside):
                 self.drawn_computations.add(computation.id)
                 home = key
@@ -174,6 +177,8 @@ class _Drawing:
                 group,
                 record.name,
                 tuple(lines),
+                name,
+                _argument(record),
             )
         )
 

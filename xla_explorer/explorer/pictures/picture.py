@@ -40,7 +40,8 @@ class PictureNode(NamedTuple):
     `id` is the instruction's integer id (ids are never reused, so they link the steps of a pipeline and every pane).
     `label` is the bold first line ("add", "sum over 1"), `detail` the second ("f32[128,256]"), `name` the HLO name
     without the percent sign, `group` the id of the innermost box that holds the node, `lines` more lines for the
-    tooltip.
+    tooltip. `opcode` is the HLO opcode, `argument` what a parameter (its number) or a scalar constant (its value) has
+    between the parentheses.
     """
 
     id: int
@@ -50,6 +51,8 @@ class PictureNode(NamedTuple):
     group: str | None = None
     name: str = ""
     lines: tuple[str, ...] = ()
+    opcode: str = ""
+    argument: str = ""
 
 
 class PictureEdge(NamedTuple):
@@ -70,7 +73,7 @@ class PictureGroup(NamedTuple):
     """A box: a fusion, a called computation, the frame of a while, or a metadata scope.
 
     `instruction` is the id of the instruction that the box stands for (the fusion, the while) and `name` its HLO
-    name; scopes have neither. A group holds at least one node, directly or through a child group; an instruction
+    name, `opcode` its opcode; scopes have none of them. A group holds at least one node, directly or through a child group; an instruction
     whose inside is not drawn is a plain node instead.
     """
 
@@ -81,6 +84,7 @@ class PictureGroup(NamedTuple):
     parent: str | None = None
     instruction: int | None = None
     name: str = ""
+    opcode: str = ""
 
 
 class PictureFormatError(XlaExplorerError, ValueError):
@@ -91,11 +95,11 @@ class PictureGraph:
     """Nodes in program order, edges and boxes, with what was left out said in words.
 
     `aliases` maps the id of an instruction that is not drawn (a constant folded into its user, say) to the id that
-    stands for it. `hidden` counts instructions that the producer of the picture left out, `note` says which and how
-    to see them.
+    stands for it, `alias_opcodes` to its opcode. `hidden` counts instructions that the producer of the picture left
+    out, `note` says which and how to see them.
     """
 
-    __slots__ = ("aliases", "edges", "groups", "hidden", "nodes", "note", "title")
+    __slots__ = ("alias_opcodes", "aliases", "edges", "groups", "hidden", "nodes", "note", "title")
 
     def __init__(
         self,
@@ -105,6 +109,7 @@ class PictureGraph:
         *,
         title: str = "",
         aliases: Mapping[int, int] | None = None,
+        alias_opcodes: Mapping[int, str] | None = None,
         hidden: int = 0,
         note: str = "",
     ) -> None:
@@ -113,6 +118,7 @@ class PictureGraph:
         self.groups: tuple[PictureGroup, ...] = tuple(groups)
         self.title = title
         self.aliases: dict[int, int] = dict(aliases or {})
+        self.alias_opcodes: dict[int, str] = dict(alias_opcodes or {})
         self.hidden = hidden
         self.note = note
 
@@ -122,13 +128,14 @@ class PictureGraph:
         return f"<PictureGraph {self.title!r}: {number_of(len(self.nodes), 'node')}, {number_of(len(self.edges), 'edge')}{boxes}>"
 
     def to_json(self) -> dict[str, Any]:
-        """The picture as JSON data: each node, edge and group a row in the order of the fields of its type."""
+        """The picture as JSON data: each node, edge and group a row in the order of the fields of its type, each alias its id, the id that
+        stands for it, and its opcode."""
         return {
             "title": self.title,
-            "nodes": [[*node[:6], list(node.lines)] for node in self.nodes],
+            "nodes": [[*node[:6], list(node.lines), *node[7:]] for node in self.nodes],
             "edges": [list(edge) for edge in self.edges],
             "groups": [list(group) for group in self.groups],
-            "aliases": [[gone, drawn] for gone, drawn in self.aliases.items()],
+            "aliases": [[gone, drawn, self.alias_opcodes.get(gone, "")] for gone, drawn in self.aliases.items()],
             "hidden": self.hidden,
             "note": self.note,
         }
@@ -137,11 +144,12 @@ class PictureGraph:
     def from_json(cls, data: Mapping[str, Any]) -> PictureGraph:
         """The inverse of `to_json`."""
         return cls(
-            (PictureNode._make((*row[:6], tuple(row[6]))) for row in data["nodes"]),
+            (PictureNode._make((*row[:6], tuple(row[6]), *row[7:])) for row in data["nodes"]),
             (PictureEdge(*row) for row in data["edges"]),
             (PictureGroup(*row) for row in data["groups"]),
             title=data["title"],
-            aliases=dict(data["aliases"]),
+            aliases={gone: drawn for gone, drawn, _ in data["aliases"]},
+            alias_opcodes={gone: opcode for gone, _, opcode in data["aliases"]},
             hidden=data["hidden"],
             note=data["note"],
         )

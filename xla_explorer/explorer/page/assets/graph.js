@@ -193,7 +193,7 @@ export function graphTab(app) {
   // A part of a big module is not in the picture: what is around an instruction joins it when it is looked at.
   async function fetchAround(id, budget) {
     const { picture } = app.now;
-    if (!picture.hidden || (budget === undefined && isInPicture(id)) || (!app.store.data.live && !app.now.text.some(l => l[1] === id))) return false;
+    if (!picture.hidden || (budget === undefined && isInPicture(id)) || (!app.store.data.live && !app.now.whole)) return false;
     return bringAround(app, id, budget).then(
       () => true,
       error => {

@@ -1,130 +1,79 @@
 // Beyond the picture: a big module's picture holds a part of it. What is around an instruction, or between two, comes from the
-// kernel; a page without one reads it from the printed text.
-import { graphOfText, pictureOfIds, throughBoxes } from "./printed.js";
-import { pictureOf } from "./store.js";
+// kernel; a page without one carries the whole.
+import { joinPicture, pictureOf } from "./store.js";
 
 const MOST_AROUND = 300;
-function reach(graph, start, direction) {
-  const seen = new Set([start]),
-    work = [start];
-  while (work.length)
-    for (const next of graph.get(work.pop())?.[direction] || [])
-      if (!seen.has(next)) {
-        seen.add(next);
-        work.push(next);
-      }
+const MOST_USERS = 16; // of what has more, only these are followed
+const groupsOf = picture => new Map(picture.groups.map(g => [g.id, g]));
+function* groupsAround(groups, node) {
+  for (let g = groups.get(node.group); g; g = groups.get(g.parent)) yield g;
+}
+// id -> the ids that it reads and that read it. What goes through a box goes through what is inside it too.
+export function linksOf(picture) {
+  const links = new Map(),
+    at = id => links.get(id) ?? links.set(id, { operands: new Set(), users: new Set() }).get(id),
+    link = (from, to) => (at(from).users.add(to), at(to).operands.add(from)),
+    groups = groupsOf(picture);
+  for (const e of picture.edges) if (e.kind === "data") link(e.source, e.target);
+  for (const n of picture.nodes) {
+    const box = links.get(groups.get(n.group)?.instruction);
+    for (const user of box?.users ?? []) link(n.id, user);
+    for (const operand of box?.operands ?? []) link(operand, n.id);
+  }
+  return links;
+}
+function reach(links, start, direction) {
+  const seen = new Set([start]); // goes on to what is added to it
+  for (const id of seen) for (const next of links.get(id)?.[direction] ?? []) seen.add(next);
   return seen;
 }
 // Everything on a path between two instructions, whichever comes first; null when there is none.
-export function between(graph, a, b) {
-  for (const [first, second] of [
-    [a, b],
-    [b, a],
-  ]) {
-    const below = reach(graph, first, "users");
-    if (below.has(second)) {
-      const above = reach(graph, second, "operands");
-      return new Set([...below].filter(id => above.has(id)));
-    }
-  }
-  return null;
+export function between(links, a, b) {
+  const [first, second] = reach(links, a, "users").has(b) ? [a, b] : [b, a],
+    below = reach(links, first, "users"),
+    above = reach(links, second, "operands");
+  return below.has(second) ? new Set([...below].filter(id => above.has(id))) : null;
 }
-function around(graph, start, budget) {
-  const seen = new Set([start]);
-  let ring = [start];
-  while (ring.length && seen.size < budget) {
-    const next = [];
-    for (const id of ring)
-      for (const other of [...(graph.get(id)?.operands || []), ...(graph.get(id)?.users || []).slice(0, 16)])
-        if (seen.size < budget && !seen.has(other)) {
-          seen.add(other);
-          next.push(other);
-        }
-    ring = next;
-  }
+// The nearest instructions, as many as the budget has nodes for; a box costs all that is inside it.
+export function around(picture, start, budget) {
+  const links = linksOf(picture),
+    groups = groupsOf(picture),
+    size = new Map(),
+    seen = new Set([start]);
+  for (const n of picture.nodes) for (const g of groupsAround(groups, n)) size.set(g.instruction, (size.get(g.instruction) ?? 0) + 1);
+  let left = budget - 1;
+  for (const id of seen)
+    for (const near of [...(links.get(id)?.operands ?? []), ...[...(links.get(id)?.users ?? [])].slice(0, MOST_USERS)])
+      if (!seen.has(near) && (size.get(near) ?? 1) <= left) {
+        left -= size.get(near) ?? 1;
+        seen.add(near);
+      }
   return seen;
 }
-
-// Joins what a request brought to the picture of a step, in place: the next look finds it there.
-function join(step, data) {
-  const more = pictureOf(data),
-    { picture } = step,
-    there = new Set(picture.nodes.map(n => n.id)),
-    boxes = new Set(picture.groups.map(g => g.id)),
-    lines = new Set(picture.edges.map(e => `${e.source} ${e.target} ${e.kind}`));
-  for (const g of picture.groups) if (g.instruction !== null) there.add(g.instruction); // drawn as a box already
-  const fresh = more.nodes.filter(n => !there.has(n.id));
-  picture.nodes.push(...fresh);
-  picture.groups.push(...more.groups.filter(g => !boxes.has(g.id)));
-  for (const e of more.edges) {
-    const key = `${e.source} ${e.target} ${e.kind}`;
-    if (lines.has(key)) continue;
-    picture.edges.push(e);
-    if (e.kind === "control") continue;
-    for (const [map, from, to] of [
-      [step.operands, e.target, e.source],
-      [step.users, e.source, e.target],
-    ]) {
-      if (!map.has(from)) map.set(from, []);
-      if (!map.get(from).includes(to)) map.get(from).push(to);
-    }
-  }
-  for (const [id, other] of more.aliases) if (!there.has(id)) picture.aliases.set(id, other);
-  for (const n of more.nodes) step.names.set(n.id, n.name || n.label);
-  for (const g of more.groups) if (g.instruction !== null) step.names.set(g.instruction, g.name || g.label);
-  picture.hidden = Math.max(0, picture.hidden - fresh.length);
+// The part of a picture that shows some ids: with what is inside of boxes, and the boxes around.
+export function partOf(picture, ids) {
+  const groups = groupsOf(picture),
+    nodes = picture.nodes.filter(n => ids.has(n.id) || [...groupsAround(groups, n)].some(g => ids.has(g.instruction))),
+    kept = new Set(nodes.flatMap(n => [...groupsAround(groups, n)])),
+    shown = new Set([...ids, ...nodes.map(n => n.id)]);
+  return { ...picture, nodes, groups: [...kept], edges: picture.edges.filter(e => shown.has(e.source) && shown.has(e.target)) };
 }
 
-const textGraphs = new WeakMap();
-function textGraph(step) {
-  if (!textGraphs.has(step)) textGraphs.set(step, graphOfText(step.text));
-  return textGraphs.get(step);
-}
-
-// Brings what is around an instruction into the picture of the step that is shown. Resolves to whether it is there now.
-export async function bringAround(app, id, budget = MOST_AROUND) {
+async function bring(app, request, part) {
   const step = app.now;
-  if (app.store.data.live) join(step, await app.store.ask({ ask: "around", step: app.nowStep, id, budget }));
-  else {
-    const graph = textGraph(step);
-    if (!graph.has(id)) return false;
-    join(step, pictureOfIds(graph, around(graph, id, budget)));
-  }
-  app.store.learn(step);
-  return step.names.has(id) || step.picture.aliases.has(id);
+  const more = app.store.data.live ? pictureOf(await app.store.ask({ ...request, step: app.nowStep })) : part(step.whole());
+  if (more) app.store.learn(joinPicture(step, more));
+  return more;
 }
+// Brings what is around an instruction into the picture of the step that is shown.
+export const bringAround = (app, id, budget = MOST_AROUND) =>
+  bring(app, { ask: "around", id, budget }, whole => partOf(whole, around(whole, whole.aliases.get(id) ?? id, budget)));
 
-// The ids on all paths between two instructions; brings them into the picture when a part of the module is not in it.
+// The ids on all paths between two instructions, or null; brings them into the picture when a part of the module is not in it.
 export async function bringBetween(app, a, b) {
-  const step = app.now;
-  if (!step.picture.hidden) {
-    const graph = new Map();
-    for (const id of step.names.keys()) graph.set(id, { operands: step.operands.get(id) || [], users: step.users.get(id) || [] });
-    const boxes = new Map(step.picture.groups.filter(g => g.instruction !== null).map(g => [g.id, g.instruction])),
-      enter = (from, to) => {
-        graph.get(from)?.users.includes(to) || graph.get(from)?.users.push(to);
-        graph.get(to)?.operands.includes(from) || graph.get(to)?.operands.push(from);
-      };
-    for (const [id, e] of graph) graph.set(id, { operands: [...e.operands], users: [...e.users] });
-    // A box stands on the way for what is inside it.
-    for (const n of step.picture.nodes) {
-      const box = boxes.get(n.group);
-      if (box === undefined) continue;
-      for (const user of graph.get(box)?.users || []) enter(n.id, user);
-      for (const operand of graph.get(box)?.operands || []) enter(operand, n.id);
-    }
-    return between(graph, a, b);
-  }
-  if (app.store.data.live) {
-    const data = await app.store.ask({ ask: "between", step: app.nowStep, id: a, other: b });
-    join(step, data);
-    app.store.learn(step);
-    const ids = new Set(data.nodes.map(n => n[0]));
-    for (const g of data.groups) if (g[5] !== null) ids.add(g[5]);
-    return ids.size > 2 || step.users.get(a)?.includes(b) || step.users.get(b)?.includes(a) ? ids : null;
-  }
-  const graph = textGraph(step),
-    ids = between(throughBoxes(graph), a, b);
-  if (ids) join(step, pictureOfIds(graph, ids));
-  return ids;
+  const { picture, whole, users } = app.now;
+  if (!picture.hidden || !(app.store.data.live || whole)) return between(linksOf(picture), a, b);
+  const onPaths = (all, ids = between(linksOf(all), a, b)) => ids && partOf(all, ids),
+    more = await bring(app, { ask: "between", id: a, other: b }, onPaths);
+  return more && (more.nodes.length > 2 || users.get(a)?.includes(b) || users.get(b)?.includes(a)) ? new Set(more.nodes.map(n => n.id)) : null;
 }

@@ -23,7 +23,8 @@ export function pictureOf(data) {
     nodes: namedAll("node", data.nodes),
     edges: namedAll("edge", data.edges),
     groups: namedAll("group", data.groups),
-    aliases: new Map(data.aliases),
+    aliases: new Map(data.aliases.map(([gone, drawn]) => [gone, drawn])),
+    opcodes: new Map(data.aliases.map(([gone, , opcode]) => [gone, opcode])),
   };
 }
 
@@ -42,18 +43,64 @@ export function stepOf(detail) {
       push(operands, e.target, e.source);
       push(users, e.source, e.target);
     }
-  const names = new Map();
-  for (const n of picture.nodes) names.set(n.id, n.name || n.label);
-  for (const g of picture.groups) if (g.instruction !== null) names.set(g.instruction, g.name || g.label);
-  return {
+  const step = {
     picture,
+    whole: detail.whole ?? null,
     text: detail.text || [],
     lacksText: !detail.text,
     rewrites: namedAll("rewrite", detail.rewrites),
     operands,
     users,
-    names,
+    names: new Map(),
   };
+  nameAll(step, picture);
+  return step;
+}
+
+// The names and opcodes of what a picture shows, for the step that it is of.
+function nameAll(step, picture) {
+  for (const n of picture.nodes) {
+    step.names.set(n.id, n.name || n.label);
+    step.picture.opcodes.set(n.id, n.opcode);
+  }
+  for (const g of picture.groups)
+    if (g.instruction !== null) {
+      step.names.set(g.instruction, g.name || g.label);
+      step.picture.opcodes.set(g.instruction, g.opcode);
+    }
+}
+
+// Joins more of a big module to the picture of a step, in place: the next look finds it there.
+export function joinPicture(step, more) {
+  const { picture } = step,
+    there = new Set(picture.nodes.map(n => n.id)),
+    boxes = new Set(picture.groups.map(g => g.id)),
+    lines = new Set(picture.edges.map(e => `${e.source} ${e.target} ${e.kind}`));
+  for (const g of picture.groups) if (g.instruction !== null) there.add(g.instruction); // drawn as a box already
+  const fresh = more.nodes.filter(n => !there.has(n.id));
+  picture.nodes.push(...fresh);
+  picture.groups.push(...more.groups.filter(g => !boxes.has(g.id)));
+  for (const e of more.edges) {
+    const key = `${e.source} ${e.target} ${e.kind}`;
+    if (lines.has(key)) continue;
+    picture.edges.push(e);
+    if (e.kind === "control") continue;
+    for (const [map, from, to] of [
+      [step.operands, e.target, e.source],
+      [step.users, e.source, e.target],
+    ]) {
+      if (!map.has(from)) map.set(from, []);
+      if (!map.get(from).includes(to)) map.get(from).push(to);
+    }
+  }
+  for (const [id, other] of more.aliases)
+    if (!there.has(id)) {
+      picture.aliases.set(id, other);
+      picture.opcodes.set(id, more.opcodes.get(id));
+    }
+  nameAll(step, more);
+  picture.hidden = Math.max(0, picture.hidden - fresh.length);
+  return step;
 }
 
 // Requests to the kernel: one promise per request, answered by id; an error answer rejects.
@@ -122,18 +169,18 @@ export async function openStore(model, ask) {
     for (const [id, name] of step.names) names.set(id, name);
     return step;
   }
+  const unpooled = picture => {
+    const rows = ["nodes", "edges", "groups", "aliases"].map(name => [name, fromRuns(data.pools[name], picture[name])]);
+    return { ...picture, ...Object.fromEntries(rows) };
+  };
   const embedded = id => {
-    const d = data.details[id],
-      pools = data.pools;
+    const { picture, whole, text, rewrites } = data.details[id];
+    let all = null;
     return {
-      picture: {
-        ...d,
-        nodes: fromRuns(pools.nodes, d.nodes),
-        edges: fromRuns(pools.edges, d.edges),
-        groups: fromRuns(pools.groups, d.groups),
-      },
-      text: fromRuns(pools.text, d.text),
-      rewrites: d.rewrites,
+      picture: unpooled(picture),
+      whole: whole && (() => (all ??= pictureOf(unpooled(whole)))), // made when somebody looks beyond the picture
+      text: fromRuns(data.pools.text, text),
+      rewrites,
     };
   };
   const once = (key, load) => {

@@ -5,7 +5,6 @@ import { named, namedAll } from "./store.js";
 import { highlighted } from "./texts.js";
 
 const heading = text => make("h4", { textContent: text });
-const opcodeOf = line => (line.match(/=\s+(?:\([^=]*?\)|\S+)\s+([a-z][\w-]*)\(/) || ["", ""])[1];
 const factText = (unit, value) =>
   Array.isArray(value) ? value.join(", ") : value && typeof value === "object" ? JSON.stringify(value) : showQuantity(unit, value);
 
@@ -234,8 +233,9 @@ export function whyView(app) {
     }
     if (line) {
       out.push(make("pre", { className: "xe-hlo" }, ...highlighted(line[0].trim())));
-      const help = app.opcodeHelp(opcodeOf(line[0]));
-      if (help) out.push(make("p", { className: "xe-dim", textContent: `${opcodeOf(line[0])}: ${help}` }));
+      const opcode = app.now.picture.opcodes.get(id),
+        help = app.opcodeHelp(opcode);
+      if (help) out.push(make("p", { className: "xe-dim", textContent: `${opcode}: ${help}` }));
     }
     if (app.now && about) {
       const read = (label, ids) =>

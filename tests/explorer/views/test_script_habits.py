@@ -1,0 +1,44 @@
+"""Nothing is parsed back out of words: what the script reads, it reads from fields."""
+
+from __future__ import annotations
+
+import re
+
+from xla_explorer.explorer.page.front_end import ASSETS
+
+_LITERAL = re.compile(r"(?:^|[=>(,:;!&|?+\[]|\breturn)\s*(/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[dgimsuvy]*)")
+# file: {regular expression: what it reads}. A text of the kernel's that carries a fact (a unit, an opcode, a verdict, an operand) has no
+# place here: let the fact travel as a field of its row.
+ALLOWED = {
+    "elements.js": {"/^aria([A-Z])/": "the name of a property of the DOM"},
+    "hover.js": {r"/[\w.$-]/": "where the word under the pointer ends"},
+    "mnemonics.js": {"/^@/": "a name of LLVM as it is hovered", "/^[bwlq]?$/": "the width at the end of an x86 mnemonic"},
+    "page.js": {r"/^\d+$/": "a number in the address"},
+    "search.js": {"/^%/": "what a reader typed"},
+    "tables.js": {r'/[",\n\r]/': "whether a cell of CSV needs quotes", r"/^[=+\-@]/": "what a spreadsheet would run"},
+    "texts.js": {r"/[\w.%]/": "where a word ends, for the mark of what changed in a line"},
+    "theme.js": {
+        "/^vscode-(dark|light|high-contrast)/": "a class of the host's page",
+        "/^(dark|light)$/": "an attribute of the host's page",
+        r"/[\d.]+/g": "a colour that the browser computed",
+    },
+}
+
+
+def test_every_regular_expression_of_the_script_reads_what_is_not_the_kernels_prose() -> None:
+    found: dict[str, set[str]] = {}
+    for file in sorted(ASSETS.glob("*.js")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            code = line.split(" //")[0]
+            if not code.lstrip().startswith(("//", "*", "/*")):
+                for literal in _LITERAL.findall(code):
+                    found.setdefault(file.name, set()).add(literal)
+    highlighting = {literal for literal in found["texts.js"] if literal.startswith(r'/("(?:')}
+    assert len(highlighting) == 1, "one expression finds the tokens that are coloured"
+    found["texts.js"] -= highlighting
+    assert found == {file: set(reasons) for file, reasons in ALLOWED.items()}
+
+
+def test_the_finder_of_regular_expressions_finds_them() -> None:
+    seen = _LITERAL.findall("a = /x/g; if (/y[/]z/.test(b)) return /w/; c / d / e; f(1, /\\bus\\b/)")
+    assert seen == ["/x/g", "/y[/]z/", "/w/", r"/\bus\b/"]
