@@ -41,6 +41,10 @@ def test_focus_grows_the_neighbourhood_of_one_instruction() -> None:
     assert any(n.key == 1000 for n in scene.nodes) and len(scene.nodes) == 30
 
 
+def test_a_fusion_in_a_closed_scope_is_a_focus_too() -> None:
+    assert "scope:1" in [n.key for n in build_scene(nested_scopes(), SceneOptions(budget=3, focus=10_001)).nodes]
+
+
 def test_scopes_close_until_the_picture_fits() -> None:
     graph = nested_scopes()
     assert open_groups(graph, SceneOptions(budget=1000)) >= {"scope:0", "scope:0/mlp"}

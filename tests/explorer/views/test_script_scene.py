@@ -68,6 +68,11 @@ def test_the_neighbourhood_grows_from_the_focus(scenes: SceneScript) -> None:
     assert any(n["key"] == 1000 for n in scene["nodes"]) and len(scene["nodes"]) == 30
 
 
+def test_a_fusion_in_a_closed_scope_is_a_focus_too(scenes: SceneScript) -> None:
+    scene = scenes.scene(nested_scopes(), budget=3, focus=10_004)
+    assert "scope:4" in [n["key"] for n in scene["nodes"]]
+
+
 def test_only_what_is_asked_for_and_whole_boxes_of_it(scenes: SceneScript) -> None:
     scene = scenes.scene(SoftmaxSource().picture(9), only=[1, 19])
     assert {n["key"] for n in _flat(scene)} == {1, "f19", 7, 8, 9, 12}

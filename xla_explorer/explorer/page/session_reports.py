@@ -91,7 +91,10 @@ class TraceReports(Reports):
         recorded = self._passes[min(step, self._passes.last)]
         with collector_paused():
             whole = recorded.picture(budget=recorded.snapshot.instruction_count())
-            whole.nodes = tuple([node._replace(lines=()) for node in whole.nodes])  # tooltips would double it
+        # Parts of it are drawn, as the kernel draws them: without scopes, and without tooltips, which would double it.
+        scopes = {group.id for group in whole.groups if group.kind == "scope"}
+        whole.nodes = tuple([n._replace(lines=(), group=None if n.group in scopes else n.group) for n in whole.nodes])
+        whole.groups = tuple([g._replace(parent=None if g.parent in scopes else g.parent) for g in whole.groups if g.id not in scopes])
         return whole
 
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:

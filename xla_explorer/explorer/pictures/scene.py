@@ -236,8 +236,9 @@ def _level(tree: _Tree, container: Key | None, options: SceneOptions) -> Scene:
 def _start(tree: _Tree, keys: list[Key], downs: list[list[int]], focus: int | None) -> list[int]:
     """Where a neighbourhood grows from: the focus if it is in this level, else what nothing reads, the last first."""
     if focus is not None:
+        path = tree.path_of_id.get(focus, [])
         for k, key in enumerate(keys):
-            if focus in tree.members[key]:
+            if key in path:
                 return [k]
     return [k for k in range(len(keys) - 1, -1, -1) if not downs[k]]
 

@@ -171,7 +171,8 @@ function neighbourhood(ups, downs, start, budget) {
 
 function startOf(tree, keys, downs, focus) {
   if (focus !== null) {
-    const k = keys.findIndex(key => tree.members.get(key).includes(focus));
+    const path = tree.pathOfId.get(focus) ?? [],
+      k = keys.findIndex(key => path.includes(key));
     if (k >= 0) return [k];
   }
   return keys
