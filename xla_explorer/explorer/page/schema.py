@@ -118,6 +118,8 @@ def _body() -> str:
     for row in (*ROWS.values(), *BY_FIELD, *MAPPINGS):
         properties = [f" * @property {{{_type_text(hint)}}} {name}" for name, hint in _fields(row).items()]
         types_.append("\n".join(["/**", f" * @typedef {{Object}} {row.__name__}", *properties, " */"]))
+    kinds = [f" * @property {{{row.__name__}}} {name}" for name, row in ROWS.items()]
+    types_.append("\n".join(["/**", " * @typedef {Object} Rows", *kinds, " */"]))
     inside = {name: {f: kind for f, hint in _fields(row).items() if (kind := _rows_inside(hint))} for name, row in ROWS.items()}
     fields = [f"  {name}: [{', '.join(map(_quoted, _fields(row)))}]," for name, row in ROWS.items()]
     nested = [f"  {name}: {{ {', '.join(f'{f}: {_quoted(k)}' for f, k in found.items())} }}," for name, found in inside.items() if found]

@@ -6,7 +6,7 @@ function editScript(a, b) {
     m = b.length,
     most = n + m,
     trace = [];
-  let v = new Map([[1, 0]]);
+  const v = new Map([[1, 0]]);
   for (let d = 0; d <= most; d++) {
     if (d > MOST_EDITS) return null;
     trace.push(new Map(v));
@@ -73,7 +73,23 @@ function uniqueMatches(a, b) {
   return keep.reverse();
 }
 
-// Rows { kind: same|removed|added|changed|gap, before, after, beforeNumber, afterNumber, skipped }.
+/**
+ * One row of a diff. Line numbers start at 1; a gap stands for `skipped` unchanged lines.
+ * @typedef {Object} DiffRow
+ * @property {"same" | "removed" | "added" | "changed" | "gap"} kind
+ * @property {import("./schema.js").TextLine | null} [before]
+ * @property {import("./schema.js").TextLine | null} [after]
+ * @property {number | null} [beforeNumber]
+ * @property {number | null} [afterNumber]
+ * @property {number} [skipped]
+ */
+/**
+ * A removed and an added line of one block pair up as "changed" when they print one instruction.
+ * @param {import("./schema.js").TextLine[]} before
+ * @param {import("./schema.js").TextLine[]} after
+ * @param {number | null} context unchanged lines kept around a change; null keeps them all
+ * @returns {DiffRow[]}
+ */
 export function diffRows(before, after, context = 3) {
   let head = 0,
     tail = 0;
@@ -86,8 +102,9 @@ export function diffRows(before, after, context = 3) {
     tail++;
   const a = before.slice(head, before.length - tail).map(l => l[0]),
     b = after.slice(head, after.length - tail).map(l => l[0]);
-  const inner = editScript(a, b) || uniqueMatches(a, b),
-    rows = [];
+  const inner = editScript(a, b) || uniqueMatches(a, b);
+  /** @type {DiffRow[]} */
+  const rows = [];
   const same = [
     ...Array.from({ length: head }, (_, k) => [k, k]),
     ...inner.map(([x, y]) => [x + head, y + head]),
@@ -125,8 +142,9 @@ function pairUp(rows, before, after, x, nx, y, ny) {
 }
 
 function withGaps(rows, context) {
-  const keep = rows.map(() => false),
-    out = [];
+  const keep = rows.map(() => false);
+  /** @type {DiffRow[]} */
+  const out = [];
   rows.forEach((row, k) => {
     if (row.kind !== "same")
       for (let j = Math.max(0, k - context); j <= Math.min(rows.length - 1, k + context); j++) keep[j] = true;

@@ -367,8 +367,8 @@ async function build(root, model, ask, disposals) {
       app.decision = null;
       app.select(app.selected, "why");
     } else if (app.selected !== null) app.select(null, "key");
-    else if (app.tab === "graph" && graph.undo()) return;
     else if (app.tab !== "graph") setTab("graph");
+    else graph.undo();
   }
   const keys = keysOf({ app, graph, code, search, rewrites, help, setTab, nextChange, nextDecision, whyNext, back });
   app.key = event => {

@@ -56,8 +56,8 @@ export function graphTab(app) {
   let memories = new Map(),
     scene = null,
     all = [],
-    at = { x: 20, y: 20, k: 1 },
     fitted = false;
+  const at = { x: 20, y: 20, k: 1 };
   let options = { opened: new Set(), closed: new Set(), focus: null, budget: BUDGET, only: null, end: null };
   const back = [];
 
@@ -348,10 +348,7 @@ export function graphTab(app) {
   stage.addEventListener(
     "click",
     event => {
-      if (drag && drag.moved) {
-        event.stopPropagation();
-        return;
-      }
+      if (drag && drag.moved) event.stopPropagation();
     },
     true,
   );

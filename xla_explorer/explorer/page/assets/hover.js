@@ -17,7 +17,7 @@ function wordAt(x, y) {
     offset = found?.startOffset;
   }
   if (!node || node.nodeType !== Node.TEXT_NODE) return null;
-  const text = node.data;
+  const text = /** @type {Text} */ (node).data;
   let from = offset,
     to = offset;
   while (from > 0 && WORD.test(text[from - 1])) from--;

@@ -42,7 +42,7 @@ export function lineBlocks(lines, onSelect, counts = null) {
     for (const at of lit) if (Math.floor(at / BLOCK) === k) block.children[at - first].classList.add("on");
   };
   const near = new IntersectionObserver(
-    entries => entries.forEach(entry => entry.isIntersecting && fill(+entry.target.dataset.block)),
+    entries => entries.forEach(entry => entry.isIntersecting && fill(+(/** @type {HTMLElement} */ (entry.target).dataset.block))),
     { root, rootMargin: "600px" },
   );
   for (let first = 0; first < lines.length; first += BLOCK) {

@@ -30,10 +30,12 @@ const model = {
 const host = document.getElementById("explorer");
 render({ model, el: host });
 document.documentElement.classList.add("live");
-host.querySelector(".xe").focus({ preventScroll: true });
+/** @type {HTMLElement & { explorer?: any }} */
+const root = host.querySelector(".xe");
+root.focus({ preventScroll: true });
 window.addEventListener("hashchange", () => {
   const wanted = readAddress(),
-    app = host.querySelector(".xe").explorer;
+    app = root.explorer;
   if (!app) return;
   const select = () => {
     if (wanted.op !== undefined && wanted.op !== app.selected) app.select(wanted.op, "address");

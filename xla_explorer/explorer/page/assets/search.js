@@ -28,7 +28,7 @@ export function searchBox(app) {
     const asked = input.value.trim(),
       named = asked.startsWith("%"), // then an instruction is meant
       text = asked.replace(/^%/, "").toLowerCase(),
-      exactFirst = list => list.slice().sort((a, b) => (b.name?.toLowerCase() === text) - (a.name?.toLowerCase() === text));
+      exactFirst = list => list.slice().sort((a, b) => Number(b.name?.toLowerCase() === text) - Number(a.name?.toLowerCase() === text));
     hits = [];
     at = 0;
     if (text) {

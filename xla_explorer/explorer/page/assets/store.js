@@ -1,11 +1,25 @@
 // The data behind the views: decoding, steps by number (embedded or asked from the kernel, each once), and who corresponds to whom.
 import { FIELDS, FORMAT, ROWS_INSIDE } from "./schema.js";
 
-// A row as an object by the names of its fields, rows inside of it too.
+/**
+ * A row as an object by the names of its fields, rows inside of it too.
+ * @template {keyof import("./schema.js").Rows} K
+ * @param {K} type
+ * @param {any[]} row
+ * @returns {import("./schema.js").Rows[K]}
+ */
 export function named(type, row) {
-  const inside = ROWS_INSIDE[type];
+  /** @type {Record<string, keyof import("./schema.js").Rows>} */
+  const inside = ROWS_INSIDE[/** @type {string} */ (type)];
+  // @ts-ignore: the fields are those of the type, by the schema
   return Object.fromEntries(FIELDS[type].map((key, k) => [key, inside?.[key] ? namedAll(inside[key], row[k]) : row[k]]));
 }
+/**
+ * @template {keyof import("./schema.js").Rows} K
+ * @param {K} type
+ * @param {any[][]} rows
+ * @returns {import("./schema.js").Rows[K][]}
+ */
 export const namedAll = (type, rows) => rows.map(row => named(type, row));
 
 export async function inflate(bytes) {
@@ -134,6 +148,7 @@ export async function openStore(model, ask) {
   const data = await inflate(model.get("data")),
     cache = new Map();
   assertFormat(data.format);
+  /** @type {(import("./schema.js").StepRow & { detail?: any })[]} */
   const steps = namedAll("step", data.steps),
     decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
   const parents = new Map(),

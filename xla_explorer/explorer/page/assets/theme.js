@@ -13,8 +13,8 @@ function saidByHost() {
 // What is really behind the widget; null while it is not in the page or nothing there is painted.
 function seenBehind(root) {
   for (let el = root.parentElement; el; el = el.parentElement ?? el.getRootNode().host) {
-    const m = el.isConnected && getComputedStyle(el).backgroundColor.match(/[\d.]+/g);
-    if (m && (m.length < 4 || +m[3] > 0.5)) return 0.299 * m[0] + 0.587 * m[1] + 0.114 * m[2] < 128;
+    const [red, green, blue, alpha = 1] = ((el.isConnected && getComputedStyle(el).backgroundColor.match(/[\d.]+/g)) || []).map(Number);
+    if (blue !== undefined && alpha > 0.5) return 0.299 * red + 0.587 * green + 0.114 * blue < 128;
   }
   return null;
 }

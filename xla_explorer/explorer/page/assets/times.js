@@ -4,6 +4,7 @@ import { rooflinePlot, timelinePlot } from "./roofline.js";
 import { named } from "./store.js";
 import { csvButton } from "./tables.js";
 
+/** @type {[string, string, ((v: any) => string) | null][]} */
 const COLUMNS = [
   ["kernel", "kernel", v => v],
   ["opcode", "opcode", v => v],
@@ -78,7 +79,7 @@ export function timesView(app) {
       sorted = rows.slice().sort((a, b) => {
         const x = a[by],
           y = b[by];
-        if (x === null || y === null) return (x === null) - (y === null);
+        if (x === null || y === null) return Number(x === null) - Number(y === null);
         return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
       });
     table.replaceChildren(
