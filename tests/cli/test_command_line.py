@@ -120,7 +120,7 @@ def test_opt_explain_compare_bench_report_doctor(small: str, tmp_path: Path, cap
     assert main(["explain", ATTENTION, "%dot_general.2", "%reduce_max.7"]) == 0
     assert "producer-is-library-call" in capsys.readouterr().out
     assert main(["explain", ATTENTION, "--json", "--kind", "fusion"]) == 0
-    assert all(row["kind"] == "fusion" for row in json.loads(capsys.readouterr().out))
+    assert all("fusion" in row["kind"] for row in json.loads(capsys.readouterr().out))
     assert main(["compare", small, "--repeats", "2", "--json"]) == 0
     assert {row["backend"] for row in json.loads(capsys.readouterr().out)} == {"cpu", "interpreter"}
     assert main(["bench", small, "--repeats", "2", "--json"]) == 0

@@ -17,7 +17,7 @@ X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
 def test_fusion_decisions_as_a_table(softmax: Session) -> None:
     frame = softmax.decisions("fusion")
     assert list(frame.columns) == ["verdict", "kind", "code", "message", "facts", "subjects", "pass", "step", "cost_us", "cost_bytes"]
-    assert set(frame["verdict"]) == {"accepted", "refused"} and set(frame["pass"]) == {"fusion"}
+    assert set(frame["verdict"]) == {"accepted", "refused"} and set(frame["pass"]) == {"fusion", "multi-output-fusion"}
     refused = frame[frame["verdict"] == "refused"]
     assert all(refused["code"]) and all(refused["message"])
     assert all(isinstance(s, tuple) and s[0].startswith("%") for s in frame["subjects"])

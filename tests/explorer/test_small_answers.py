@@ -56,12 +56,15 @@ def test_an_empty_table_says_why(session: xe.Session) -> None:
     assert "of the kind inlining" in session.decisions("inlining").attrs["note"]
 
 
-def test_the_gpu_has_no_checklist_of_the_cpu() -> None:
-    def lists(one: xe.Session) -> int:
-        return sum(len(row.checklist) for row in one.explorer_source.decisions())
+def test_the_gpu_has_the_checklist_of_its_own_policy() -> None:
+    def places(one: xe.Session) -> set[str]:
+        rows = [row for row in one.explorer_source.decisions() if row.kind == "fusion"]
+        assert rows and all(row.checklist for row in rows)
+        return {check.place.split(":")[0] for row in rows for check in row.checklist}
 
-    assert lists(xe.compile(TEXT)) > 0
-    assert lists(xe.compile(TEXT, backend="gpu")) == 0
+    text = "HloModule m\nENTRY e { x = f32[64] parameter(0) a = f32[64] tanh(x) b = f32[64] add(a, x) ROOT c = f32[64] multiply(b, a) }"
+    assert places(xe.compile(text)) == {"fusion/policy.py"}
+    assert "fusion/priority_policy.py" in places(xe.compile(text, backend="gpu"))
 
 
 def test_the_interpreter_knows_the_bytes_of_the_whole() -> None:

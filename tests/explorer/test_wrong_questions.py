@@ -160,10 +160,15 @@ def test_a_backend_that_is_no_name() -> None:
         xe.compile(TEXT, backend=None)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("kind", "hint"), [("parallel", r"decisions\('parallel'\)"), ("merging", "answers for 'fusion'")])
-def test_a_decision_that_no_policy_can_be_asked_about(session: xe.Session, kind: str, hint: str) -> None:
-    with pytest.raises(xe.XlaExplorerError, match=f"no policy answers(.|\\n)*{hint}"):
+@pytest.mark.parametrize(("kind", "hint"), [("fussion", "near: fusion"), ("zzz", "kinds: .*fusion.*parallel")])
+def test_a_kind_of_decision_that_there_is_not(session: xe.Session, kind: str, hint: str) -> None:
+    with pytest.raises(ValueError, match=f"no kind of decision '{kind}'(.|\\n)*{hint}"):
         session.why_not(kind, "%d", "%r")
+
+
+def test_a_question_about_nothing(session: xe.Session) -> None:
+    with pytest.raises(xe.XlaExplorerError, match="needs the instructions"):
+        session.why_not("fusion")
 
 
 def test_an_unknown_name_without_near_ones_shows_what_names_are_like(session: xe.Session) -> None:

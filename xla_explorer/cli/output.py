@@ -32,7 +32,7 @@ def print_frame(frame: pandas.DataFrame, columns: Sequence[str] | None = None, *
 def print_answer(answer: Any, *, as_json: bool = False) -> None:
     """An object that prints itself, or its public fields as a JSON object."""
     if as_json:
-        print_json(plain(_fields_by_name(vars(answer))))
+        print_json(plain(_fields_by_name({name: value for name, value in vars(answer).items() if not name.startswith("_")})))
     else:
         print(answer)
 

@@ -10,7 +10,7 @@ from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.explorer.code.annotated_source import AnnotatedSource, annotated_source
 from xla_explorer.explorer.code.explanation import Explanation, explain
 from xla_explorer.explorer.code.llvm_views import VECTORIZERS, inner_loops, llvm_passes, remarks
-from xla_explorer.explorer.code.program import kernel_table, native_code_rows, ptxas_table, sass_code, stage_code
+from xla_explorer.explorer.code.program import kernel_table, native_code_decisions, ptxas_table, sass_code, stage_code
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
 from xla_explorer.explorer.display.display import CodeText
@@ -22,10 +22,11 @@ from xla_explorer.explorer.page.html_page import export_page, save_page
 from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.page.static_form import static_html
 from xla_explorer.explorer.pictures.graph import Graph
+from xla_explorer.explorer.questions.answers import Answer, why_not
 from xla_explorer.explorer.questions.applicable import ApplicableRules, applicable
 from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
 from xla_explorer.explorer.questions.control import overridden
-from xla_explorer.explorer.questions.decisions import Answer, decisions_frame, why_not
+from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.rule_book import hot_rules
 from xla_explorer.explorer.questions.wishes import Wishes, wishes_of
@@ -73,7 +74,7 @@ class Session(Compilation):
         rules; None: all but rules. An empty table says why in its `attrs["note"]`. Also cost_us, cost_bytes: what a refused fusion costs
         a run, by the cost model. step: the number of the pass, as in `session.passes[step]`.
         """
-        frame = decisions_frame(self.passes.record, self.passes.lineage, kind, native_code_rows(self))
+        frame = decisions_frame(self.passes.record, self.passes.lineage, kind, native_code_decisions(self), self.backend)
         if not len(frame):
             frame.attrs["note"] = self._why_no_decisions(kind)
         return frame
@@ -83,12 +84,22 @@ class Session(Compilation):
             return str(self.explorer_source.reports.no_decisions())
         return "nothing was decided" + (f" of the kind {kind}" if kind else "") + " in this compile"
 
-    def why_not(self, kind: str, producer: str | int | HloInstruction, consumer: str | int | HloInstruction) -> Answer:
-        """Why two things were not fused (or were): the recorded decision, else the same checks asked again before fusion.
+    def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:
+        """Why a decision went as it went: the recorded one, else the same checks asked again.
 
-        The answer says which of the two it is and shows the policy as a checklist. XlaExplorerError with near names for unknown ones.
+        Parameters
+        ----------
+        kind : str
+            Any kind that `decisions` shows: `fusion`, `layout`, `share-buffer`, `parallel`, `launch`, ...; `rule` or the name of a rule.
+        subjects : str, int or HloInstruction
+            What it was about, in the order of the kind: of a fusion the producer and the consumer.
+
+        Returns
+        -------
+        Answer
+            It says whether it was recorded, and shows all that must hold as a checklist. XlaExplorerError with near names for unknown ones.
         """
-        return why_not(self.passes.record, self.passes.lineage, kind, name_or_id(producer), name_or_id(consumer))
+        return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], native_code_decisions(self))
 
     def applicable(self, instruction: str | int | HloInstruction, step: int | None = None) -> ApplicableRules:
         """The rules whose pattern fits an instruction, each with what it would make of it or the Reason why not.

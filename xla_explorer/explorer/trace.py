@@ -10,8 +10,9 @@ from xla_explorer.compiler.pipeline.optimize import optimize as run_passes
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.page.session_source import TraceSource
 from xla_explorer.explorer.pictures.graph import Graph
+from xla_explorer.explorer.questions.answers import Answer, why_not
 from xla_explorer.explorer.questions.applicable import ApplicableRules, applicable
-from xla_explorer.explorer.questions.decisions import Answer, decisions_frame, why_not
+from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.rule_book import hot_rules
 from xla_explorer.explorer.sessions.lineage import Lineage
@@ -142,9 +143,9 @@ class Trace:
         """One row a decision. kind: `fusion` ..., `rule` for rewrite rules; None all but rules."""
         return decisions_frame(self.passes.record, self.lineage, kind)
 
-    def why_not(self, kind: str, producer: str | int, consumer: str | int) -> Answer:
+    def why_not(self, kind: str, *subjects: str | int) -> Answer:
         """Why a decision went as it went; see `Session.why_not`."""
-        return why_not(self.passes.record, self.lineage, kind, producer, consumer)
+        return why_not(self.passes, kind, subjects)
 
     def applicable(self, instruction: str | int, step: int | None = None) -> ApplicableRules:
         """The rules whose pattern fits an instruction; see `Session.applicable`. XlaExplorerError for unknown names."""

@@ -6,6 +6,7 @@ import difflib
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.foundation.visible_text import cleaned
@@ -81,10 +82,10 @@ class PassTrace:
     events.
 
     initial: snapshot before the first pass. error: the exception of a failed pass, else None. pipeline: what was run.
-    control, target: what the passes were given.
+    control, target: what the passes were given. asked_again: place of a step -> its decisions with checklists, where it was asked again.
     """
 
-    __slots__ = ("control", "error", "initial", "journal", "module", "pipeline", "seconds", "steps", "target")
+    __slots__ = ("asked_again", "control", "error", "initial", "journal", "module", "pipeline", "seconds", "steps", "target")
 
     def __init__(
         self,
@@ -104,6 +105,7 @@ class PassTrace:
         self.initial = initial
         self.error: BaseException | None = None
         self.seconds = 0.0
+        self.asked_again: dict[int, list[Decision]] = {}
 
     def _snapshots(self, index: int) -> tuple[ModuleSnapshot, ModuleSnapshot]:
         step = self.step_at(index)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
@@ -35,21 +36,10 @@ def kernel_table(compilation: Compilation) -> pandas.DataFrame:
     return wide_frame(rows, columns)
 
 
-def native_code_rows(compilation: Compilation) -> list[dict[str, Any]]:
-    """Rows of `session.decisions` about what runs on the evaluator, and what a library computes or could."""
+def native_code_decisions(compilation: Compilation) -> list[Decision]:
+    """What runs on the evaluator, and what a library computes or could, as decisions of the kind `native-code`."""
     return [
-        {
-            "verdict": "refused" if s.runs_on == "evaluator" else "accepted",
-            "kind": "native-code",
-            "code": s.reason.code,
-            "message": s.reason.message,
-            "facts": dict(s.reason.facts),
-            "subjects": (f"%{s.name}",),
-            "pass": compilation.backend,
-            "step": None,
-            "cost_us": None,
-            "cost_bytes": None,
-        }
+        Decision("native-code", verdict_of(s.runs_on != "evaluator"), (s.instruction,), (s.name,), s.reason, dict(s.reason.facts))
         for s in compilation.program_steps
         if s.reason is not None
     ]

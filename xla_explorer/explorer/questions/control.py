@@ -59,7 +59,7 @@ def _at_fusion(session: Compilation, pairs: list[tuple[Any, Any]]) -> list[tuple
     at_fusion = names_at_fusion(session.passes.record, session.passes.lineage)
     for pair in pairs:
         if all(isinstance(part, str) for part in pair):
-            now = tuple([at_fusion(part.lstrip("%")) for part in pair])
+            now = tuple([at_fusion[part.lstrip("%")] for part in pair])
             if now != tuple([part.lstrip("%") for part in pair]):
                 found.append((now[0], now[1]))
     return found

@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.compiler.pipeline import PassContext
-from xla_explorer.compiler.transforms.fusion import PriorityFusion
 from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuDescription
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
-from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import InstructionRecord
@@ -66,24 +65,24 @@ class RefusalCosts:
                 for operand in set(record.operands):
                     self._readers[operand] = self._readers.get(operand, 0) + 1
         context = PassContext(target=trace.target)
-        self._on_gpu = any(step.name == PriorityFusion.name for step in trace.steps)
+        self._on_gpu = "multiprocessors" in trace.target  # a fact of GPUs
         self._cpu, self._gpu = FusionCostModel.from_context(context), GpuDescription.from_context(context)
 
-    def of(self, event: Event) -> RefusalCost | None:
+    def of(self, decision: Decision) -> RefusalCost | None:
         """The cost of a refusal; None for what is none, or is not about putting things into one kernel."""
-        if event.acted or not event.is_decision or event.by not in REASONS_BY_KIND or event.by == "fusion-wrapper":
+        if not decision.refused or decision.kind not in REASONS_BY_KIND or decision.kind == "fusion-wrapper":
             return None
-        facts = {**(event.facts or {}), **(event.reason.facts if event.reason is not None else {})}
+        facts = {**decision.facts, **(decision.reason.facts if decision.reason is not None else {})}
         fused, unfused = facts.get("fused_microseconds"), facts.get("unfused_microseconds")
         if isinstance(fused, int | float) and isinstance(unfused, int | float):
             size = facts.get("bytes_saved") if unfused > fused else 0
             return RefusalCost(max(0.0, unfused - fused), size if isinstance(size, int) else None, False)
-        ends = [self._records.get(key) for key in event.subjects]
+        ends = [self._records.get(key) for key in decision.subjects]
         if len(ends) < 2 or any(end is None for end in ends):
             message = "one of its instructions is not recorded" if len(ends) > 1 else "the decision is about one instruction, not a pair"
             return RefusalCost(None, None, False, Reason("no-pair", message, {"subjects": len(ends)}))
         known = [end for end in ends if end is not None]
-        return self._one_after_the_other(known[0]) if event.by in _ONE_AFTER_THE_OTHER else self._beside(known)
+        return self._one_after_the_other(known[0]) if decision.kind in _ONE_AFTER_THE_OTHER else self._beside(known)
 
     def _one_after_the_other(self, producer: InstructionRecord) -> RefusalCost:
         """The consumer would not read the result; where it is the only reader, nothing would be stored and a kernel fewer be

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import FUSION_KINDS
 from xla_explorer.explorer.display.display import table_html, table_text
-from xla_explorer.explorer.questions.decisions import decision_events, names_at_fusion, why_not
+from xla_explorer.explorer.questions.answers import why_not
+from xla_explorer.explorer.questions.decisions import decision_events, names_at_fusion
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
@@ -62,7 +63,7 @@ def wishes_of(session: Compilation) -> Wishes:
     at_fusion, kernels = names_at_fusion(session.passes.record, session.passes.lineage), _Kernels(session)
     for wish, producer, consumer in session.asked:
         names = _name(session, producer), _name(session, consumer)
-        joined = kernels.join(*[{name, at_fusion(name)} for name in names])
+        joined = kernels.join(*[{name, at_fusion[name]} for name in names])
         reason = None
         if joined and wish == "forbid":
             reason = refuse("in-one-kernel", f"%{names[0]} and %{names[1]} are in one kernel, by a pass that asks no one")
@@ -97,15 +98,15 @@ def _names(names: Iterable[str]) -> set[str]:
     return {form for name in names for form in (name, _CLONED.sub("", name))}
 
 
-def _why_not(session: Compilation, producer: str, consumer: str, at_fusion: Callable[[str], str]) -> Reason:
+def _why_not(session: Compilation, producer: str, consumer: str, at_fusion: Mapping[str, str]) -> Reason:
     """Why the two are in different kernels although the user wanted one."""
-    now = at_fusion(producer), at_fusion(consumer)
+    now = at_fusion[producer], at_fusion[consumer]
     pairs = {(producer, consumer), (consumer, producer), now, now[::-1]}
     denied = [e for e in decision_events(session.passes.record) if not e.acted and e.by in FUSION_KINDS and e.names[:2] in pairs]
     if denied and denied[-1].reason is not None:
         return denied[-1].reason
     try:
-        answer = why_not(session.passes.record, session.passes.lineage, "fusion", producer, consumer)
+        answer = why_not(session.passes, "fusion", (producer, consumer))
     except XlaExplorerError as problem:
         return refuse("not-there-before-fusion", problem.message)
     if answer.refused:

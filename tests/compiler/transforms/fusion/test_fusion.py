@@ -9,7 +9,9 @@ from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, InstructionFusion
 from xla_explorer.foundation.journal import Journal
+from xla_explorer.foundation.reason import Check
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -239,7 +241,13 @@ ENTRY e {
 
 
 def test_the_checklist_answers_without_a_run() -> None:
-    ask, context = InstructionFusion().checklist, PassContext()
+    context = PassContext()
+
+    def ask(producer: HloInstruction, consumer: HloInstruction, context: PassContext) -> tuple[Check, ...]:
+        decision = InstructionFusion().ask("fusion", (producer, consumer), context)
+        assert decision is not None
+        return decision.checklist
+
     module = parse_hlo(CASES["expensive with two users stays"][0])
     answers = {check.name: check for check in ask(module.find("a"), module.find("b"), context)}
     assert answers["producer-is-fusible"].ok and answers["layouts-agree"].ok

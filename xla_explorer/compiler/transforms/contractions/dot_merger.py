@@ -45,11 +45,11 @@ def _reaches(start: HloInstruction, target: HloInstruction) -> bool:
 def small_enough(limit: int) -> Predicate:
     """Merging pays where each dot alone is too small for the machine."""
 
-    def check(a: HloInstruction, b: HloInstruction) -> Reason | None:
+    def operands_within_limit(a: HloInstruction, b: HloInstruction) -> Reason | None:
         size = min([sum([x.shape.byte_size for x in (i, *i.operands)]) for i in (a, b)])
         return refuse("dots-large", f"%{a.name} and %{b.name} move {size} bytes or more each", bytes=size) if size > limit else None
 
-    return check
+    return operands_within_limit
 
 
 @register_pass()

@@ -16,7 +16,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.copies.copy_edits import CopyEdits
 from xla_explorer.compiler.transforms.scheduling.memory_scheduler import ensure_schedule
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason, refuse, settled
 from xla_explorer.hlo.analysis.call_graph import sequential_computations, shared_sequential_computations
 from xla_explorer.hlo.analysis.coalescing import BufferSets
 from xla_explorer.hlo.analysis.dataflow import STEP, BranchPhi, Dataflow, LoopPhi, Value
@@ -41,6 +41,7 @@ class CopyInsertion:
     """Needs a flat call graph; schedules what has no schedule, and keeps schedules up to date."""
 
     name: ClassVar[str] = "copy-insertion"
+    kinds: ClassVar[tuple[str, ...]] = ("share-buffer",)
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Insert copies in the entry and in every computation that control flow runs. None where computations have several callers,
@@ -86,7 +87,7 @@ class _CopyInserter:
     def _share(self, source: Value, target: Value, subject: HloInstruction, against: Reason | None = None) -> bool:
         """Whether `source` can be in the buffer of `target`; if so they are joined."""
         reason = against or self.sets.why_not_shared(source, target)
-        decision = self.context.decide("share-buffer", (lambda *_: reason,), (), source.instruction, subject,
+        decision = self.context.decide("share-buffer", (settled("buffer-may-be-shared", reason),), (), source.instruction, subject,
                                        facts=lambda: {"bytes": source.shape.byte_size, "index": target.index})
         if decision is not None:
             return False
@@ -235,7 +236,7 @@ class _CopyInserter:
                                 index=index)
             elif id(home) in taken:
                 reason = refuse("repeated-element", f"%{value.name} is returned twice", index=index)
-            if self.context.decide("share-buffer", (lambda *_, reason=reason: reason,), (), value.instruction, entry.root,
+            if self.context.decide("share-buffer", (settled("result-may-stay-where-it-is", reason),), (), value.instruction, entry.root,
                                    facts=lambda value=value: {"bytes": value.shape.byte_size}) is not None:  # type: ignore[misc]
                 self.edits.copy_root_leaf(entry, index)
             else:

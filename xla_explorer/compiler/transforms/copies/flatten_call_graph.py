@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.reason import Reason, settled
 from xla_explorer.hlo.analysis.call_graph import CONTROL_FLOW_NAMES, call_sites, shared_sequential_computations
 from xla_explorer.hlo.analysis.call_graph_size import expanded_sizes, size_limit, too_large
 from xla_explorer.hlo.computation import HloComputation
@@ -32,6 +32,7 @@ class FlattenCallGraph:
     """
 
     name: ClassVar[str] = "flatten-call-graph"
+    kinds: ClassVar[tuple[str, ...]] = ("call-site-copies",)
     flatten_embedded: bool = True
 
     def run(self, module: HloModule, context: PassContext) -> bool:
@@ -39,7 +40,7 @@ class FlattenCallGraph:
         reason = why_not_flat(module)
         if reason is not None:
             caller = next(i for c in shared_sequential_computations(module) for i in call_sites(module)[c])
-            context.decide("call-site-copies", (lambda _: reason,), (), caller)
+            context.decide("call-site-copies", (settled("copies-within-limit", reason),), (), caller)
             return False
         changed = False
         taken: set[HloComputation] = {module.entry}

@@ -47,8 +47,8 @@ class LoopDoubleBuffer:
                 if i.opcode.name != "while":
                     continue
                 facts = functools.partial(_facts, i)
-                legality = (self.body_not_simple, self.trip_count_not_even)
-                if context.decide(self.name, legality, (self.no_copy_to_save,), i, facts=facts) is None:
+                legality = (self.body_is_simple, self.trip_count_is_even)
+                if context.decide(self.name, legality, (self.saves_a_copy,), i, facts=facts) is None:
                     _double(i)
                     changed = True
         if changed:
@@ -57,7 +57,7 @@ class LoopDoubleBuffer:
             module.computations = {c.name: c for c in (*[c for c in module.computations.values() if c not in reached], *order)}
         return changed
 
-    def body_not_simple(self, loop: HloInstruction) -> Reason | None:
+    def body_is_simple(self, loop: HloInstruction) -> Reason | None:
         """Is the body one tuple of elements to another, without control flow of its own?"""
         body = loop.called[1]
         parameter = body.parameters()[0]
@@ -72,7 +72,7 @@ class LoopDoubleBuffer:
                 return refuse("body-not-straight", f"%{i.name} ({i.opcode.name}) in the body of %{loop.name} is not repeated")
         return None
 
-    def trip_count_not_even(self, loop: HloInstruction) -> Reason | None:
+    def trip_count_is_even(self, loop: HloInstruction) -> Reason | None:
         """Does it run an even, known number of times?"""
         count = trip_count(loop)
         if count is None:
@@ -81,7 +81,7 @@ class LoopDoubleBuffer:
             return refuse("trip-count-odd", f"%{loop.name} runs {count} times", trip_count=count)
         return None
 
-    def no_copy_to_save(self, loop: HloInstruction) -> Reason | None:
+    def saves_a_copy(self, loop: HloInstruction) -> Reason | None:
         """Would its state be copied every iteration?"""
         body = loop.called[1]
         parameter = body.parameters()[0]

@@ -72,7 +72,7 @@ class DotEpilogueFusion:
         inside = chain[: chain.index(end) + 1]
         members = _members(inside)
 
-        def no_register_tile(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+        def has_register_tiles(dot: HloInstruction, end: HloInstruction) -> Reason | None:
             plan = plan_dot(dot, target)
             if isinstance(plan, Reason):
                 return refuse("no-register-tile", f"%{dot.name}: {plan.message}", because=plan.code)
@@ -84,21 +84,21 @@ class DotEpilogueFusion:
                 return refuse("no-register-tile", message, cycles=round(cycles), library_cycles=round(library))
             return None
 
-        def control_dependency(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+        def is_free_to_move(dot: HloInstruction, end: HloInstruction) -> Reason | None:
             for i in inside:
                 if i.control_predecessors or i in pinned:
                     return refuse("control-dependency", f"%{i.name} has control dependencies")
             return None
 
-        def kept_apart_by_user(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+        def user_allows_it(dot: HloInstruction, end: HloInstruction) -> Reason | None:
             return kept_apart(context.control, (dot,), members) if context.control.forbid else None
 
-        def not_stored_anyway(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+        def result_is_stored_anyway(dot: HloInstruction, end: HloInstruction) -> Reason | None:
             if is_stored(end):
                 return None
             return refuse("not-stored-anyway", f"only loops read %{end.name}")
 
-        def computed_in_a_loop(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+        def stores_nothing_more(dot: HloInstruction, end: HloInstruction) -> Reason | None:
             for i in _others(inside):
                 if i.opcode.name not in IN_MEMORY and not fusible.is_small_constant(i) and not is_stored(i):
                     return refuse("computed-in-a-loop", f"%{i.name} ({i.opcode.name}) would be stored for the kernel of %{dot.name}")
@@ -110,8 +110,8 @@ class DotEpilogueFusion:
 
         reason = context.decide(
             "dot-epilogue-fusion",
-            (no_register_tile, control_dependency, kept_apart_by_user),
-            (not_stored_anyway, computed_in_a_loop),
+            (has_register_tiles, is_free_to_move, user_allows_it),
+            (result_is_stored_anyway, stores_nothing_more),
             dot,
             end,
             facts=facts,

@@ -23,7 +23,7 @@ _XLA_ALSO = frozenset([opcode(name) for name in ("reshape", "map", "reduce-windo
 _ASKED_OF_XLA = fusible.CONSUMERS | _XLA_ALSO | {fusible.COPY}
 
 
-def is_not_elemental(i: HloInstruction) -> Reason | None:
+def is_elemental(i: HloInstruction) -> Reason | None:
     """Does the code generator emit it as a loop nest over its result?"""
     if i.opcode not in fusible.CONSUMERS:
         return refuse("consumer-not-fusible", f"%{i.name} ({i.opcode.name}) is no loop over its result")
@@ -34,7 +34,7 @@ def is_not_elemental(i: HloInstruction) -> Reason | None:
     return None
 
 
-def is_not_wrapped_by_xla(i: HloInstruction) -> Reason | None:
+def is_wrapped_by_xla(i: HloInstruction) -> Reason | None:
     """Does XLA:CPU's loop emitter compute it? (`FusionWrapper::MustWrapInstruction`)"""
     if i.opcode is fusible.COPY:
         if i.shape is i.operands[0].shape:
@@ -60,11 +60,11 @@ class FusionWrapper:
         changed = False
         for computation in sequential_computations(module):
             pinned = fusible.control_successors(computation)
-            control_dependency = functools.partial(_control_dependency, pinned)
+            is_free_to_move = functools.partial(_free_to_move, pinned)
             for i in reversed(computation.post_order()):
                 if i.opcode not in (fusible.CONSUMERS if self.policy == "time" else _ASKED_OF_XLA):
                     continue
-                checks = (is_not_elemental if self.policy == "time" else is_not_wrapped_by_xla, control_dependency)
+                checks = (is_elemental if self.policy == "time" else is_wrapped_by_xla, is_free_to_move)
                 if context.decide("fusion-wrapper", checks, (), i) is None:
                     constants = {} if self.policy == "xla" else dict.fromkeys(
                         [o for o in i.operands if fusible.is_small_constant(o) and not context.control.kept_apart((o,), (i,))]
@@ -80,7 +80,7 @@ class FusionWrapper:
         return changed
 
 
-def _control_dependency(pinned: set[HloInstruction], i: HloInstruction) -> Reason | None:
+def _free_to_move(pinned: set[HloInstruction], i: HloInstruction) -> Reason | None:
     """May it be in a computation of its own? What it waits for, and what waits for it, would stay outside."""
     if i.control_predecessors or i in pinned:
         return refuse("control-dependency", f"%{i.name} has control dependencies")

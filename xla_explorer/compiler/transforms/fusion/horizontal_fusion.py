@@ -95,22 +95,22 @@ class _Planner:
         self.cost = GpuCostModel(GpuDescription.from_context(context))
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
         self.bodies = Counter([i.called[0] for i in computation.module.instructions() if i.opcode is FUSION])
-        shape_of_code: tuple[Predicate, ...] = (self.not_a_reduce, self.dimensions_differ) if reductions else (self.not_a_loop,)
+        shape_of_code: tuple[Predicate, ...] = (self.both_are_reduces, self.dimensions_agree) if reductions else (self.both_are_loops,)
         self.legality: tuple[Predicate, ...] = (
             *shape_of_code,
-            self.control_dependency,
-            self.depends_on_the_other,
-            self.too_many_arrays,
-            self.fused_computation_too_large,
-            self.would_create_cycle,
+            self.both_are_free_to_move,
+            self.neither_reads_the_other,
+            self.arrays_within_limit,
+            self.code_within_limit,
+            self.creates_no_cycle,
         )
         if context.control.forbid:
-            self.legality += (self.kept_apart_by_user,)
-        self.profitability: tuple[Predicate, ...] = (self.too_large_to_share, self.slower_when_fused)
+            self.legality += (self.user_allows_it,)
+        self.profitability: tuple[Predicate, ...] = (self.small_enough_to_share, self.faster_when_fused)
 
     def plan(self) -> list[LoopCluster]:
         """Clusters of at least two kernels."""
-        only = self.not_a_reduce if self.kind is INPUT else self.not_a_loop
+        only = self.both_are_reduces if self.kind is INPUT else self.both_are_loops
         for consumer in list(self.place):
             kernels = [k for k in self._feeding(consumer) if k not in self.cluster_of or len(self.cluster_of[k].members) == 1]
             kernels = [k for k in kernels if only(k, k) is None]
@@ -148,7 +148,7 @@ class _Planner:
         return list(found)
 
     # -- checks (first: of the cluster, second: alone) ---------------------------------------------------------------
-    def not_a_loop(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+    def both_are_loops(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Are both loop fusions that update nothing in place?"""
         for i in (first, second):
             roots = _roots(i)
@@ -158,35 +158,35 @@ class _Planner:
                 return refuse("not-a-loop", f"%{i.name} ({roots[0].opcode.name} at its root) does not share its launch")
         return None
 
-    def not_a_reduce(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+    def both_are_reduces(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Are both reductions of one array?"""
         for i in (first, second):
             if not is_taken_apart(i) or any(r.opcode is not fusible.REDUCE or not r.shape.is_array for r in _roots(i)):
                 return refuse("not-a-reduce", f"%{i.name} ({_roots(i)[0].opcode.name} at its root) is no reduction of an array")
         return None
 
-    def dimensions_differ(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+    def dimensions_agree(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Do both reduce the same dimensions of arrays of the same dimensions?"""
         a, b = _roots(first)[0], _roots(second)[0]
         if a.operands[0].shape.dimensions != b.operands[0].shape.dimensions or a.attribute("dimensions") != b.attribute("dimensions"):
             return refuse("dimensions-differ", f"%{first.name} reduces {a.operands[0].shape}, %{second.name} {b.operands[0].shape}")
         return None
 
-    def control_dependency(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+    def both_are_free_to_move(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Does anything fix the place of one?"""
         for i in (first, second):
             if i.control_predecessors or i in self.pinned:
                 return refuse("control-dependency", f"%{i.name} has control dependencies")
         return None
 
-    def depends_on_the_other(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+    def neither_reads_the_other(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Does one read the other's result? (Through something else: that would be a cycle.)"""
         for a in self.cluster_of[first].members:
             if second in a.operands or a in second.operands:
                 return refuse("depends-on-the-other", f"%{a.name} and %{second.name} run one after the other", other=a.name)
         return None
 
-    def too_many_arrays(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+    def arrays_within_limit(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Does the kernel touch a bounded number of arrays?"""
         a, b = self.cluster_of[first], self.cluster_of[second]
         count = len(a.reads | b.reads) + sum([len(_roots(m)) for m in (*a.members, *b.members)])
@@ -194,7 +194,7 @@ class _Planner:
             return refuse("too-many-arrays", f"together they would touch {count} arrays (limit {self.options.max_arrays})", arrays=count)
         return None
 
-    def fused_computation_too_large(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+    def code_within_limit(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Does the code of a thread stay short?"""
         size = self.cluster_of[first].emitted + self.cluster_of[second].emitted
         if size > self.options.max_emitted:
@@ -202,15 +202,15 @@ class _Planner:
             return refuse("fused-computation-too-large", message, instructions=size)
         return None
 
-    def would_create_cycle(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+    def creates_no_cycle(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Is there no way from one to the other through something else?"""
         return self.order.why_not_join(first, second)
 
-    def kept_apart_by_user(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+    def user_allows_it(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Does the user want something of one in another kernel than something of the other?"""
         return kept_apart(self.context.control, self.cluster_of[first].members, self.cluster_of[second].members)
 
-    def too_large_to_share(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+    def small_enough_to_share(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Is each small?"""
         for i in (first, second):
             if _elements(i) > self.options.max_elements:
@@ -218,7 +218,7 @@ class _Planner:
                 return refuse("too-large-to-share", message, elements=_elements(i), limit=self.options.max_elements)
         return None
 
-    def slower_when_fused(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+    def faster_when_fused(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Does the estimate speak for one launch?"""
         together, apart = self._estimates(first, second)
         saved = sum([k.nanoseconds for k in apart]) - together.nanoseconds

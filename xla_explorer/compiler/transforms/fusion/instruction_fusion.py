@@ -6,6 +6,7 @@ import dataclasses
 from typing import ClassVar, Literal
 
 from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.explaining import not_an_operand, weighed
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible, policy, xla_policy
 from xla_explorer.compiler.transforms.fusion.building import LOOP, build_fusion, order_callees_first
@@ -13,7 +14,7 @@ from xla_explorer.compiler.transforms.fusion.candidate import FusionSetting
 from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
 from xla_explorer.compiler.transforms.fusion.planning import lone_candidate, plan_fusions
 from xla_explorer.compiler.transforms.fusion.xla_planning import XlaFusionPlanner
-from xla_explorer.foundation.reason import Check, checklist
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -31,6 +32,7 @@ class InstructionFusion:
     """
 
     name: ClassVar[str] = "fusion"
+    kinds: ClassVar[tuple[str, ...]] = ("fusion",)
     max_operands: int = 64
     max_emitted: int = 800
     max_evaluations: int = 15
@@ -54,11 +56,16 @@ class InstructionFusion:
             order_callees_first(module)
         return changed
 
-    def checklist(self, producer: HloInstruction, consumer: HloInstruction, context: PassContext) -> tuple[Check, ...]:
+    def ask(self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext) -> Decision | None:
         """The policy's checks of two instructions, asked as if every user of the producer were a kernel of its own."""
+        if len(subjects) != 2:
+            return None
+        producer, consumer = subjects
+        if producer not in consumer.operands:
+            return not_an_operand(kind, producer, consumer)
         if self.policy == "xla":
             state = XlaFusionPlanner(consumer.parent, context).state
-            return checklist((*xla_policy.LEGALITY, *xla_policy.PROFITABILITY), state.candidate(producer, consumer))
+            return weighed(kind, subjects, (*xla_policy.LEGALITY, *xla_policy.PROFITABILITY), state.candidate(producer, consumer))
         pinned = fusible.control_successors(consumer.parent)
         setting = FusionSetting(FusionCostModel.from_context(context), self, pinned, context.control)
-        return checklist((*policy.LEGALITY, *policy.PROFITABILITY), lone_candidate(producer, consumer, setting))
+        return weighed(kind, subjects, (*policy.LEGALITY, *policy.PROFITABILITY), lone_candidate(producer, consumer, setting))

@@ -11,11 +11,13 @@ from collections import Counter
 from typing import ClassVar, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
+from xla_explorer.compiler.pipeline.explaining import weighed
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion.building import order_callees_first
 from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedOrder
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.in_place import reads_in_step
@@ -43,6 +45,7 @@ class MultiOutputFusion:
     about. min_bytes: size of a shared array from which merging pays."""
 
     name: ClassVar[str] = "multi-output-fusion"
+    kinds: ClassVar[tuple[str, ...]] = ("multi-output-fusion",)
     max_arrays: int = 24
     max_emitted: int = 400
     min_bytes: int = 1024
@@ -59,6 +62,15 @@ class MultiOutputFusion:
         if changed:
             order_callees_first(module)
         return changed
+
+    def ask(self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext) -> Decision | None:
+        """The checks of two kernels, asked before any loops are merged; the one that stands first in the order first."""
+        if len(subjects) != 2 or any(i.opcode is not FUSION for i in subjects) or subjects[0].parent is not subjects[1].parent:
+            return None
+        order = ContractedOrder(subjects[0].parent)
+        first, second = sorted(subjects, key=order.place.__getitem__)
+        pair = LoopPair(first, second, LoopCluster(first), LoopCluster(second), order, self, context.control)
+        return weighed(kind, subjects, (*LEGALITY, *PROFITABILITY), pair)
 
 
 class LoopPair(NamedTuple):

@@ -15,6 +15,7 @@ import math
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.explaining import not_an_operand, weighed
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
@@ -35,7 +36,8 @@ from xla_explorer.compiler.transforms.fusion.priority_policy import (
     PriorityCandidate,
     user_allows_it,
 )
-from xla_explorer.foundation.reason import Check, Reason, checklist, first_refusal
+from xla_explorer.foundation.decision import Decision
+from xla_explorer.foundation.reason import Reason, first_refusal
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -54,6 +56,7 @@ class PriorityFusion:
     """
 
     name: ClassVar[str] = "priority-fusion"
+    kinds: ClassVar[tuple[str, ...]] = ("fusion",)
     max_operands: int = 95
     max_emitted: int = 1000
     max_evaluations: int = 15
@@ -70,12 +73,17 @@ class PriorityFusion:
             order_callees_first(module)
         return changed
 
-    def checklist(self, producer: HloInstruction, consumer: HloInstruction, context: PassContext) -> tuple[Check, ...]:
+    def ask(self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext) -> Decision | None:
         """The policy's checks of two instructions, asked before anything is fused."""
+        if len(subjects) != 2:
+            return None
+        producer, consumer = subjects
+        if producer not in consumer.operands:
+            return not_an_operand(kind, producer, consumer)
         planner = PriorityPlanner(consumer.parent, context, self)
         if consumer not in planner.groups:
-            return checklist(EDGE_LEGALITY, planner.kernels.candidate(producer, consumer))
-        return checklist((*planner.legality, *PROFITABILITY), planner.candidate(producer, consumer))
+            return weighed(kind, subjects, EDGE_LEGALITY, planner.kernels.candidate(producer, consumer))
+        return weighed(kind, subjects, (*planner.legality, *PROFITABILITY), planner.candidate(producer, consumer))
 
 
 class PriorityPlanner:

@@ -72,6 +72,7 @@ class ProductEpilogueFusion:
     """max_operations: of one epilogue. Does nothing where the target's fact `product_epilogues` is not set."""
 
     name: ClassVar[str] = "product-epilogue-fusion"
+    kinds: ClassVar[tuple[str, ...]] = ("dot-epilogue-fusion",)
     max_operations: int = 24
 
     def run(self, module: HloModule, context: PassContext) -> bool:
@@ -95,24 +96,24 @@ class ProductEpilogueFusion:
         inside = chain[: chain.index(end) + 1]
         members = _members(inside)
 
-        def no_register_tile(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+        def has_register_tiles(dot: HloInstruction, end: HloInstruction) -> Reason | None:
             return why_no_tiles(dot)
 
-        def control_dependency(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+        def is_free_to_move(dot: HloInstruction, end: HloInstruction) -> Reason | None:
             fixed = next((i for i in inside if i.control_predecessors or i in pinned), None)
             return None if fixed is None else refuse("control-dependency", f"%{fixed.name} has control dependencies")
 
-        def kept_apart_by_user(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+        def user_allows_it(dot: HloInstruction, end: HloInstruction) -> Reason | None:
             return kept_apart(context.control, (dot,), members) if context.control.forbid else None
 
-        def not_stored_anyway(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+        def result_is_stored_anyway(dot: HloInstruction, end: HloInstruction) -> Reason | None:
             return None if is_stored(end) else refuse("not-stored-anyway", f"only loops read %{end.name}")
 
         def facts() -> dict[str, Any]:
             saved = 2 * dot.shape.byte_size
             return {"bytes_saved": saved, "operations": len(inside) - 1, "computes": [i.opcode.name for i in inside[1:]]}
 
-        legality, profit = (no_register_tile, control_dependency, kept_apart_by_user), (not_stored_anyway,)
+        legality, profit = (has_register_tiles, is_free_to_move, user_allows_it), (result_is_stored_anyway,)
         if context.decide("dot-epilogue-fusion", legality, profit, dot, end, facts=facts) is not None:
             return False
         names = "_".join([dot.opcode.name, *[i.opcode.name.replace("-", "_") for i in inside[1:4]]])

@@ -56,8 +56,8 @@ class RowFusion:
                 if members is None:
                     continue
                 reduce = next(m for m in members if m.opcode is fusible.REDUCE)
-                checks = (planner.row_too_long, planner.too_many_parts, planner.used_outside, planner.kept_apart)
-                if context.decide("row-fusion", checks, (planner.too_few_rows,), reduce, root, facts=planner.facts) is None:
+                checks = (planner.row_fits_in_registers, planner.code_within_limit, planner.values_stay_inside, planner.user_allows_it)
+                if context.decide("row-fusion", checks, (planner.rows_fill_the_device,), reduce, root, facts=planner.facts) is None:
                     planner.taken.update(members)
                     build_fusion(computation, root, members, name="row_fusion", computation_name="row_computation", kind=_CUSTOM)
                     changed = True
@@ -163,7 +163,7 @@ class _Planner:
         return reached
 
     # -- checks, about (reduce, root) ----------------------------------------------------------------------------------
-    def row_too_long(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
+    def row_fits_in_registers(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
         """Does a row fit into the registers of a block?"""
         length = fusible.reduced_size(reduce)
         if not 8 < length <= self.options.longest:
@@ -171,7 +171,7 @@ class _Planner:
             return refuse("row-length", text, length=length, longest=self.options.longest)
         return None
 
-    def too_many_parts(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
+    def code_within_limit(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
         """Is the kernel of bearable size?"""
         inside = set(self.members)
         operands = {o for m in self.members for o in m.operands if o not in inside}
@@ -180,7 +180,7 @@ class _Planner:
             return refuse("fused-computation-too-large", text, instructions=len(self.members), operands=len(operands))
         return None
 
-    def used_outside(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
+    def values_stay_inside(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
         """Is a value that others need computed from a row? It would be computed twice."""
         inside = set(self.members)
         for m in self.members[1:]:
@@ -188,14 +188,14 @@ class _Planner:
                 return refuse("row-value-used-elsewhere", f"%{m.name} is needed outside the kernel too", instruction=m.name)
         return None
 
-    def kept_apart(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
+    def user_allows_it(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
         """Did the user forbid it?"""
         for m in self.members[1:]:
             if self.context.control.kept_apart((m,), (root,)):
                 return refuse("forbidden-by-user", f"the user keeps %{m.name} and %{root.name} apart")
         return None
 
-    def too_few_rows(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
+    def rows_fill_the_device(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
         """Is there a row for a good part of the multiprocessors, when there is much to read?"""
         rows, length = reduce.shape.element_count, fusible.reduced_size(reduce)
         multiprocessors = self.context.fact("multiprocessors", 1)

@@ -57,6 +57,7 @@ class AsyncInliner:
     """
 
     name: ClassVar[str] = "async-inliner"
+    kinds: ClassVar[tuple[str, ...]] = ("inlining",)
     only_several: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:

@@ -78,12 +78,12 @@ def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
 def not_a_preserved_composite(names: tuple[str, ...]) -> Predicate:
     """A composite call stands for one operation that a backend may know: these are kept."""
 
-    def check(call: HloInstruction) -> Reason | None:
+    def is_no_preserved_composite(call: HloInstruction) -> Reason | None:
         if call.attributes.get("is_composite") and ("*" in names or composite_name(call) in names):
             return refuse("composite", f"%{call.name} stands for the composite operation {composite_name(call)}")
         return None
 
-    return check
+    return is_no_preserved_composite
 
 
 def composite_name(call: HloInstruction) -> str:
@@ -111,12 +111,12 @@ def small_enough(module: HloModule) -> Predicate:
     callees = {c for computation in sizes for i in computation.instructions.values() if i.opcode is CALL for c in i.called}
     size = sum([count for computation, count in sizes.items() if computation not in callees])
 
-    def check(call: HloInstruction) -> Reason | None:
+    def callee_within_limit(call: HloInstruction) -> Reason | None:
         if size > limit and sizes.get(call.called[0], 0) > _SMALL:
             return too_large(f"inlining every call, %{call.name} among them,", size, limit)
         return None
 
-    return check
+    return callee_within_limit
 
 
 @register_pass()
@@ -128,6 +128,7 @@ class CallInliner:
     """
 
     name: ClassVar[str] = "call-inliner"
+    kinds: ClassVar[tuple[str, ...]] = ("inlining",)
     single_call_site: bool = False
     composites_to_preserve: tuple[str, ...] = ()
 

@@ -43,6 +43,7 @@ class Defuser:
     """
 
     name: ClassVar[str] = "defuser"
+    kinds: ClassVar[tuple[str, ...]] = ("inlining",)
     target: str = "cpu"
 
     def run(self, module: HloModule, context: PassContext) -> bool:

@@ -39,6 +39,7 @@ class LayoutAssignment:
     """
 
     name: ClassVar[str] = "layout-assignment"
+    kinds: ClassVar[tuple[str, ...]] = ("layout",)
     policy: typing.Literal["row-major", "xla"] = "row-major"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
@@ -210,10 +211,10 @@ def _inside(entry: HloComputation, i: HloInstruction, wanted: Shape, context: Pa
 def why_transposed_check(wanted: Shape) -> Any:
     """`why_transposed` for one shape, as a check of the instruction alone."""
 
-    def layout_differs(i: HloInstruction) -> Reason | None:
+    def layouts_agree(i: HloInstruction) -> Reason | None:
         return why_transposed(i, wanted)
 
-    return layout_differs
+    return layouts_agree
 
 
 def _adapt_root(entry: HloComputation, wanted: Shape, context: PassContext) -> None:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.simplifiers.algebraic.layouts import no_byte_is_moved, reshape_groups
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason, named, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.layout import Layout, layout
 from xla_explorer.hlo.module import HloModule
@@ -37,6 +37,9 @@ def why_not_decomposed(i: HloInstruction) -> Reason | None:
 def why_not_bitcast(i: HloInstruction) -> Reason | None:
     """None when a reshape keeps the order of its operand's bytes."""
     return why_not_decomposed(i) or no_byte_is_moved(i, i.operands[0])
+
+
+bytes_keep_their_order = named("bytes-keep-their-order", why_not_bitcast)
 
 
 def aligned_layout(source: Shape, target: Shape) -> Layout | None:
@@ -81,6 +84,7 @@ class ReshapeDecomposer:
     """Runs after layout-assignment. A bitcast that changes nothing, and a bitcast of a bitcast, vanish."""
 
     name: ClassVar[str] = "reshape-decomposer"
+    kinds: ClassVar[tuple[str, ...]] = ("reshape-is-bitcast",)
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """In every computation."""
@@ -89,7 +93,7 @@ class ReshapeDecomposer:
             for i in list(computation.post_order()):
                 if i.opcode is not RESHAPE and i.opcode is not BITCAST:
                     continue
-                if i.opcode is RESHAPE and context.decide("reshape-is-bitcast", (why_not_bitcast,), (), i) is not None:
+                if i.opcode is RESHAPE and context.decide("reshape-is-bitcast", (bytes_keep_their_order,), (), i) is not None:
                     changed |= why_not_decomposed(i) is None and i.shape.element_count > 0 and decompose(i, context)
                     continue
                 source = i.operands[0]

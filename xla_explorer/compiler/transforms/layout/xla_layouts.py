@@ -89,11 +89,11 @@ class XlaLayouts:
     def _decide(self, i: HloInstruction, wanted: Shape) -> Reason | None:
         """Record that data moves: the refusal is the reason why the reader cannot take it as it is."""
 
-        def layout_differs(i: HloInstruction) -> Reason | None:
+        def layouts_agree(i: HloInstruction) -> Reason | None:
             return refuse("layout-differs", f"%{i.name} has layout {_orders(i.shape)}, it is read as {_orders(wanted)}",
                           outside=_orders(i.shape), inside=_orders(wanted))
 
-        self.context.decide("layout", (layout_differs,), (), i)
+        self.context.decide("layout", (layouts_agree,), (), i)
         return None
 
     def _as_wanted(self, computation: HloComputation, i: HloInstruction, wanted: Shape) -> HloInstruction:

@@ -77,17 +77,17 @@ class Choice:
         if isinstance(self.call, ConvolutionCall) and self.costs is not None:
             self.costs = with_preparation(self.costs, prepared_bytes(i), rates)
 
-    def no_such_routine(self, i: HloInstruction) -> Reason | None:
+    def library_has_the_routine(self, i: HloInstruction) -> Reason | None:
         """Does the library do this?"""
         return self.call if isinstance(self.call, Reason) else None
 
-    def library_not_there(self, i: HloInstruction) -> Reason | None:
+    def library_is_there(self, i: HloInstruction) -> Reason | None:
         """Is the library installed, beside a device?"""
         library = _LIBRARIES[i.opcode.name]
         why = self.available.get(library, "the target has no libraries")
         return refuse("library-not-there", f"{PRODUCTS[library]}: {why}", library=library, **self.facts()) if why else None
 
-    def own_kernel_faster(self, i: HloInstruction) -> Reason | None:
+    def library_is_faster(self, i: HloInstruction) -> Reason | None:
         """Does the estimate speak for the library?"""
         if self.costs is None or self.costs.library_us < self.costs.own_us:
             return None
@@ -108,7 +108,7 @@ class Choice:
 
     def refusal(self) -> Reason | None:
         """Why the library is not called, users' wishes apart."""
-        checks = (self.no_such_routine, self.library_not_there, self.own_kernel_faster)
+        checks = (self.library_has_the_routine, self.library_is_there, self.library_is_faster)
         return next((reason for check in checks if (reason := check(self.instruction)) is not None), None)
 
 
@@ -123,6 +123,7 @@ class LibraryRewriter:
     """
 
     name: ClassVar[str] = "library-rewriter"
+    kinds: ClassVar[tuple[str, ...]] = ("library-call",)
     tf32: bool = True
     epilogues: bool = True
 
@@ -143,14 +144,14 @@ class LibraryRewriter:
     def _one(self, computation: HloComputation, choice: Choice, pinned: set[HloInstruction], context: PassContext) -> bool:
         i = choice.instruction
 
-        def fixed_in_order(i: HloInstruction) -> Reason | None:
+        def is_free_to_move(i: HloInstruction) -> Reason | None:
             moves = isinstance(choice.call, ConvolutionCall) and bool(prepared_bytes(i))
             if moves and (i.control_predecessors or i in pinned):
                 return refuse("control-dependency", f"%{i.name} has control dependencies, and another instruction would stand for it")
             return None
 
-        checks = (choice.no_such_routine, choice.library_not_there, fixed_in_order)
-        if context.decide("library-call", checks, (choice.own_kernel_faster,), i, facts=choice.facts) is not None:
+        checks = (choice.library_has_the_routine, choice.library_is_there, is_free_to_move)
+        if context.decide("library-call", checks, (choice.library_is_faster,), i, facts=choice.facts) is not None:
             return False
         call, epilogue = choice.call, choice.epilogue
         assert not isinstance(call, Reason)

@@ -174,6 +174,7 @@ class ConditionalSimplifier:
     """
 
     name: ClassVar[str] = "simplify-conditional"
+    kinds: ClassVar[tuple[str, ...]] = ("conditional-to-select", "branch-removal",)
     select_all: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:

@@ -206,6 +206,7 @@ class WhileLoopInvariantCodeMotion:
     """
 
     name: ClassVar[str] = "while-loop-invariant-code-motion"
+    kinds: ClassVar[tuple[str, ...]] = ("loop-hoisting",)
     hoist_constants: bool = False
     hoist_reshapes: bool = False
     hoist_size_inflation_ratio: float | None = None

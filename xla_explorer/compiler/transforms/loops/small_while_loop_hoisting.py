@@ -41,13 +41,13 @@ _NOT_INSIDE = frozenset(
 def small(limit: int) -> Predicate:
     """What one step of the loop reads and writes fits; slices count what they take, not what they take it from."""
 
-    def check(loop: HloInstruction) -> Reason | None:
+    def buffers_within_limit(loop: HloInstruction) -> Reason | None:
         size = sum([instruction_cost(i).bytes_accessed for i in loop.called[1].instructions.values()])
         if size < limit:
             return None
         return refuse("loop-large", f"a step of %{loop.name} moves {size:.0f} bytes, {limit} is the limit", bytes=size)
 
-    return check
+    return buffers_within_limit
 
 
 def compilable_in_place(loop: HloInstruction) -> Reason | None:

@@ -234,6 +234,7 @@ class WhileLoopSimplifier:
     """
 
     name: ClassVar[str] = "simplify-while-loops"
+    kinds: ClassVar[tuple[str, ...]] = ("loop-removal",)
     merge_induction_variables: bool = True
 
     def run(self, module: HloModule, context: PassContext) -> bool:

@@ -21,7 +21,7 @@ from xla_explorer.hlo.shape import tuple_shape
 def few_steps(limit: int) -> Predicate:
     """The trip count is known and small."""
 
-    def check(loop: HloInstruction) -> Reason | None:
+    def trip_count_within_limit(loop: HloInstruction) -> Reason | None:
         found = find_induction(loop)
         if isinstance(found, Reason):
             return found
@@ -29,17 +29,17 @@ def few_steps(limit: int) -> Predicate:
             return refuse("many-steps", f"%{loop.name} runs {found.trip_count} times, {limit} is the limit", trip_count=found.trip_count)
         return None
 
-    return check
+    return trip_count_within_limit
 
 
 def body_small(limit: int) -> Predicate:
     """The body written out does not make the program large."""
 
-    def check(loop: HloInstruction) -> Reason | None:
+    def body_within_limit(loop: HloInstruction) -> Reason | None:
         count = len(loop.called[1].instructions)
         return refuse("body-large", f"the body of %{loop.name} has {count} instructions", instructions=count) if count > limit else None
 
-    return check
+    return body_within_limit
 
 
 @register_pass("while-loop-unroller")

@@ -38,6 +38,7 @@ class LatencyHidingScheduler:
     """
 
     name: ClassVar[str] = "latency-hiding-scheduler"
+    kinds: ClassVar[tuple[str, ...]] = ("latency-hiding",)
     max_in_flight: int = 2
     memory_limit: int = 0
 
@@ -68,7 +69,7 @@ class LatencyHidingScheduler:
         for pair in pairs:
             time = durations.pair(pair)
 
-            def nothing_to_overlap(start: HloInstruction, done: HloInstruction, pair: AsyncPair = pair) -> Reason | None:
+            def work_overlaps(start: HloInstruction, done: HloInstruction, pair: AsyncPair = pair) -> Reason | None:
                 if hidden[pair] > 0:
                     return None
                 return refuse("nothing-to-overlap", f"no work that %{start.name} does not wait for can run before %{done.name}")
@@ -79,7 +80,7 @@ class LatencyHidingScheduler:
                 "work_between_microseconds": hidden[pair] / 1e3,
                 "kind": pair.kind,
             }
-            reason = context.decide("latency-hiding", (), (nothing_to_overlap,), pair.start, pair.done, facts=facts.copy)
+            reason = context.decide("latency-hiding", (), (work_overlaps,), pair.start, pair.done, facts=facts.copy)
             if reason is not None and reason.code != "nothing-to-overlap":
                 refused.add(pair)
         if refused:

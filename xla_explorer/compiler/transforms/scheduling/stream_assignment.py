@@ -79,19 +79,19 @@ def _assign(computation: HloComputation, streams: dict[str, range], context: Pas
         pair = pairs[start]
         free = [s for s in streams[pair.kind] if s not in busy_until or place[busy_until[s].done] < place[start]]
 
-        def no_schedule(start: HloInstruction, done: HloInstruction) -> Reason | None:
+        def has_a_schedule(start: HloInstruction, done: HloInstruction) -> Reason | None:
             if computation.schedule is None:
                 return refuse("no-schedule", f"%{computation.name} has no schedule")
             return None
 
-        def no_free_stream(start: HloInstruction, done: HloInstruction, free: list[int] = free, pair: AsyncPair = pair) -> Reason | None:
+        def stream_is_free(start: HloInstruction, done: HloInstruction, free: list[int] = free, pair: AsyncPair = pair) -> Reason | None:
             if free:
                 return None
             busy = ", ".join([f"%{busy_until[s].start.name}" for s in streams[pair.kind]])
             message = f"the streams for a {pair.kind} are busy with {busy}" if busy else f"there is no stream for a {pair.kind}"
             return refuse("no-free-stream", message, streams=len(streams[pair.kind]))
 
-        def nothing_in_between(start: HloInstruction, done: HloInstruction) -> Reason | None:
+        def work_lies_between(start: HloInstruction, done: HloInstruction) -> Reason | None:
             if all(i.opcode.name in _FREE for i in order[place[start] + 1 : place[done]]):
                 return refuse("nothing-in-between", f"%{done.name} follows %{start.name} at once")
             return None
@@ -100,7 +100,7 @@ def _assign(computation: HloComputation, streams: dict[str, range], context: Pas
             return {"stream": free[0] if free else 0, "instructions_between": place[done] - place[start] - 1}
 
         reason = context.decide(
-            "stream-assignment", (no_schedule, no_free_stream), (nothing_in_between,), pair.start, pair.done, facts=facts
+            "stream-assignment", (has_a_schedule, stream_is_free), (work_lies_between,), pair.start, pair.done, facts=facts
         )
         if reason is None:
             stream = free[0]

@@ -233,6 +233,7 @@ class ConstantFolding:
     """
 
     name: ClassVar[str] = "constant_folding"
+    kinds: ClassVar[tuple[str, ...]] = ("constant-folding",)
     fold_loops: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:

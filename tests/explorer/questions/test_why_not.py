@@ -1,0 +1,226 @@
+"""`why_not` answers for every kind of decision that a pass, a rule or code generation records, on every backend."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Iterator
+
+import pytest
+
+import xla_explorer
+import xla_explorer as xe
+from xla_explorer.compiler.pipeline import registered_passes
+from xla_explorer.compiler.pipeline.context import FUSION_KINDS
+from xla_explorer.compiler.pipeline.explaining import decided_again, kinds_of, with_checklists
+from xla_explorer.foundation.decision import Decision
+from xla_explorer.foundation.journal import Event
+
+MANY = """HloModule many, entry_computation_layout={(f32[64,64]{0,1}, f32[64,64]{1,0})->(f32[64,64]{1,0}, f32[4]{0}, f32[64,64]{1,0}, f32[64,64]{1,0}, f32[64,64]{1,0}, f32[64,64]{1,0})}
+sum { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] add(a, b) }
+body { t = (s32[], f32[64,64]) parameter(0)
+ i = s32[] get-tuple-element(t), index=0
+ v = f32[64,64] get-tuple-element(t), index=1
+ k = s32[] constant(1)
+ j = s32[] add(i, k)
+ w = f32[64,64] multiply(v, v)
+ ROOT o = (s32[], f32[64,64]) tuple(j, w) }
+condition { t2 = (s32[], f32[64,64]) parameter(0)
+ i2 = s32[] get-tuple-element(t2), index=0
+ n = s32[] constant(5)
+ ROOT lt = pred[] compare(i2, n), direction=LT }
+twice { p = f32[64,64] parameter(0)
+ ROOT u = f32[64,64] add(p, p) }
+ENTRY e { x = f32[64,64]{0,1} parameter(0)
+ y = f32[64,64] parameter(1)
+ turned = f32[64,64] transpose(y), dimensions={1,0}
+ d = f32[64,64] dot(x, turned), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ ex = f32[64,64] exponential(d)
+ z = f32[] constant(0)
+ zeros = f32[64,64] broadcast(z), dimensions={}
+ plus = f32[64,64] add(ex, zeros)
+ r = f32[64] reduce(plus, z), dimensions={1}, to_apply=sum
+ b = f32[64,64] broadcast(r), dimensions={0}
+ q = f32[64,64] divide(ex, b)
+ c = f32[64,64] call(q), to_apply=twice
+ zero = s32[] constant(0)
+ start = (s32[], f32[64,64]) tuple(zero, c)
+ loop = (s32[], f32[64,64]) while(start), condition=condition, body=body
+ end = f32[64,64] get-tuple-element(loop), index=1
+ k1 = f32[4] constant({1,2,3,4})
+ k2 = f32[4] constant({5,6,7,8})
+ folded = f32[4] multiply(k1, k2)
+ ch = f32[64,64] cholesky(x), lower=true
+ neg = f32[64,64] negate(ch)
+ th = f32[64,64] tanh(y)
+ cs = f32[64,64] cosine(y)
+ table = f32[64] iota(), iota_dimension=0
+ wide = f32[64,64] broadcast(table), dimensions={1}
+ added = f32[64,64] add(wide, y)
+ ROOT out = (f32[64,64], f32[4], f32[64,64], f32[64,64], f32[64,64], f32[64,64]) tuple(end, folded, neg, th, cs, added) }
+"""
+COMPILES = {
+    "cpu": {"backend": "cpu", "threads": 2},
+    "cpu, XLA's policy": {"backend": "cpu", "threads": 2, "fusion_policy": "xla"},
+    "gpu": {"backend": "gpu"},
+    "interpreter": {"backend": "interpreter", "passes": "call-inliner,algsimp,constant_folding,fusion,dce"},
+}
+EXPECTED = {
+    "cpu": {"fusion", "multi-output-fusion", "fusion-wrapper", "layout", "share-buffer", "parallel", "loop-vectorization", "vector-width",
+            "inlining", "constant-folding", "transpose-folding"},
+    "cpu, XLA's policy": {"fusion", "fusion-wrapper", "layout", "share-buffer", "parallel"},
+    "gpu": {"fusion", "row-fusion", "multi-output-fusion", "library-call", "launch", "share-buffer", "layout", "horizontal-loop-fusion"},
+    "interpreter": {"fusion", "inlining", "constant-folding"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=COMPILES)
+def compiled(request: pytest.FixtureRequest) -> Iterator[tuple[str, xe.Session]]:
+    yield request.param, xe.compile(MANY, **COMPILES[request.param])
+
+
+def last_decisions(session: xe.Session) -> dict[tuple[str, tuple[str, ...]], Event]:
+    """(kind, subjects, each once) -> the last decision."""
+    journal = session.passes.journal
+    assert journal is not None
+    return {(e.by, tuple(dict.fromkeys(e.names))): e for e in journal.events if e.is_decision}
+
+
+def test_every_recorded_decision_has_an_answer(compiled: tuple[str, xe.Session]) -> None:
+    name, session = compiled
+    decisions = last_decisions(session)
+    assert {kind for kind, _ in decisions} >= EXPECTED[name]
+    for (kind, subjects), event in decisions.items():
+        answer = session.why_not(kind, *subjects)
+        assert answer.recorded and answer.verdict == event.verdict, (kind, subjects)
+        assert answer.code == (event.reason.code if event.reason is not None else "")
+        assert isinstance(answer.decision, Decision) and answer.kind == kind and answer.subjects == tuple([f"%{n}" for n in subjects])
+
+
+def test_passes_say_all_kinds_that_they_decide(compiled: tuple[str, xe.Session]) -> None:
+    record = compiled[1].passes.record
+    for step in record.steps:
+        assert {e.by for e in record.events_of(step) if e.is_decision} <= set(kinds_of(step.hlo_pass)), step.name
+
+
+def test_each_decision_of_a_pass_has_all_its_checks(compiled: tuple[str, xe.Session]) -> None:
+    record = compiled[1].passes.record
+    package = pathlib.Path(xla_explorer.__file__).parent
+    seen = 0
+    for step in record.steps:
+        for decision in with_checklists(record, step).values():
+            seen += 1
+            assert decision.checklist, (step.name, decision)
+            assert decision.refused == any(check.ok is False for check in decision.checklist), decision
+            assert decision.code == next((check.code for check in decision.checklist if check.ok is False), "")
+            for check in decision.checklist:
+                assert re.fullmatch(r"[a-z]+(-[a-z]+)*", check.name) and check.name not in ("lambda", "check"), check
+                assert not re.search(r"(^|-)(not|too|would|differs?)(-|$)", check.name), "a check says what must hold"
+                assert list(package.glob(f"**/{check.place.split(':')[0]}")), check
+    assert seen > 3
+
+
+def test_running_a_pass_once_more_changes_nothing_of_the_compile(compiled: tuple[str, xe.Session]) -> None:
+    session = compiled[1]
+    record = session.passes.record
+    before, count = session.module.to_text(), len(record.journal.events) if record.journal is not None else 0
+    for step in record.steps:
+        assert decided_again(record, step) is decided_again(record, step)
+    assert session.module.to_text() == before and record.journal is not None and len(record.journal.events) == count
+
+
+def test_the_journal_may_be_off(compiled: tuple[str, xe.Session]) -> None:
+    name, session = compiled
+    quiet = xe.compile(MANY, journal="passes", **COMPILES[name])
+    pairs = [(kind, names) for kind, names in last_decisions(session) if kind in ("fusion", "layout", "share-buffer", "inlining")]
+    for kind, names in pairs:
+        recorded, again = session.why_not(kind, *names), quiet.why_not(kind, *names)
+        assert not again.recorded and (again.verdict, again.code) == (recorded.verdict, recorded.code), (kind, names)
+        assert again.checklist == recorded.checklist
+
+
+def test_what_no_pass_of_the_compile_decides_is_asked_or_said(compiled: tuple[str, xe.Session]) -> None:
+    _, session = compiled
+    answer = session.why_not("stream-assignment", "%y")
+    assert answer.refused and not answer.recorded and answer.code == "never-decided" and "stream-assignment" in answer.message
+    answer = session.why_not("launch", "%x")
+    assert answer.refused and answer.code == "never-decided"
+
+
+def test_rules_answer_too(compiled: tuple[str, xe.Session]) -> None:
+    name, session = compiled
+    rewrites = [e for e in session.passes.journal.events if e.is_rewrite and e.by in xe_rules()]  # type: ignore[union-attr]
+    assert rewrites, name
+    for event in rewrites[:12]:
+        answer = session.why_not(event.by, event.names[0])
+        assert answer.recorded and answer.kind == event.by
+    assert session.why_not("rule", rewrites[0].names[0]).recorded
+    never = session.why_not("add-zero" if "add-zero" in xe_rules() else rewrites[0].by, "%x")
+    assert never.refused and not never.recorded and never.code
+
+
+def xe_rules() -> set[str]:
+    from xla_explorer.explorer.questions.rule_book import rules
+
+    return set(rules())
+
+
+def test_a_table_of_fusion_shows_all_kinds_of_fusion(compiled: tuple[str, xe.Session]) -> None:
+    name, session = compiled
+    kinds = set(session.decisions("fusion")["kind"])
+    assert kinds <= set(FUSION_KINDS)
+    assert kinds == {kind for kind, _ in last_decisions(session) if kind in FUSION_KINDS}, name
+
+
+def test_the_interpreter_asks_the_pass_that_its_compile_did_not_run() -> None:
+    session = xe.compile(MANY, backend="interpreter")
+    answer = session.why_not("fusion", "%ex", "%q")
+    assert not answer.recorded and answer.checklist and "no such pass has seen" in answer.source
+
+
+def test_a_multi_output_fusion_that_was_never_asked() -> None:
+    text = """HloModule two
+ENTRY e { x = f32[64] parameter(0)
+ y = f32[32] parameter(1)
+ a = f32[64] tanh(x)
+ b = f32[32] negate(y)
+ ROOT t = (f32[64], f32[32]) tuple(a, b) }"""
+    session = xe.compile(text)
+    one, other = [i.name for i in session.module.instructions() if i.opcode.name == "fusion"]
+    answer = session.why_not("multi-output-fusion", one, other)
+    assert not answer.recorded and answer.code == "dimensions-differ"
+    assert {check.name: check.ok for check in answer.checklist}["both-are-loops"] is True
+
+
+def test_checks_print_what_holds_and_what_was_measured() -> None:
+    session = xe.compile(MANY, threads=1)
+    pair = next(names for (kind, names), e in last_decisions(session).items() if kind == "fusion" and e.acted)
+    answer = session.why_not("fusion", *pair)
+    text = str(answer)
+    assert "ok  layouts-agree: " in text and re.search(r"ok  operands-within-limit: \d+ operands \(limit \d+\)", text)
+    html = answer._repr_mimebundle_()["text/html"]
+    assert "fusion/policy.py:" in html and "must hold" in html
+
+
+def test_decisions_of_code_generation_tell_what_they_were_about() -> None:
+    session = xe.compile(MANY, threads=2)
+    kernel = next(names for kind, names in last_decisions(session) if kind == "parallel")
+    assert session.why_not("parallel", *kernel).source == "recorded after the passes"
+    silent = session.why_not("parallel", "%x")
+    assert silent.code == "never-decided" and f"%{kernel[0]}" in silent.message and silent.facts["decisions"] > 0
+
+
+def test_native_code_is_answered_where_no_event_tells_it() -> None:
+    session = xe.compile(MANY, threads=1)
+    rows = session.decisions("native-code").to_dict("records")
+    for row in rows:
+        answer = session.why_not("native-code", *row["subjects"])
+        assert (answer.verdict, answer.code) == (row["verdict"], row["code"])
+
+
+def test_all_passes_say_kinds_in_kebab_case() -> None:
+    for cls in registered_passes().values():
+        for kind in getattr(cls, "kinds", ()):
+            assert re.fullmatch(r"[a-z]+(-[a-z]+)*", kind)

@@ -1,0 +1,299 @@
+"""`why_not`: why a decision went as it went, for every kind that a pass, a rule or code generation records.
+
+What the compile recorded is told first, with the checklist that the pass gives when it runs once more on the module before it. What it did
+not record is asked of the passes themselves (`compiler.pipeline.explaining`); no policy is known here by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from xla_explorer.compiler.pipeline import PassContext, PassStep, registered_passes
+from xla_explorer.compiler.pipeline.explaining import Explains, decided_again, kinds_of, steps_of_kind, with_checklists
+from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
+from xla_explorer.explorer.display.display import table_html
+from xla_explorer.explorer.questions.applicable import applicable
+from xla_explorer.explorer.questions.decisions import KINDS_OF_CODE, RULE, NamesAt, check_kind, facts_of, refusal_costs
+from xla_explorer.explorer.questions.refusal_costs import RefusalCost
+from xla_explorer.explorer.questions.rule_book import rules
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+from xla_explorer.foundation.decision import Decision, verdict_of
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+
+class Answer:
+    """The answer to `why_not`: a decision, and how it is known.
+
+    Attributes
+    ----------
+    decision : Decision
+        What was decided. `kind`, `verdict`, `refused`, `subjects`, `reason`, `code`, `message`, `step` and `checklist` are its fields;
+        `producer` and `consumer` its first and last subject, without %; `facts` its numbers with those of the reason and of the cost.
+    recorded : bool
+        True when the compile itself decided this, False when it was asked again now.
+    source : str
+        Which of the two, in words.
+    cost : RefusalCost or None
+        What the refusal costs by the cost model.
+    """
+
+    def __init__(self, decision: Decision, source: str, *, recorded: bool, cost: RefusalCost | None = None) -> None:
+        self.kind, self.verdict, self.refused = decision.kind, decision.verdict, decision.refused
+        self.producer, self.consumer, self.subjects = decision.names[0], decision.names[-1], decision.about
+        self.code, self.message, self.facts = decision.code, decision.message, facts_of(decision, cost)
+        self.step, self.recorded, self.source, self.checklist, self.cost = decision.step, recorded, source, decision.checklist, cost
+        self._decision = decision
+
+    @property
+    def decision(self) -> Decision:
+        """The decision as a value."""
+        return self._decision
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why it was refused; of some accepted decisions, what spoke for them."""
+        return self._decision.reason
+
+    def _head(self) -> str:
+        return f"{self.kind} of {' into '.join(self.subjects)}: {self.verdict} ({self.source})"
+
+    @cleaned
+    def __str__(self) -> str:
+        lines = [self._head()]
+        if self.reason is not None:
+            lines.append(f"  {self.code}: {self.message}")
+            if self.code in REASONS_BY_KIND.get(self.kind, {}):
+                lines.append(f"  in general: {REASONS_BY_KIND[self.kind][self.code]}")
+        if self.cost is not None:
+            lines.append(f"  {self.cost}")
+        lines += [f"  {_WORDS[check.ok]} {check.name}{': ' + check.message if check.message else ''}" for check in self.checklist]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        rows = [(_MARKS[c.ok], c.name, c.message, c.place) for c in self.checklist]
+        head = self._head() + (f" — {self.code}: {self.message}" if self.code else "")
+        if self.cost is not None:
+            head += f"; {self.cost}"
+        return {"text/plain": str(self), "text/html": table_html(head, ["", "must hold", "what it says", "written at"], rows)}
+
+
+_WORDS = {True: "ok ", False: "no ", None: "-- "}
+_MARKS = {True: "✓", False: "✗", None: "·"}
+
+
+def why_not(passes: RecordedPasses[RecordedPass], kind: str, subjects: Sequence[str | int], further: Iterable[Decision] = ()) -> Answer:
+    """Why a decision of a kind about some instructions went as it went. further: decisions that are not in the journal.
+
+    UnknownKindError, and XlaExplorerError for instructions that there never were, each with near names.
+    """
+    further = tuple(further)
+    if kind != RULE and kind not in rules():
+        check_kind(passes.record, kind, {decision.kind for decision in further})
+    if not subjects:
+        raise XlaExplorerError(f"why_not({kind!r}) needs the instructions that it asks about", f'why_not({kind!r}, "%name")')
+    question = _Question(passes, kind, tuple([_name(passes, given) for given in subjects]))
+    found = question.recorded(further) or question.of_a_rule() or question.recorded_of_its_heirs()
+    return found or question.gone() or question.decided_again() or question.asked_of_the_pass() or question.never_decided()
+
+
+def _name(passes: RecordedPasses[RecordedPass], given: str | int) -> str:
+    key = passes.find(given)
+    record = passes.lineage.records.get(key)  # with the journal off, only the ends of the compile are known
+    return record.name if record is not None else passes.module.find(key).name
+
+
+class _Question:
+    """One question, answered by the first of its methods that knows something."""
+
+    def __init__(self, passes: RecordedPasses[RecordedPass], kind: str, names: tuple[str, ...]) -> None:
+        self.passes, self.kind, self.names = passes, kind, names
+        self.record, self.lineage = passes.record, passes.lineage
+
+    # -- what the compile recorded ---------------------------------------------------------------------------------------
+    def recorded(self, further: Sequence[Decision] = ()) -> Answer | None:
+        """The recorded decision."""
+        for decision in further:
+            if decision.kind == self.kind and decision.names == self.names:
+                return Answer(decision, "recorded by code generation", recorded=True)
+        events = self.record.journal.events if self.record.journal is not None else []
+        event, kernel = self._pick([e for e in events if self._is_of_the_kind(e)])
+        if event is None:
+            return None
+        number = self.lineage.step_of(event)
+        step = self.record.numbered(number)
+        decision = event.decision(number)
+        if event.is_decision and step is not None and step.before is not None and step.error is None:
+            decision = with_checklists(self.record, step).get(event.sequence, decision)
+        where = f"recorded in pass {number}, {self.record.name_of(number)}" if number else "recorded after the passes"
+        where = "recorded of the module as written" if number == 0 else where
+        return self._answer(decision, where + self._part_of(kernel), recorded=True)
+
+    def _is_of_the_kind(self, event: Event) -> bool:
+        if self.kind == RULE:
+            return event.is_rewrite
+        return event.by == self.kind and (event.is_decision or event.is_rewrite)
+
+    def _pick(self, found: Sequence[Event | Decision]) -> tuple[Any, str]:
+        """What was decided about the subjects, the last time; and the name of the kernel's root where the second was part of a kernel then.
+
+        Fusions grow from their roots: once %b is inside the kernel of %c, whether %a goes into %b is asked as %a into %c. Of several such
+        kernels one that refused is told.
+        """
+        last = {one.names: one for one in found}
+        if self.names in last:
+            return last[self.names], ""
+        for names, one in reversed(last.items()):
+            if tuple(dict.fromkeys(names)) == self.names or (len(self.names) == 1 and self.names[0] in names and self._may_leave_out):
+                return one, ""
+        if len(self.names) != 2 or not self._reads(*self.names):
+            return None, ""
+        producer, consumer = self.names
+        kernels = [names[1] for names, one in last.items() if len(names) == 2 and names[0] == consumer and one.verdict == "accepted"]
+        inside = [(last[producer, kernel], kernel) for kernel in kernels if (producer, kernel) in last]
+        return min(inside, key=lambda pair: pair[0].verdict == "accepted", default=(None, ""))
+
+    @property
+    def _may_leave_out(self) -> bool:
+        return self.kind not in REASONS_BY_KIND
+
+    def _part_of(self, kernel: str) -> str:
+        return f", for the kernel of %{kernel}, which %{self.names[1]} is part of" if kernel else ""
+
+    def of_a_rule(self) -> Answer | None:
+        """What a rule says of an instruction that it never acted on."""
+        if self.kind != RULE and self.kind not in rules():
+            return None
+        asked = applicable(self.passes, self.passes.find(self.names[0]))
+        for rule in sorted(asked.rules, key=lambda rule: rule.reason is None):
+            if self.kind in (RULE, rule.rule):
+                checks = (Check(rule.rule, rule.reason is None, str(rule.reason or rule.becomes), "", rule.place),)
+                return self._answer(self._decision(rule.reason, checks), f"asked again {asked.where}", recorded=False)
+        reason = refuse("pattern-does-not-fit", f"the pattern of {self._whose} does not fit {asked.instruction}")
+        return self._answer(self._decision(reason), f"asked again {asked.where}", recorded=False)
+
+    @property
+    def _whose(self) -> str:
+        return "every rule" if self.kind == RULE else self.kind
+
+    # -- the module before the pass --------------------------------------------------------------------------------------
+    @cached_property
+    def _step(self) -> PassStep | None:
+        """The first pass that decides about such things."""
+        return next(iter(steps_of_kind(self.record, self.kind)), None)
+
+    @cached_property
+    def _before(self) -> HloModule:
+        """The module that it was given; without such a pass, the module as it is now."""
+        before = self._step.before if self._step is not None else None
+        return HloModule.from_snapshot(before) if before is not None else self.record.module
+
+    @cached_property
+    def _there(self) -> dict[str, HloInstruction]:
+        return {i.name: i for i in self._before.instructions()}
+
+    def _reads(self, producer: str, consumer: str) -> bool:
+        i = self._there.get(consumer)
+        return i is not None and any(o.name == producer for o in i.operands)
+
+    def recorded_of_its_heirs(self) -> Answer | None:
+        """The answer for what had taken the places of the subjects when the pass came."""
+        now = tuple([self._present(name) for name in self.names])
+        if now == self.names or any(name not in self._there for name in now):
+            return None
+        heirs = _Question(self.passes, self.kind, now)
+        answer = heirs.recorded() or heirs.decided_again() or heirs.asked_of_the_pass() or heirs.never_decided()
+        renamed = [f"%{old} had become %{new}" for old, new in zip(self.names, now, strict=True) if old != new]
+        answer.source += f"; {' and '.join(renamed)} by then"
+        return answer
+
+    def _present(self, name: str) -> str:
+        """The name of what stood in the place of an instruction when the pass came; the name itself when nothing did."""
+        return NamesAt(self.lineage, self._there)[name]
+
+    def gone(self) -> Answer | None:
+        """What took an instruction away before the pass. XlaExplorerError for one that came after it."""
+        what = "fusion" if self.kind == "fusion" else self._step.name if self._step is not None else self.kind
+        for name in self.names:
+            if name in self._there:
+                continue
+            key = self.passes.find(name)
+            number = self.lineage.removed_in(key)
+            if number is None or (self._step is not None and number > self._step.number):
+                if self._step is None:
+                    continue
+                about = " into ".join([f"%{name}" for name in self.names])
+                raise XlaExplorerError(
+                    f"%{name} was not there before {what} and no decision about {about} was recorded",
+                    f"session.history({name!r}) says where it came from",
+                )
+            by = self.record.name_of(number)
+            heirs = [self.lineage.records[k].name for k in self.lineage.successors(key)[1:] if k in self.lineage.records]
+            message = f"%{name} ({self.lineage.records[key].opcode.name}) was gone before {what}: {by} removed it in pass {number}"
+            if heirs:
+                message += f", in its place came {', then '.join(['%' + heir for heir in heirs])}"
+            facts = {"pass": by, "step": number, "replaced_by": tuple(heirs)}
+            code = "gone-before-fusion" if what == "fusion" else "gone-before-the-pass"
+            return self._answer(self._decision(Reason(code, message, facts)), "from the history of the instruction", recorded=False)
+        return None
+
+    # -- asked again -----------------------------------------------------------------------------------------------------
+    def decided_again(self) -> Answer | None:
+        """What the passes of the kind decide when they run once more: where the compile recorded nothing."""
+        for step in steps_of_kind(self.record, self.kind):
+            found, kernel = self._pick([d for d in decided_again(self.record, step) if d.kind == self.kind])
+            if found is not None:
+                source = f"asked again: {step.name} run once more on the module before it"
+                return self._answer(found, source + self._part_of(kernel), recorded=False)
+        return None
+
+    def asked_of_the_pass(self) -> Answer | None:
+        """What the pass says of instructions that its run never came to."""
+        hlo_pass: Any = self._step.hlo_pass if self._step is not None else _pass_for(self.kind)
+        if not isinstance(hlo_pass, Explains) or any(name not in self._there for name in self.names):
+            return None
+        subjects = tuple([self._there[name] for name in self.names])
+        found = hlo_pass.ask(self.kind, subjects, PassContext(target=self.record.target))
+        where = f"the module before {self._step.name}" if self._step is not None else "the result, which no such pass has seen"
+        return self._answer(found, f"asked again on {where}, as if the consumer stood alone", recorded=False) if found is not None else None
+
+    def never_decided(self) -> Answer:
+        """Nothing was decided: which passes decide about such things, and about what they did."""
+        about = " and ".join([f"%{name}" for name in self.names])
+        if self._step is not None:
+            message = f"the pass {self._step.name} decided nothing of the kind {self.kind} about {about}"
+        elif self.kind in KINDS_OF_CODE:
+            message = f"code generation decided nothing of the kind {self.kind} about {about}"
+        else:
+            message = f"no pass of this compile decides about {self.kind}, so nothing was asked about {about}"
+        events = self.record.journal.events if self.record.journal is not None else []
+        told = list(dict.fromkeys([" and ".join(e.decision(None).about) for e in events if self._is_of_the_kind(e)]))
+        if told:
+            message += f"; it decided about {', '.join(told[:8])}" + (f" and {len(told) - 8} more" if len(told) > 8 else "")
+        reason = refuse("never-decided", message, decisions=len(told))
+        return self._answer(self._decision(reason), "nothing was recorded", recorded=False)
+
+    def _decision(self, reason: Reason | None, checks: tuple[Check, ...] = ()) -> Decision:
+        ids = tuple([self.passes.find(name) for name in self.names])
+        return Decision(self.kind, verdict_of(reason is None), ids, self.names, reason, {}, None, checks)
+
+    def _answer(self, decision: Decision, source: str, *, recorded: bool) -> Answer:
+        cost = refusal_costs(self.record, self.lineage).of(decision)
+        return Answer(decision._replace(names=self.names), source, recorded=recorded, cost=cost)
+
+
+def _pass_for(kind: str) -> Any:
+    """A pass that decides about such things; the one of that name, if there is one."""
+    known = registered_passes()
+    found = known.get(kind) or next((cls for cls in known.values() if kind in getattr(cls, "kinds", ())), None)
+    return found() if found is not None and kind in kinds_of(found) else None
+
