@@ -93,7 +93,8 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
 
 def host_ir(text: str) -> str:
     """The program as the CPU backend writes it, without optimising passes."""
-    from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler, write_program
+    from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler
+    from xla_explorer.backends.cpu_program.program_writing import write_program
     from xla_explorer.backends.interfaces import CompileOptions
     from xla_explorer.compiler.buffers import assign_buffers
 

@@ -58,7 +58,7 @@ def xla_compile_seconds(python: str, name: str) -> float | None:
 def pipeline_seconds(name: str, rounds: int) -> tuple[int, dict[str, float]]:
     """(instructions, journal level -> processor seconds of the whole pipeline), the best of interleaved rounds."""
     import xla_explorer as xe
-    from xla_explorer.backends.cpu.cpu_compiler import cpu_pipeline
+    from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
     from xla_explorer.compiler.pipeline import optimize
 
     text, pipeline = workload_text(name), cpu_pipeline()

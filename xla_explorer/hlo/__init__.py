@@ -10,6 +10,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from xla_explorer.hlo.text import forms  # noqa: F401  # binds what the graph shows as text
+
 
 class _TracingRoom(ModuleType):
     def __call__(self, *arguments: Any, **options: Any) -> Any:

@@ -15,6 +15,7 @@ from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, add_
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec, opcode
 from xla_explorer.hlo.shape import Shape, ShapeError
+from xla_explorer.hlo.text_form import TEXT
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
@@ -326,9 +327,7 @@ class HloComputation:
 
     @cleaned
     def __str__(self) -> str:
-        from xla_explorer.hlo.text.printer import computation_text
-
-        return computation_text(self)
+        return TEXT.computation_text(self)
 
 
 def infer_shape(

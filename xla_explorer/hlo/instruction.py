@@ -14,6 +14,7 @@ from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.metadata import OpMetadata, parse_metadata
 from xla_explorer.hlo.opcodes.spec import OpcodeSpec
 from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text_form import TEXT
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.computation import HloComputation
@@ -145,9 +146,7 @@ class HloInstruction:
 
     @cleaned
     def __str__(self) -> str:
-        from xla_explorer.hlo.text.printer import instruction_text
-
-        return instruction_text(self)
+        return TEXT.instruction_text(self)
 
 
 def add_user(operand: HloInstruction, user: HloInstruction) -> None:

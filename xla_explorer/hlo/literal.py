@@ -12,6 +12,7 @@ import numpy as np
 
 from xla_explorer.hlo.primitive_type import primitive_type_of
 from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
+from xla_explorer.hlo.text_form import TEXT
 
 _ELIDED = "{...}"
 
@@ -36,9 +37,7 @@ class Literal:
         if self._array is None:
             if self._text is None:
                 raise TypeError(f"a literal of shape {self.shape} is no array")
-            from xla_explorer.hlo.text.literal_text import read_array
-
-            self._array = read_array(self.shape, self._text)
+            self._array = TEXT.read_array(self.shape, self._text)
             self._array.setflags(write=False)
         return self._array
 
@@ -79,9 +78,7 @@ class Literal:
     def text(self) -> str:
         """The literal as HLO text, in full."""
         if self._text is None or self.is_elided:
-            from xla_explorer.hlo.text.literal_text import write_literal
-
-            text = write_literal(self)
+            text = TEXT.write_literal(self)
             if self.is_elided:
                 return text  # not kept: that the values were never known must not be forgotten
             self._text = text

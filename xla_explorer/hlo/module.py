@@ -12,6 +12,7 @@ from xla_explorer.hlo.computation import ComputationRecord, HloComputation
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, add_user, new_instruction
 from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text.printer import module_text
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.text.print_options import PrintOptions
@@ -302,8 +303,6 @@ class HloModule:
 
     def to_text(self, options: PrintOptions | None = None) -> str:
         """HLO text that XLA's own parser reads. See `PrintOptions` for presets."""
-        from xla_explorer.hlo.text.printer import module_text
-
         return module_text(self, options)
 
     @cleaned

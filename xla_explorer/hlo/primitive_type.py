@@ -6,9 +6,9 @@ Source: xla_data.proto `PrimitiveType`; sub-byte types are held one byte an elem
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from functools import cached_property
-from operator import index
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,9 @@ class Kind(enum.Enum):
 
 class PrimitiveType:
     """One element type. Compare with `is`; look one up by its HLO name in `PRIMITIVE_TYPES`."""
+
+    make_shape: ClassVar[Callable[[PrimitiveType, tuple[Any, ...]], Any]]
+    """How `f32[2, 3]` becomes a shape; `shape.py`, which knows shapes, sets it."""
 
     def __init__(self, name: str, bits: int, kind: Kind, dtype_name: str | None, component: str | None = None) -> None:
         self.name = name
@@ -69,12 +72,7 @@ class PrimitiveType:
 
     def __getitem__(self, dimensions: int | tuple[int, ...]) -> Any:
         """`f32[2, 3]` is the Shape with the default layout; `f32[()]` the scalar. ShapeError for what are no sizes."""
-        from xla_explorer.hlo.shape import ShapeError, array_shape
-
-        given = dimensions if isinstance(dimensions, tuple) else (dimensions,)
-        if not all(hasattr(size, "__index__") and size >= 0 for size in given):
-            raise ShapeError(f"{self.name}[{', '.join(map(repr, given))}]: dimensions are integers from 0 on")
-        return array_shape(self, [index(size) for size in given])
+        return PrimitiveType.make_shape(self, dimensions if isinstance(dimensions, tuple) else (dimensions,))
 
 
 def _declare() -> dict[str, PrimitiveType]:

@@ -11,10 +11,12 @@ import os
 import threading
 import weakref
 from collections.abc import Iterable, Iterator
+from operator import index
 from typing import Any
 
 from xla_explorer.hlo.layout import Layout, default_layout, layout
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
+from xla_explorer.hlo.text_form import TEXT
 
 _MOST_BYTES = (1 << 63) - 1
 UNBOUNDED = -1  # the size of a `?` dimension
@@ -215,10 +217,18 @@ def parse_shape(text: str) -> Shape:
     """
     found = _BY_TEXT.get(text)
     if found is None:
-        from xla_explorer.hlo.text.shape_text import read_shape
-
-        found, end = read_shape(text, 0)
+        found, end = TEXT.read_shape(text, 0)
         if text[end:].strip():
             raise ShapeError(f"stray text after the shape: {text[end:].strip()!r}")
         _BY_TEXT[text] = found
     return found
+
+
+def _shape_of(element_type: PrimitiveType, sizes: tuple[Any, ...]) -> Shape:
+    """What `f32[2, 3]` writes."""
+    if not all(hasattr(size, "__index__") and size >= 0 for size in sizes):
+        raise ShapeError(f"{element_type.name}[{', '.join(map(repr, sizes))}]: dimensions must be integers from 0 on")
+    return array_shape(element_type, [index(size) for size in sizes])
+
+
+PrimitiveType.make_shape = _shape_of

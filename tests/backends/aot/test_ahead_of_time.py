@@ -125,7 +125,7 @@ def test_constants_keep_every_byte() -> None:
 
 
 def test_undefined_symbols_are_read_from_elf_and_wasm() -> None:
-    from xla_explorer.backends.cross.cpu_targets import description_of_triple
+    from xla_explorer.backends.llvm.cpu_targets import description_of_triple
     from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 
     text = "declare double @one(double)\ndeclare void @two(ptr)\ndefine double @f(double %x, ptr %p) {\n  call void @two(ptr %p)\n" \

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.cross.cpu_targets import CPU_TARGETS
+from xla_explorer.backends.llvm.cpu_targets import CPU_TARGETS
 from xla_explorer.backends.registry import platform
 
 EMULATED = [name for name, target in CPU_TARGETS.items() if target.runner and target.runner != "native"]

@@ -11,7 +11,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.cross import CrossPlatform, runners
-from xla_explorer.backends.cross.cpu_targets import CPU_TARGETS, description_of_triple, target_description
+from xla_explorer.backends.llvm.cpu_targets import CPU_TARGETS, description_of_triple, target_description
 from xla_explorer.backends.registry import platform
 
 RUNNING = [name for name, target in CPU_TARGETS.items() if target.runner]

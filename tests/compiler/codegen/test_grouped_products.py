@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.compiler.codegen.kernel_runner import run_kernels
-from xla_explorer.backends.cpu.cpu_compiler import codegen_target
+from xla_explorer.backends.cpu_program.program_writing import codegen_target
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, plan_grouped_product
 from xla_explorer.compiler.codegen.target import HOST_LIKE, grouped_product

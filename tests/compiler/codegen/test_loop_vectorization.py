@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.cpu.cpu_compiler import codegen_target
+from xla_explorer.backends.cpu_program.program_writing import codegen_target
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.target_machine import host_target

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from xla_explorer.backends.amdgpu.amdgpu_kernels import AMD_KERNELS, AmdArchitecture, amd_architecture, kernel_registers
-from xla_explorer.backends.amdgpu.amdgpu_platform import AmdGpuPlatform
+from xla_explorer.backends.amdgpu.availability import why_nothing_runs
 from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter, kernel_is_emitted_for_gpu
 from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION, launch_table, stages_before_assembly
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage
@@ -73,7 +73,7 @@ class AmdGpuCompiler:
         program = GpuProgramWriter(trace.module, assignment, architecture, AMDGPU, AMD_KERNELS).write()
         seconds["llvm-ir"] = time.perf_counter() - started
         stages = _stages(trace, assignment, program, architecture)
-        return CompileResult(trace, None, stages, assignment, seconds, AmdGpuPlatform().availability(), program)
+        return CompileResult(trace, None, stages, assignment, seconds, why_nothing_runs(), program)
 
 
 def _architecture(options: CompileOptions) -> AmdArchitecture:

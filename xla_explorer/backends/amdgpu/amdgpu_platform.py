@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from xla_explorer.backends.amdgpu.availability import why_nothing_runs
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason
 
 if TYPE_CHECKING:
     from xla_explorer.backends.amdgpu.amdgpu_compiler import AmdGpuCompiler
@@ -38,4 +39,4 @@ class AmdGpuPlatform:
 
     def availability(self) -> Reason | None:
         """Why nothing runs."""
-        return refuse("inspect-only", "there is no runtime for AMD GPUs here: amdgpu code can be compiled and looked at")
+        return why_nothing_runs()

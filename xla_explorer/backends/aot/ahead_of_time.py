@@ -9,19 +9,20 @@ from xla_explorer.backends.aot.c_names import c_identifier
 from xla_explorer.backends.aot.errors import AheadOfTimeError, ElidedConstantsError
 from xla_explorer.backends.aot.object_file import SectionSize, section_sizes, undefined_symbols
 from xla_explorer.backends.aot.program_entry import Weight, aligned, with_prefix, write_entry
-from xla_explorer.backends.cpu.cpu_compiler import codegen_target, cpu_pipeline, target_facts, write_program
-from xla_explorer.backends.cpu.cpu_stages import cpu_stages
-from xla_explorer.backends.cross.cpu_targets import description_of_triple
+from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline, target_facts
+from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
+from xla_explorer.backends.cpu_program.program_writing import codegen_target, write_program
 from xla_explorer.backends.interfaces import AotCompilationOptions, Stage
 from xla_explorer.backends.interpreter.whole_module import why_no_native_code
+from xla_explorer.backends.llvm.cpu_targets import description_of_triple
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, OptimizationOptions, optimize_and_emit
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.runtime_support import support_functions
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
 from xla_explorer.compiler.codegen.program_records import HostProgram
-from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
-from xla_explorer.compiler.pipeline.optimize import PipelineLike, optimize
+from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike, requested_pipeline
+from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.elided_constants import REMEDY, elided_constants, elided_reason

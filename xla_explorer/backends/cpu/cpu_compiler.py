@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
-from xla_explorer.backends.cpu.cpu_stages import cpu_stages
+from xla_explorer.backends.cpu_program.cpu_pipeline import FusionPolicy, cpu_pipeline, target_facts
+from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
+from xla_explorer.backends.cpu_program.program_writing import write_program
 from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
-from xla_explorer.compiler.buffers import BufferAssignment, assign_buffers, renames_memory
-from xla_explorer.compiler.codegen.host_program import HostProgramWriter
+from xla_explorer.compiler.buffers import assign_buffers, renames_memory
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
-from xla_explorer.compiler.codegen.program_records import HostProgram, HostTable, Place
+from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
-from xla_explorer.compiler.codegen.target import CodegenTarget
-from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
+from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
-from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import AlgebraicSimplifier
@@ -38,44 +37,7 @@ from xla_explorer.hlo.module import HloModule
 if TYPE_CHECKING:
     from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram
 
-FusionPolicy = Literal["time", "xla"]
 PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two cores pays
-
-
-_EXPANDED = (
-    "batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter", "rng-expander",
-    "grouped-integer-products", "integer-products-in-floats",
-)
-_EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander")  # what LAPACK does where it is
-
-
-def cpu_pipeline(
-    name: str = "cpu", *, libraries: bool = True, excess_precision: bool = False, fusion_policy: FusionPolicy = "time"
-) -> PassPipeline:
-    """The shared pipeline, with what has no kernel expanded or dissolved; dots of 16-bit floats are computed in f32, for which there are
-    fast kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK.
-    excess_precision: chains of bf16 are computed in f32 and rounded where they end, as XLA:CPU does by default.
-    fusion_policy: `time` fuses what is faster by our estimate; `xla` what XLA:CPU would."""
-    expanders = [make_pass(expander) for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))]
-    wide = (make_pass("excess-precision"),) if excess_precision else ()
-    # Reductions are split when no simplification comes any more, which would join them. Products before fusion, which takes what is
-    # left: a loop around it could be fused with what follows.
-    fusing: HloPass | PassPipeline = PassPipeline(
-        "cpu-fusion", (make_pass("reduction-splitter"), make_pass("dot-epilogue-fusion"), make_pass("fusion"))
-    )
-    if fusion_policy == "xla":
-        fusing = make_pass("fusion", policy="xla")
-    return code_generation_pipeline(
-        name,
-        # Simplification merges the transposes of convolutions that follow each other.
-        after_inlining=(
-            make_pass("async-inliner"), make_pass("dynamic-padder"), make_pass("defuser"), *wide,
-            make_pass("convolution-canonicalization", features_last=True),
-        ),
-        before_layouts=(*expanders, make_pass("change-op-data-type", excess_precision=excess_precision)),
-        fusing=fusing,
-        fusion_policy=fusion_policy,
-    )
 
 
 def _fusion_policy(given: Any) -> FusionPolicy:
@@ -161,24 +123,6 @@ class CpuCompiler:
         return CompileResult(trace, executable, cpu_stages(trace, assignment, program, compiled), assignment, seconds)
 
 
-def target_facts(target: TargetDescription | None = None) -> dict[str, Any]:
-    """What passes may ask about a CPU; this one by default."""
-    target = target or host_target()
-    return {
-        "backend": "cpu",
-        "triple": target.triple,
-        "vector_register_bits": target.vector_register_bits,
-        "fused_multiply_add": target.has_fma,
-        "features": target.enabled_features,
-    }
-
-
-def codegen_target(target: TargetDescription, *, libraries: bool) -> CodegenTarget:
-    """A CPU, for code generation."""
-    bits = target.vector_register_bits
-    return CodegenTarget("cpu", "ptr", target.triple, bits, target.has_fma, libraries, target.pointer_bits, target.enabled_features)
-
-
 def thread_count(threads: int | None) -> int:
     """Threads of a program: what the user says, else the cores that this process may use."""
     return usable_cores() if threads is None else int(threads)
@@ -198,44 +142,3 @@ def record_vector_width(trace: PassTrace, target: TargetDescription) -> None:
         return
     root, fact = trace.module.entry.root, target.vector_width_fact()
     trace.journal.write("decision", "vector-width", (root.id,), (root.name,), fact, accepted=bool(target.vector_register_bits))
-
-
-def write_program(
-    module: HloModule,
-    assignment: BufferAssignment,
-    *,
-    probes: bool = False,
-    threads: int = 1,
-    target: CodegenTarget | None = None,
-    name: str = "xe_entry",
-) -> HostProgram:
-    """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function."""
-    leaves = [(p.payload, index, leaf) for p in module.entry.parameters() for index, leaf in p.shape.leaves()]
-    parameter_slots = {(number, index): k for k, (number, index, _) in enumerate(leaves)}
-    outputs = [(index, leaf) for index, leaf in module.entry.root.shape.leaves() if leaf.is_array]
-    output_slots = {index: len(leaves) + k for k, (index, _) in enumerate(outputs)}
-    constants: dict[HloInstruction, int] = {}
-    for computation in module.computations.values():
-        for i in computation.instructions.values():
-            if i.opcode.name == "constant" and i.shape.is_array:
-                constants[i] = len(constants)
-    table = HostTable(len(leaves), len(leaves), len(leaves) + len(outputs), [i.literal for i in constants])
-
-    def place_of(instruction: HloInstruction, index: tuple[int, ...]) -> Place:
-        found = assignment.slice_of(instruction, index)
-        allocation = found.allocation
-        if allocation.kind == "parameter":
-            slot = parameter_slots[allocation.number, allocation.index]
-        elif allocation.kind == "output":
-            slot = output_slots[allocation.index]
-        elif allocation.kind == "constant":
-            assert allocation.instruction is not None
-            slot = table.constant_slot + constants[allocation.instruction]
-        else:
-            slot = table.arena_slot
-        return Place(slot, found.offset, found.size)
-
-    target = target or codegen_target(host_target(), libraries=True)
-    # Memory that was given away is a parameter's and a result's.
-    apart = not any(alias.reason is None for alias in assignment.aliases)
-    return HostProgramWriter(module, target, place_of, table, probes=probes, threads=threads, name=name, apart=apart).write()

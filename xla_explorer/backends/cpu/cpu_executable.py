@@ -16,6 +16,7 @@ from xla_explorer.backends.cpu.array_address import data_address
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cycle_counter import cycle_counter
 from xla_explorer.backends.cpu.threads import PARALLEL_FOR_SYMBOL, thread_pool
+from xla_explorer.backends.cpu_program.program_writing import write_program
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
@@ -204,8 +205,6 @@ class CpuExecutable:
         While a step runs its cycles are negative, so whoever shares that memory sees what a program that never came back was doing.
         """
         if self._probed is None:
-            from xla_explorer.backends.cpu.cpu_compiler import write_program
-
             program = write_program(self.module, self.assignment, probes=True, threads=self.program.threads)
             library = self._load(program, optimize_and_emit(program.text))
             self._probed = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram, ahead_of_time_program, compile_ahead_of_time
 from xla_explorer.backends.aot.errors import AheadOfTimeError
-from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler, cpu_pipeline, record_vector_width, target_facts
-from xla_explorer.backends.cpu.cpu_stages import cpu_stages
-from xla_explorer.backends.cross.cpu_targets import CpuTarget, UnknownTargetError, target_description
+from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler, record_vector_width
+from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline, target_facts
+from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
 from xla_explorer.backends.cross.foreign_executable import ForeignExecutable
 from xla_explorer.backends.cross.runners import make_runner, runner_availability
 from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult, hlo_stage
+from xla_explorer.backends.llvm.cpu_targets import CpuTarget, UnknownTargetError, target_description
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import assign_buffers

@@ -11,8 +11,8 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 
 if TYPE_CHECKING:
-    from xla_explorer.backends.cross.cpu_targets import CpuTarget
     from xla_explorer.backends.cross.cross_compiler import CrossCompiler
+    from xla_explorer.backends.llvm.cpu_targets import CpuTarget
 
 
 class ForeignCodeError(XlaExplorerError):
@@ -28,7 +28,7 @@ class CrossPlatform:
     @property
     def target(self) -> CpuTarget:
         """The row of data."""
-        from xla_explorer.backends.cross.cpu_targets import CPU_TARGETS
+        from xla_explorer.backends.llvm.cpu_targets import CPU_TARGETS
 
         return CPU_TARGETS[self.name]
 

@@ -20,7 +20,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 if TYPE_CHECKING:
     from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram
-    from xla_explorer.backends.cross.cpu_targets import CpuTarget
+    from xla_explorer.backends.llvm.cpu_targets import CpuTarget
     from xla_explorer.backends.llvm.target_machine import TargetDescription
 
 DRIVER = Path(__file__).with_name("driver.c")

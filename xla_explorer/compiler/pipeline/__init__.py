@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl, StopRequested
-from xla_explorer.compiler.pipeline.optimize import as_pipeline, optimize
+from xla_explorer.compiler.pipeline.default_pipelines import as_pipeline
+from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass, register_pass, registered_passes
 from xla_explorer.compiler.pipeline.pipeline import (
     PassPipeline,

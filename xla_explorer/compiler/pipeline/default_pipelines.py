@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from xla_explorer.compiler.pipeline.optimize import PipelineLike, as_pipeline
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
-from xla_explorer.compiler.pipeline.pipeline import PassPipeline, parse_pipeline
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline, PipelineSyntaxError, parse_pipeline
+
+PipelineLike = str | PassPipeline | HloPass
 
 
 def simplification(name: str = "simplification", *, layout_sensitive: bool = False) -> PassPipeline:
@@ -137,6 +138,21 @@ def _finishing(asynchronous: bool = False) -> PassPipeline:
         # Copies are inserted for the order that there is, so the order that hides latencies comes before; streams follow from the last one.
         copies = [make_pass("latency-hiding-scheduler"), *copies, make_pass("stream-assignment")]
     return PassPipeline("finishing", tuple(copies))
+
+
+def as_pipeline(pipeline: PipelineLike) -> PassPipeline:
+    """A pipeline from a pipeline, one pass, or text; `default` in it is the default simplification pipeline, `none` one without passes."""
+    if isinstance(pipeline, PassPipeline):
+        return pipeline
+    if isinstance(pipeline, str):
+        if pipeline == "none":
+            return PassPipeline("none", ())
+        return parse_pipeline(pipeline, words={"default": default_simplification_pipeline()})
+    if not isinstance(pipeline, HloPass):
+        kind = type(pipeline).__name__
+        hint = "write the names with commas: 'algsimp,cse,dce'"
+        raise PipelineSyntaxError(f"a pipeline is text, a pass or a PassPipeline, no {kind}", hint)
+    return PassPipeline(pipeline.name, (pipeline,))
 
 
 def requested_pipeline(passes: PipelineLike, default: PassPipeline) -> PassPipeline:

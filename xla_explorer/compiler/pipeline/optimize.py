@@ -5,31 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
-from xla_explorer.compiler.pipeline.pass_interface import HloPass
-from xla_explorer.compiler.pipeline.pipeline import PassPipeline, PipelineSyntaxError, parse_pipeline
+from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike, as_pipeline
 from xla_explorer.compiler.pipeline.runner import PassFailedError, Verifier, run_pipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.hlo.module import HloModule
-
-PipelineLike = str | PassPipeline | HloPass
-
-
-def as_pipeline(pipeline: PipelineLike) -> PassPipeline:
-    """A pipeline from a pipeline, one pass, or text; `default` in it is the default simplification pipeline, `none` one without passes."""
-    if isinstance(pipeline, PassPipeline):
-        return pipeline
-    if isinstance(pipeline, str):
-        from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline
-
-        if pipeline == "none":
-            return PassPipeline("none", ())
-        return parse_pipeline(pipeline, words={"default": default_simplification_pipeline()})
-    if not isinstance(pipeline, HloPass):
-        kind = type(pipeline).__name__
-        hint = "write the names with commas: 'algsimp,cse,dce'"
-        raise PipelineSyntaxError(f"a pipeline is text, a pass or a PassPipeline, no {kind}", hint)
-    return PassPipeline(pipeline.name, (pipeline,))
 
 
 def optimize(

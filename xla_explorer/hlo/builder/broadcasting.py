@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xla_explorer.hlo.builder.any_value import is_value
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.primitive_type import F32, PRED, S32, PrimitiveType, primitive_type_of
 from xla_explorer.hlo.shape import Shape, array_shape
@@ -107,17 +108,15 @@ def matched_operands(
     """Operands as values of one element type and one shape. skip_type: the operand whose type may differ (a
     predicate).
     """
-    from xla_explorer.hlo.builder.value import HloValue
-
     beside: PrimitiveType | None = None
     for number, operand in enumerate(operands):
-        if isinstance(operand, HloValue) and number != skip_type:
+        if is_value(operand) and number != skip_type:
             if not operand.shape.is_array:
                 raise HloBuilderError(
                     f"{name}: operand {number} must be an array, it is {operand.shape.text_without_layout}"
                 )
             if beside is not None and operand.shape.element_type is not beside:
-                first = next(o for o in operands if isinstance(o, HloValue) and o.shape.element_type is beside)
+                first = next(o for o in operands if is_value(o) and o.shape.element_type is beside)
                 raise HloBuilderError(
                     f"{name}: operands differ in element type: {first.shape.text_without_layout} vs "
                     f"{operand.shape.text_without_layout}",
@@ -126,7 +125,7 @@ def matched_operands(
             beside = operand.shape.element_type
     values = []
     for number, operand in enumerate(operands):
-        if isinstance(operand, HloValue):
+        if is_value(operand):
             values.append(operand)
             continue
         if not is_number(operand):

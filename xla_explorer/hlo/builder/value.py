@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xla_explorer.hlo.builder.any_value import AnyValue
 from xla_explorer.hlo.builder.broadcasting import matched_operands
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.builder.indexing import index_value
@@ -32,7 +33,7 @@ def _opcode_methods() -> frozenset[str]:
     return frozenset([f"{name}_" if keyword.iskeyword(name) else name for name in names])
 
 
-class HloValue(Reductions):
+class HloValue(AnyValue, Reductions):
     """A value of the module being built. Operators broadcast as numpy does and insert the broadcasts that HLO needs.
 
     Element types are never converted behind your back: `f32 + s32` is refused with both sides named; Python and numpy

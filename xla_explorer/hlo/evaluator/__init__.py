@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from xla_explorer.hlo.evaluator import (
     bits,
-    collective,
     contraction,
     control_flow,
     convolution,
@@ -25,13 +24,15 @@ from xla_explorer.hlo.evaluator import (
     sorting,
     structural,
     transcendental,
-    transfer,
     windows,
 )
 from xla_explorer.hlo.evaluator.arguments import evaluate, flatten_value
 from xla_explorer.hlo.evaluator.conversion import convert
+from xla_explorer.hlo.evaluator.devices import collective, transfer
+from xla_explorer.hlo.evaluator.devices.host import Host
+from xla_explorer.hlo.evaluator.devices.replicated import evaluate_replicated
+from xla_explorer.hlo.evaluator.devices.world import RendezvousError
 from xla_explorer.hlo.evaluator.evaluator import Evaluator
-from xla_explorer.hlo.evaluator.host import Host
 from xla_explorer.hlo.evaluator.registry import (
     TOKEN_VALUE,
     EvaluationError,
@@ -42,8 +43,6 @@ from xla_explorer.hlo.evaluator.registry import (
     evaluates_custom_call,
     supported_opcodes,
 )
-from xla_explorer.hlo.evaluator.replicated import evaluate_replicated
-from xla_explorer.hlo.evaluator.world import RendezvousError
 
 # The families register their functions when they are imported.
 _FAMILIES = (

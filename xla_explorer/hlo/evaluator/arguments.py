@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.hlo.evaluator.devices.host import Host
 from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
-from xla_explorer.hlo.evaluator.host import Host
 from xla_explorer.hlo.evaluator.registry import TOKEN_VALUE, EvaluationError, Value
 from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number, whole_booleans
 from xla_explorer.hlo.module import HloModule

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_explorer.hlo.computation import HloComputation
-from xla_explorer.hlo.evaluator.host import Host
+from xla_explorer.hlo.evaluator.devices.host import Host
+from xla_explorer.hlo.evaluator.devices.world import Device, World
 from xla_explorer.hlo.evaluator.plan import Plan, check_size, evaluation_function, literal_value
 from xla_explorer.hlo.evaluator.registry import Array, EvaluationError, Value
 from xla_explorer.hlo.evaluator.vectorise import VectorPlan, evaluate_scalar_step, run_vectorised
-from xla_explorer.hlo.evaluator.world import Device, World
 from xla_explorer.hlo.instruction import HloInstruction
 
 DEFAULT_MAX_ELEMENTS = 1 << 30

@@ -121,6 +121,13 @@ class OpcodeSpec:
         return self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from xla_explorer.hlo.opcodes import opcode
+        return row_of, (self.name,)
 
-        return opcode, (self.name,)
+
+ROWS: dict[str, OpcodeSpec] = {}
+"""All rows by name; `table.py` fills it."""
+
+
+def row_of(name: str) -> OpcodeSpec:
+    """The row of an opcode, as pickles and copies of rows ask for it. KeyError when there is none."""
+    return ROWS[name]

@@ -13,11 +13,11 @@ from xla_explorer.hlo.opcodes import (
     reduction,
     structural,
 )
-from xla_explorer.hlo.opcodes.spec import OpcodeSpec
+from xla_explorer.hlo.opcodes.spec import ROWS, OpcodeSpec
 
 
 def _gather() -> dict[str, OpcodeSpec]:
-    table: dict[str, OpcodeSpec] = {}
+    table = ROWS
     for family in (
         structural,
         elementwise,

@@ -31,7 +31,7 @@ SOURCES = {  # files of one policy -> the codes that it may use
     (FUSION / "multi_output_fusion.py", FUSION / "contracted_order.py"): MULTI_OUTPUT_REASONS,
     (FUSION / "horizontal_fusion.py", FUSION / "contracted_order.py"): HORIZONTAL_REASONS,
     (FUSION / "row_fusion.py",): ROW_REASONS,
-    (FUSION / "dot_epilogue_fusion.py", FUSION / "product_epilogue_fusion.py"): EPILOGUE_REASONS,
+    (FUSION / "dot_epilogue_fusion.py", FUSION.parent / "library_calls" / "product_epilogue_fusion.py"): EPILOGUE_REASONS,
     (SCHEDULING / "latency_hiding_scheduler.py",): LATENCY_HIDING_REASONS,
     (SCHEDULING / "stream_assignment.py",): STREAM_REASONS,
 }

@@ -6,8 +6,8 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
 from xla_explorer.compiler.transforms.collectives.reassociation import reduction_kind
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes, values_of
 from xla_explorer.hlo.attributes import CODECS
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue

@@ -10,9 +10,9 @@ import dataclasses
 import math
 from collections.abc import Iterator
 
-from xla_explorer.compiler.transforms.simplifiers.algebraic.dynamic_slicing import start_operands
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.dynamic_slicing import start_operands
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.evaluator.groups import GroupMode, group_mode
+from xla_explorer.hlo.evaluator.devices.groups import GroupMode, group_mode
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape

@@ -12,7 +12,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.compiler.transforms.collectives.device_offsets import Cut, Devices, cut_by_device, cuts_behind, same_dimension
-from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import slice_attributes
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import slice_attributes
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes.values import SliceDimension
 from xla_explorer.hlo.instruction import HloInstruction

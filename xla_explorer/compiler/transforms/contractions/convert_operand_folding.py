@@ -6,8 +6,8 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes
 from xla_explorer.compiler.rewriting.patterns import uniform_value
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue

@@ -9,7 +9,7 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
 from xla_explorer.hlo.attributes.codecs import CODECS
 from xla_explorer.hlo.attributes.values import Window
 from xla_explorer.hlo.builder.builder import HloBuilder

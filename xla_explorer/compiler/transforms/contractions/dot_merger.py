@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.op_expander_pass import builder_at, own_attributes
 from xla_explorer.compiler.rewriting.removal import substitute
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import builder_at, own_attributes
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation

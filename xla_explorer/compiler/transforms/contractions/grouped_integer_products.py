@@ -9,7 +9,7 @@ from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, 
 from xla_explorer.compiler.codegen.target import CodegenTarget, cpu_target_of
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes
+from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation

@@ -9,8 +9,8 @@ from typing import ClassVar
 from xla_explorer.compiler.codegen.target import cpu_target_of
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes
 from xla_explorer.compiler.transforms.contractions.grouped_integer_products import multiplied_in_groups, narrow_source
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import written_attributes
+from xla_explorer.compiler.rewriting.op_expander_pass import written_attributes
 from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder

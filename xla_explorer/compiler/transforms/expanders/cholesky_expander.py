@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import builder_at
+from xla_explorer.compiler.rewriting.op_expander_pass import builder_at
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of

@@ -9,8 +9,8 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.compiler.transforms.expanders.applying import apply_lifted, liftable
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.attributes import Window, WindowDimension
 from xla_explorer.hlo.builder.builder import HloBuilder

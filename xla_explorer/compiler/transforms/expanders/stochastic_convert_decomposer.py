@@ -9,7 +9,7 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder

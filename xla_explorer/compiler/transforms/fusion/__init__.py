@@ -8,7 +8,6 @@ from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MULTI_OU
 from xla_explorer.compiler.transforms.fusion.planning import plan_fusions
 from xla_explorer.compiler.transforms.fusion.policy import FUSION_REASONS
 from xla_explorer.compiler.transforms.fusion.priority_fusion import PriorityFusion
-from xla_explorer.compiler.transforms.fusion.product_epilogue_fusion import ProductEpilogueFusion
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.compiler.transforms.fusion.row_fusion import RowFusion
 from xla_explorer.compiler.transforms.fusion.xla_planning import XlaFusionPlanner
@@ -26,7 +25,6 @@ __all__ = [
     "InstructionFusion",
     "MultiOutputFusion",
     "PriorityFusion",
-    "ProductEpilogueFusion",
     "RowFusion",
     "XlaFusionPlanner",
     "plan_fusions",

@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass
+from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass
 from xla_explorer.compiler.transforms.simplifiers.reduction_degenerate_dim_remover import reduce_reshaped
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue

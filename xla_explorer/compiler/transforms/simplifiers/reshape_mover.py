@@ -13,7 +13,7 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.construction import reshape, transpose
 from xla_explorer.compiler.rewriting.patterns import BROADCAST
 from xla_explorer.compiler.rewriting.removal import control_targets, remove_if_dead
-from xla_explorer.compiler.transforms.simplifiers.algebraic.reshaping import unmodified_dimensions
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

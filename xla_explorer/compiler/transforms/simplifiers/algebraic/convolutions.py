@@ -20,7 +20,7 @@ from xla_explorer.compiler.rewriting.operators import convolution, pad
 from xla_explorer.compiler.rewriting.patterns import any_, scalar
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import add_reducer
-from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import paddings
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import paddings
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.codecs import CODECS

@@ -11,7 +11,7 @@ from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
 from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

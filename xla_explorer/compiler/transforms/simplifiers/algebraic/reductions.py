@@ -18,9 +18,9 @@ from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
 from xla_explorer.compiler.rewriting.patterns import any_, scalar
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import identity_of, plain_reducer, same_value
-from xla_explorer.compiler.transforms.simplifiers.algebraic.reshaping import unmodified_dimensions
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

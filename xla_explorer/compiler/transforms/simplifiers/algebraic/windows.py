@@ -20,8 +20,8 @@ from xla_explorer.compiler.rewriting.operators import slice_ as slice_of
 from xla_explorer.compiler.rewriting.patterns import any_, scalar, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer, same_value
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import bounds, paddings
 from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import is_plain, starts_from_identity
-from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import bounds, paddings
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, Window, WindowDimension

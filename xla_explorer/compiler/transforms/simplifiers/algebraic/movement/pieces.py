@@ -12,10 +12,10 @@ from xla_explorer.compiler.rewriting.operators import concatenate, dot, reduce
 from xla_explorer.compiler.rewriting.patterns import any_, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import DotDimensions, asks_for_no_algorithm
-from xla_explorer.compiler.transforms.simplifiers.algebraic.dynamic_slicing import start_operands
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import as_integer, plain_reducer
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.dynamic_slicing import start_operands
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import slice_attributes
 from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import is_associative, is_plain, starts_from_identity
-from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import slice_attributes
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import SliceDimension

@@ -12,9 +12,9 @@ from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import add, dynamic_slice, dynamic_update_slice
 from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, is_varying, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import as_integer, same_value
-from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import SLICE, slice_attributes
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import SLICE, slice_attributes
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension

@@ -14,9 +14,9 @@ from xla_explorer.compiler.rewriting.operators import dynamic_slice, dynamic_upd
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import IOTA, dimensions_of
-from xla_explorer.compiler.transforms.simplifiers.algebraic.dynamic_slicing import start_operands
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import as_integer
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import IOTA, dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.dynamic_slicing import start_operands
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation

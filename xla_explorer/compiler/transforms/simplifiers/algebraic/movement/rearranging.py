@@ -20,9 +20,9 @@ from xla_explorer.compiler.rewriting.operators import reverse as reverse_of
 from xla_explorer.compiler.rewriting.operators import slice_ as slice_of
 from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, operator
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
 from xla_explorer.compiler.transforms.simplifiers.algebraic.comparison import SIGNIFICAND
-from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import SLICE, bounds, slice_attributes
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import SLICE, bounds, slice_attributes
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import SliceDimension

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_explorer.hlo.evaluator.groups import base_name, channel_of, group_of, permutation_pairs
+from xla_explorer.hlo.evaluator.devices.groups import base_name, channel_of, group_of, permutation_pairs
 from xla_explorer.hlo.evaluator.registry import (
     Array,
     EvaluationError,

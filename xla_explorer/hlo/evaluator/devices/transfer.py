@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xla_explorer.hlo.evaluator.arguments import check_argument
-from xla_explorer.hlo.evaluator.groups import channel_of
+from xla_explorer.hlo.evaluator.devices.groups import channel_of
 from xla_explorer.hlo.evaluator.registry import TOKEN_VALUE, EvaluationError, Value, evaluates
 from xla_explorer.hlo.evaluator.structural import zeros
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.construction import scalar_shape
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, builder_at, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, builder_at, values_of
 from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xla_explorer.hlo.evaluator.registry import EvaluationError
 
 if TYPE_CHECKING:
-    from xla_explorer.hlo.evaluator.world import Device
+    from xla_explorer.hlo.evaluator.devices.world import Device
     from xla_explorer.hlo.instruction import HloInstruction
 
 # These can say `use_global_device_ids`; without it and with a channel their ids are replicas of all partitions.

@@ -7,7 +7,7 @@ import math
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.scatter_expander import ScatterExpander
+from xla_explorer.compiler.transforms.gather_scatter.scatter_expander import ScatterExpander
 from xla_explorer.hlo.instruction import HloInstruction
 
 

@@ -10,8 +10,8 @@ from xla_explorer.compiler.rewriting.operators import gather, pad
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.reshaping import unmodified_dimensions
-from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import paddings
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import paddings
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension
 from xla_explorer.hlo.computation import HloComputation

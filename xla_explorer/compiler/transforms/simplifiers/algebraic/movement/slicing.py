@@ -12,8 +12,8 @@ from xla_explorer.compiler.rewriting.operators import reverse as reverse_of
 from xla_explorer.compiler.rewriting.operators import slice_ as slice_of
 from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
-from xla_explorer.compiler.transforms.simplifiers.algebraic.reshaping import changes_nothing
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import changes_nothing
 from xla_explorer.hlo.attributes import Attributes, attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension
 from xla_explorer.hlo.computation import HloComputation

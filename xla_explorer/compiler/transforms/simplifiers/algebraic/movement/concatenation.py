@@ -9,8 +9,8 @@ from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import concatenate
 from xla_explorer.compiler.rewriting.patterns import BROADCAST
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
-from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import SLICE, bounds, slice_attributes
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import SLICE, bounds, slice_attributes
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension

@@ -7,10 +7,10 @@ import math
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.compiler.transforms.expanders.applying import apply_lifted, liftable
-from xla_explorer.compiler.transforms.expanders.gather_expander import index_vector
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
-from xla_explorer.compiler.transforms.simplifiers.gather_simplifier import flat_indices
+from xla_explorer.compiler.transforms.gather_scatter.gather_expander import index_vector
+from xla_explorer.compiler.transforms.gather_scatter.gather_simplifier import flat_indices
 from xla_explorer.foundation.reason import Predicate
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue

@@ -8,10 +8,10 @@ from typing import Any
 
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.evaluator.arguments import evaluate
+from xla_explorer.hlo.evaluator.devices.host import Host
+from xla_explorer.hlo.evaluator.devices.world import DEFAULT_TIMEOUT, AbandonedError, Device, World
 from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
-from xla_explorer.hlo.evaluator.host import Host
 from xla_explorer.hlo.evaluator.registry import EvaluationError
-from xla_explorer.hlo.evaluator.world import DEFAULT_TIMEOUT, AbandonedError, Device, World
 from xla_explorer.hlo.module import HloModule
 
 # Seconds that a failed run leaves its other devices to notice it.

@@ -1,0 +1,58 @@
+"""The LLVM IR of a whole program for a CPU: its memory places and its kernels."""
+
+from __future__ import annotations
+
+from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
+from xla_explorer.compiler.buffers import BufferAssignment
+from xla_explorer.compiler.codegen.host_program import HostProgramWriter
+from xla_explorer.compiler.codegen.program_records import HostProgram, HostTable, Place
+from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+
+def codegen_target(target: TargetDescription, *, libraries: bool) -> CodegenTarget:
+    """A CPU, for code generation."""
+    bits = target.vector_register_bits
+    return CodegenTarget("cpu", "ptr", target.triple, bits, target.has_fma, libraries, target.pointer_bits, target.enabled_features)
+
+
+def write_program(
+    module: HloModule,
+    assignment: BufferAssignment,
+    *,
+    probes: bool = False,
+    threads: int = 1,
+    target: CodegenTarget | None = None,
+    name: str = "xe_entry",
+) -> HostProgram:
+    """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function."""
+    leaves = [(p.payload, index, leaf) for p in module.entry.parameters() for index, leaf in p.shape.leaves()]
+    parameter_slots = {(number, index): k for k, (number, index, _) in enumerate(leaves)}
+    outputs = [(index, leaf) for index, leaf in module.entry.root.shape.leaves() if leaf.is_array]
+    output_slots = {index: len(leaves) + k for k, (index, _) in enumerate(outputs)}
+    constants: dict[HloInstruction, int] = {}
+    for computation in module.computations.values():
+        for i in computation.instructions.values():
+            if i.opcode.name == "constant" and i.shape.is_array:
+                constants[i] = len(constants)
+    table = HostTable(len(leaves), len(leaves), len(leaves) + len(outputs), [i.literal for i in constants])
+
+    def place_of(instruction: HloInstruction, index: tuple[int, ...]) -> Place:
+        found = assignment.slice_of(instruction, index)
+        allocation = found.allocation
+        if allocation.kind == "parameter":
+            slot = parameter_slots[allocation.number, allocation.index]
+        elif allocation.kind == "output":
+            slot = output_slots[allocation.index]
+        elif allocation.kind == "constant":
+            assert allocation.instruction is not None
+            slot = table.constant_slot + constants[allocation.instruction]
+        else:
+            slot = table.arena_slot
+        return Place(slot, found.offset, found.size)
+
+    target = target or codegen_target(host_target(), libraries=True)
+    # Memory that was given away is a parameter's and a result's.
+    apart = not any(alias.reason is None for alias in assignment.aliases)
+    return HostProgramWriter(module, target, place_of, table, probes=probes, threads=threads, name=name, apart=apart).write()

@@ -1,0 +1,9 @@
+"""Gathers and scatters: brought to one form, and to loops where a backend has no kernel for them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+for _found in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_found.name}")
