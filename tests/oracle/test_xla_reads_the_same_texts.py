@@ -74,7 +74,7 @@ def _comparable(text: str) -> str:
 
 # XLA writes what the steps of an asynchronous operation say onto the operation itself, and prints it there: the last that spoke is heard,
 # even where it says nothing.
-_SAID_BY_A_STEP = re.compile(r"async-(?:update|done).*?(?:frontend_attributes|statistics)\s*=", re.DOTALL)
+_SAID_BY_A_STEP = re.compile(r"async-(?:start|update|done).*?(?:frontend_attributes|statistics)\s*=", re.DOTALL)
 
 
 def _as_xla_keeps_it(text: str) -> HloModule:

@@ -27,11 +27,11 @@ def agrees(text: str, *arguments: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("unique", ["", ", unique_indices=true"])
-def test_an_attribute_that_nobody_knows_is_not_in_the_way_of_a_pass(unique: str) -> None:
-    # What XLA may write tomorrow is kept by the parser; passes that write an operation anew leave it out.
-    text = "HloModule m\n" + REDUCER.format("f32", ", what_comes_next=7") + SCATTER.format("f32", 2, unique)
+def test_an_attribute_for_viewers_is_not_in_the_way_of_a_pass(unique: str) -> None:
+    # Every instruction may have it, and no operation takes it: passes that write an operation anew leave it out.
+    text = "HloModule m\n" + REDUCER.format("f32", ", statistics={visualizing_index=0,a=7}") + SCATTER.format("f32", 2, unique)
     agrees(text, np.ones(5, np.float32), np.array([[1], [3]], np.int32), np.array([2, 4], np.float32))
-    text = "HloModule m\n" + REDUCER.format("f32", ", what_comes_next=7") + "ENTRY e {\n x = f32[4] parameter(0)\n ROOT r = f32[4] map(x, x), dimensions={0}, to_apply=add\n}"
+    text = "HloModule m\n" + REDUCER.format("f32", ", statistics={visualizing_index=0,a=7}") + "ENTRY e {\n x = f32[4] parameter(0)\n ROOT r = f32[4] map(x, x), dimensions={0}, to_apply=add\n}"
     agrees(text, np.arange(4, dtype=np.float32))
 
 

@@ -89,6 +89,8 @@ def test_what_xla_refuses_or_aborts_on_is_refused(body: str) -> None:
         ("ROOT r = f32[4,6]{1,0:T(-9223372036854775808,2)} negate(p)", "ROOT r = f32[4,6]{1,0:T(*,2)} negate(p)"),
         ("ROOT r = f32[4,6]{1,0:SC(0:2,3} negate(p)", "ROOT r = f32[4,6]{1,0:SC(0:2,3)} negate(p)"),
         ("ROOT r = f32[4,6] negate(p), frontend_attributes={}, statistics={visualizing_index=0}", "ROOT r = f32[4,6] negate(p)"),
+        ("ROOT t = opaque[] after-all()", "ROOT t = token[] after-all()"),
+        ("ROOT r = f32[4,6] negate(p), origin={({\"a\"}, {\"b\"}}", "ROOT r = f32[4,6] negate(p), origin={({\"a\"}, {\"b\"})}"),
         ("ROOT r = f32[4,6] negate(p), origin={}", "ROOT r = f32[4,6] negate(p), origin={()}"),
         (
             "t = token[] after-all()\nROOT s = (f32[4,6]{0,1}, u32[], token[]) send(p, t), channel_id=1",

@@ -247,7 +247,7 @@ def original_value(tokens: Tokens) -> str:
         found += ", " if tokens.kind == "," else tokens.kind
         tokens.advance()
     tokens.advance()
-    return "{" + (found or "()") + "}"
+    return "{" + (found or "()") + ")" * depth + "}"
 
 
 # -- the header of a module ----------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ _DEEPEST = 100  # nested operands
 
 
 # XLA's parser takes the data of these from their operands (a recv: from its stated shape), whatever else the text states.
-SHAPE_FOLLOWS = frozenset({"add-dependency", "send", "send-done", "recv", "recv-done", "infeed", "outfeed"})
+SHAPE_FOLLOWS = frozenset({"add-dependency", "after-all", "send", "send-done", "recv", "recv-done", "infeed", "outfeed"})
 
 
 class Pieces(NamedTuple):
@@ -49,14 +49,16 @@ class Pieces(NamedTuple):
 
 
 def _follows(spec: OpcodeSpec, stated: Shape, operands: tuple[Shape, ...]) -> Shape:
-    """The shape of a transfer, built as XLA's parser builds it, layouts included; the stated one where it cannot be built."""
+    """The shape of a token or of a transfer, built as XLA's parser builds it, layouts included; the stated one where it cannot be built."""
     parts = stated.tuple_shapes
     try:
         if spec.name in ("recv", "infeed"):
             return tuple_shape((parts[0], array_shape(U32, ()), token_shape()) if spec.name == "recv" else (parts[0], token_shape()))
-        elif spec.name == "send":
+        if spec.name == "send":
             return tuple_shape((operands[0], array_shape(U32, ()), token_shape()))
-        elif spec.name == "add-dependency":
+        if spec.name == "after-all":
+            return token_shape()
+        if spec.name == "add-dependency":
             return operands[0]
         return infer_shape(spec, operands)
     except (ShapeError, IndexError):
