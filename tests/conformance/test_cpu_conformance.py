@@ -16,6 +16,11 @@ from xla_explorer.hlo.text.parser import parse_hlo
 CORPUS = SHARED / "conformance"
 pytestmark = pytest.mark.shared
 EVERY = 11  # one case in so many: about 160
+# The cases of all 1,807 that differ. Both want f32 within three ulps of an element that is a sum whose terms cancel.
+DIFFERENCES = {
+    "testdata/conv_general_dilated_float32_2_3_9_float32_12_1_3": "XLA:CPU does not pass either: its outputs are ours, to the bit",
+    "testdata/fft_float32_14_15_16_17": "lines of 17: off by 8.0e-7 in the mean, the expected values by 8.2e-7 (see test_differences_are_open.py)",
+}
 
 
 def _harness() -> ModuleType:
@@ -28,17 +33,27 @@ def _harness() -> ModuleType:
     return module
 
 
-def test_a_sample_of_the_corpus_passes_on_the_cpu() -> None:
+def _failures(first: int, every: int) -> dict[str, Any]:
     harness = _harness()
-    cases = [case for number, case in enumerate(harness.load_cases(str(CORPUS / "dev"))) if number % EVERY == 5]
     compiler = platform("cpu").compiler()
     options = CompileOptions(cache=False)
     failures: dict[str, Any] = {}
-    for case in cases:
+    for case in list(harness.load_cases(str(CORPUS / "dev")))[first::every]:
         result = compiler.run_backend(compiler.run_hlo_passes(parse_hlo(case.hlo), options), options)
         assert result.executable is not None
         passed, problem, _ = harness.compare_case(result.executable.execute(case.inputs), case)
         if not passed:
             failures[case.name] = problem
-    # Of the whole corpus 99.8 % pass; the rest sum in another order than the reference.
-    assert len(failures) <= 1, failures
+    return failures
+
+
+def test_a_sample_of_the_corpus_passes_on_the_cpu() -> None:
+    failures = _failures(5, EVERY)
+    assert not failures.keys() - DIFFERENCES.keys(), failures
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_every_case() -> None:
+    failures = _failures(0, 1)
+    assert failures.keys() == DIFFERENCES.keys(), failures
