@@ -1,19 +1,35 @@
-"""What the commands do. Each takes the parsed arguments and returns the exit code; heavy rooms are loaded inside."""
+"""What the commands do. Each takes the parsed arguments and returns the exit code. `main.py` loads this when a command runs."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from xla_explorer.backends.aot.errors import AheadOfTimeError, ElidedConstantsError
+from xla_explorer.backends.registry import platform
+from xla_explorer.backends.scaffolding.scaffold import scaffold
+from xla_explorer.cli.lab import lab as run_lab
+from xla_explorer.cli.output import print_answer, print_frame, print_json, print_table
 from xla_explorer.cli.terminal import print_exactly, say
+from xla_explorer.cli.tour import tour as run_tour
+from xla_explorer.explorer.aot import aot as compile_ahead
+from xla_explorer.explorer.comparisons.comparison import compare as run_compare
+from xla_explorer.explorer.compiling import compile
+from xla_explorer.explorer.doctor import Capability
+from xla_explorer.explorer.doctor import doctor as diagnose
+from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
+from xla_explorer.explorer.sessions.compilation import CannotRunError, CompileFailedError
+from xla_explorer.explorer.sessions.loading import load_module, module_of_bytes
+from xla_explorer.explorer.trace import optimize
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_writing import replaced_file, write_file
-
-if TYPE_CHECKING:
-    from xla_explorer.hlo.module import HloModule
-
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import PrintOptions
 
 MOST_VALUES = 1000
 """Elements of a result that is printed as JSON."""
@@ -25,17 +41,11 @@ class InputError(XlaExplorerError, ValueError):
 
 def read_module(path: str) -> HloModule:
     """The module of a file, or of standard input for `-`."""
-    from xla_explorer.explorer.sessions.loading import load_module, module_of_bytes
-
     return module_of_bytes(sys.stdin.buffer.read(), "<stdin>") if path == "-" else load_module(path)
 
 
 def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]:
     """Arrays from .npy files in the order of the parameters, or random ones; and which, in words."""
-    import numpy as np
-
-    from xla_explorer.explorer.sessions.arguments import random_arguments
-
     if not given.args:
         return list(random_arguments(module, given.seed)), f"random arguments, seed {given.seed}"
     arrays, hint = [], "give .npy files of numbers, one per parameter"
@@ -52,27 +62,16 @@ def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]
 
 def tour(given: Namespace) -> int:
     """The tour."""
-    from xla_explorer.cli.tour import tour as run
-
-    return run(Path(given.output), given.repeats, every_row=given.all)
+    return run_tour(Path(given.output), given.repeats, every_row=given.all)
 
 
 def lab(given: Namespace) -> int:
     """JupyterLab on the tour."""
-    from xla_explorer.cli.lab import lab as run
-
-    return run(Path(given.folder), browser=not given.no_browser, port=given.port, options=given.jupyter)
+    return run_lab(Path(given.folder), browser=not given.no_browser, port=given.port, options=given.jupyter)
 
 
 def run(given: Namespace) -> int:
     """Compile and run; print the result, or write it."""
-    import numpy as np
-
-    from xla_explorer.cli.output import print_frame, print_json
-    from xla_explorer.explorer.compiling import compile
-    from xla_explorer.explorer.sessions.arguments import largest_error
-    from xla_explorer.hlo.evaluator import evaluate, flatten_value
-
     module = read_module(given.file)
     session = compile(module, given.backend, given.passes)
     arguments, which = read_arguments(given, module)
@@ -108,10 +107,6 @@ def run(given: Namespace) -> int:
 
 def opt(given: Namespace) -> int:
     """Run passes and print the module."""
-    from xla_explorer.cli.output import print_frame
-    from xla_explorer.explorer.trace import optimize
-    from xla_explorer.hlo.text import PrintOptions
-
     trace = optimize(read_module(given.file), given.passes)
     if given.trace or given.json:
         print_frame(trace.passes.to_frame(), as_json=given.json)
@@ -126,9 +121,6 @@ def opt(given: Namespace) -> int:
 
 def explain(given: Namespace) -> int:
     """Explain an instruction, a decision, or all decisions."""
-    from xla_explorer.cli.output import print_answer, print_frame
-    from xla_explorer.explorer.compiling import compile
-
     session = compile(read_module(given.file), given.backend, given.passes)
     if given.consumer:
         print_answer(session.why_not("fusion", given.instruction, given.consumer), as_json=given.json)
@@ -141,10 +133,6 @@ def explain(given: Namespace) -> int:
 
 def compare(given: Namespace) -> int:
     """One module on several backends."""
-    from xla_explorer.backends.registry import platform
-    from xla_explorer.cli.output import print_frame
-    from xla_explorer.explorer.comparisons.comparison import compare as run_compare
-
     module = read_module(given.file)
     backends = [name for name in given.backends.split(",") if name]
     for name in backends:
@@ -157,10 +145,6 @@ def compare(given: Namespace) -> int:
 
 def bench(given: Namespace) -> int:
     """Time modules: compile and run."""
-    from xla_explorer.cli.output import print_table
-    from xla_explorer.explorer.compiling import compile
-    from xla_explorer.explorer.sessions.arguments import random_arguments
-
     rows = []
     for path in given.files:
         module = read_module(path)
@@ -184,9 +168,6 @@ def bench(given: Namespace) -> int:
 
 def aot(given: Namespace) -> int:
     """Write object file, header and examples; print what they take and how they are built."""
-    from xla_explorer.cli.output import print_table
-    from xla_explorer.explorer.aot import aot as compile_ahead
-
     package = compile_ahead(
         read_module(given.file), given.triple, given.cpu, given.features, given.prefix, given.weights, passes=given.passes
     )
@@ -199,17 +180,12 @@ def aot(given: Namespace) -> int:
 
 def new_backend(given: Namespace) -> int:
     """The package of a new backend."""
-    from xla_explorer.backends.scaffolding.scaffold import scaffold
-
     print(repr(scaffold(given.name, given.scenario, given.output)))
     return 0
 
 
 def report(given: Namespace) -> int:
     """Write the exploration of a module as one HTML file."""
-    from xla_explorer.explorer.compiling import compile
-    from xla_explorer.explorer.sessions.compilation import CompileFailedError
-
     module = read_module(given.file)
     try:
         session = compile(module, given.backend, given.passes)
@@ -226,10 +202,6 @@ def report(given: Namespace) -> int:
 
 def doctor(given: Namespace) -> int:
     """What this machine can do."""
-    from xla_explorer.cli.output import print_table
-    from xla_explorer.explorer.doctor import Capability
-    from xla_explorer.explorer.doctor import doctor as diagnose
-
     found = diagnose(measure_again=given.measure_again)
     if given.json:
         print_table(Capability._fields, found, as_json=True)
@@ -238,3 +210,10 @@ def doctor(given: Namespace) -> int:
         mark = {"ok": "ok", "missing": "--", "limited": "~~"}[row.state]
         print(f"[{mark}] {row.name}: {row.detail}" + (f"\n     add it: {row.fix}" if row.fix else ""))
     return 0
+
+
+def exit_code(problem: XlaExplorerError) -> int:
+    """2 when what was given is at fault, 1 when we could not do it."""
+    if isinstance(problem, ElidedConstantsError):
+        return 2
+    return 1 if isinstance(problem, AheadOfTimeError | CannotRunError | CompileFailedError) else 2

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_explorer import __version__
-from xla_explorer.cli import commands
 from xla_explorer.cli.terminal import cleaned_output, say
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -61,7 +60,7 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("-o", "--output", default="xla-explorer-tour.html", metavar="FILE", help="the page (default: %(default)s)")
     one.add_argument("--repeats", type=_positive, default=20, metavar="N", help="timed runs (default: %(default)s)")
     one.add_argument("--all", action="store_true", help="print every row of the tables")
-    one.set_defaults(run=commands.tour)
+    one.set_defaults(run="tour")
 
     one = sub.add_parser("lab", help="JupyterLab on copies of the tour and the course")
     one.add_argument("folder", nargs="?", default="xla-explorer-notebooks", help="where to put the copies (default: ./%(default)s)")
@@ -70,7 +69,7 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--jupyter", action="append", default=[], metavar="OPTION", help="further option of jupyter lab: --jupyter=--allow-root"
     )
-    one.set_defaults(run=commands.lab)
+    one.set_defaults(run="lab")
 
     one = sub.add_parser("run", help="compile and run a module")
     one.add_argument("file", help=FILE_HELP)
@@ -79,7 +78,7 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--check", action="store_true", help="compare with the numpy evaluator; exit code 1 when they differ")
     one.add_argument("--time", action="store_true", help="print a profile instead of the result")
     one.add_argument("-o", "--output", metavar="FILE.npz", help="write the results")
-    one.set_defaults(run=commands.run)
+    one.set_defaults(run="run")
 
     one = sub.add_parser("opt", help="run passes and print the module")
     one.add_argument("file", help=FILE_HELP)
@@ -92,7 +91,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="how to print (default: %(default)s)",
     )
     one.add_argument("-o", "--output", metavar="FILE", help="write the module")
-    one.set_defaults(run=commands.opt)
+    one.set_defaults(run="opt")
 
     one = sub.add_parser("explain", help="why: an instruction, a fusion (two instructions), or all decisions (none)")
     one.add_argument("file", help=FILE_HELP)
@@ -100,14 +99,14 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("consumer", nargs="?", help="%%name of the consumer")
     one.add_argument("--kind", default=None, help="only decisions of this kind: fusion, native-code, rule")
     _common(one)
-    one.set_defaults(run=commands.explain)
+    one.set_defaults(run="explain")
 
     one = sub.add_parser("compare", help="one module on several backends, one table")
     one.add_argument("file", help=FILE_HELP)
     one.add_argument("--backends", default="cpu,interpreter", help="names with commas (default: %(default)s)")
     _common(one, backend=False)
     _inputs(one)
-    one.set_defaults(run=commands.compare)
+    one.set_defaults(run="compare")
 
     one = sub.add_parser("bench", help="time modules on random arguments")
     one.add_argument("files", nargs="+", metavar="file", help=FILE_HELP)
@@ -116,7 +115,7 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--repeats", type=_positive, default=None, metavar="N", help="timed runs (default: what fits in a quarter of a second)"
     )
-    one.set_defaults(run=commands.bench)
+    one.set_defaults(run="bench")
 
     one = sub.add_parser("aot", help="object file, C header and examples for programs without Python")
     one.add_argument("file", help=FILE_HELP)
@@ -127,14 +126,14 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--weights", default="embed", choices=["embed", "pass"], help="constants in the object, or in a file (default: embed)")
     one.add_argument("-o", "--output", default=None, metavar="DIR", help="folder for the files (default: ./NAME)")
     _common(one, backend=False)
-    one.set_defaults(run=commands.aot)
+    one.set_defaults(run="aot")
 
     one = sub.add_parser("new-backend", help="write an installable package with a backend to start from, and its tests")
     one.add_argument("name", help="name of the backend: lower case, digits, hyphens")
     one.add_argument("--scenario", type=int, choices=[1, 2, 3], required=True, help="1: another CPU by its LLVM triple; "
                      "2: no CPU, with an LLVM backend; 3: no LLVM")  # fmt: skip
     one.add_argument("-o", "--output", default=None, metavar="DIR", help="where to put it (default: ./xla_explorer_NAME)")
-    one.set_defaults(run=commands.new_backend)
+    one.set_defaults(run="new_backend")
 
     one = sub.add_parser("report", help="the exploration of a module as one HTML file")
     one.add_argument("file", help=FILE_HELP)
@@ -142,12 +141,12 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--time", action="store_true", help="profile it too")
     _common(one, json=False)
     _inputs(one)
-    one.set_defaults(run=commands.report)
+    one.set_defaults(run="report")
 
     one = sub.add_parser("doctor", help="what this machine can do, and what adds the rest")
     one.add_argument("--json", action="store_true", help="print as JSON")
     one.add_argument("--measure-again", action="store_true", help="measure bandwidth and arithmetic peak again, keep what is higher")
-    one.set_defaults(run=commands.doctor)
+    one.set_defaults(run="doctor")
     return parser
 
 
@@ -159,10 +158,12 @@ def _show_warning(message: Warning | str, category: type[Warning], filename: str
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit code."""
     given = make_parser().parse_args(arguments)
+    from xla_explorer.cli import commands  # here, so that --help and a misspelt option answer at once
+
     try:
         with warnings.catch_warnings(), cleaned_output():
             warnings.showwarning = _show_warning
-            status: int = given.run(given)
+            status: int = getattr(commands, given.run)(given)
         sys.stdout.flush()
         return status
     except BrokenPipeError:
@@ -172,20 +173,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except XlaExplorerError as problem:
         text, name = str(problem), type(problem).__name__
         say(text if name in text else f"{name}: {text}")
-        return exit_code(problem)
+        return commands.exit_code(problem)
     except OSError as problem:
         say(f"xla-explorer: {problem}")
         return 2
-
-
-def exit_code(problem: XlaExplorerError) -> int:
-    """2 when what was given is at fault, 1 when we could not do it."""
-    from xla_explorer.backends.aot.errors import AheadOfTimeError, ElidedConstantsError
-    from xla_explorer.explorer.sessions.compilation import CannotRunError, CompileFailedError
-
-    if isinstance(problem, ElidedConstantsError):
-        return 2
-    return 1 if isinstance(problem, AheadOfTimeError | CannotRunError | CompileFailedError) else 2
 
 
 if __name__ == "__main__":
