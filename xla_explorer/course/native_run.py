@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit, optimized_ir
+from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.course.deadline import SECONDS
 from xla_explorer.explorer.sessions.options import options
 from xla_explorer.foundation.child_python import child_command, child_environment
@@ -124,8 +126,6 @@ def run_ir(ir: str, *inputs: Any, outputs: int, count: int | None = None) -> Arr
 
 def optimized(ir: str) -> str:
     """The IR after LLVM's optimisation pipeline, for this machine."""
-    from xla_explorer.backends.llvm.llvm_compiler import optimized_ir
-
     return optimized_ir(ir)
 
 
@@ -136,9 +136,6 @@ def _guarded(count: int) -> Array:
 
 def main() -> None:
     """The child: answer lines until there are no more."""
-    from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
-    from xla_explorer.backends.llvm.native_library import NativeLibrary
-
     loaded: dict[str, Any] = {}
     for line in sys.stdin:
         request = json.loads(line)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.course.passes import Pass, check_pass
 from xla_explorer.course.programs import random_program
-from xla_explorer.course.registry import Cases, exercise
+from xla_explorer.course.reduction import smallest
+from xla_explorer.course.registry import Cases, error_failure, exercise
 from xla_explorer.course.result import Failure, program_text
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -110,9 +111,6 @@ def dce(run: Pass) -> Cases:
 )
 def live(function: object) -> Cases:
     """Sets of instructions of one computation, without effects."""
-    from xla_explorer.course.reduction import smallest
-    from xla_explorer.course.registry import error_failure
-
     def test(module: HloModule) -> Failure | None:
         try:
             got = function(module.entry)  # type: ignore[operator]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.backends.gpu.emulator import EmulatorLimitError
 from xla_explorer.course.programs import Array
 from xla_explorer.course.ptx_run import run_ptx, the_kernel
 from xla_explorer.course.registry import Cases, exercise
@@ -71,8 +72,6 @@ def _form(text: str, needs: tuple[str, ...], without: tuple[str, ...]) -> Failur
 
 
 def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], without: tuple[str, ...]) -> Cases:
-    from xla_explorer.backends.gpu.emulator import EmulatorLimitError
-
     if not isinstance(text, str):
         yield Failure("no-text", "The answer is PTX text.", "a string", repr(text))
         return

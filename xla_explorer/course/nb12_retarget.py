@@ -7,6 +7,7 @@ from typing import Any
 
 from xla_explorer.course.registry import Cases, exercise
 from xla_explorer.course.result import Failure
+from xla_explorer.explorer.aot import AotPackage, aot
 from xla_explorer.hlo.text import parse_hlo
 
 AXPY = """HloModule axpy
@@ -25,8 +26,6 @@ MACHINES = {
 @exercise("nb12.elf", "Write machine_of(data): (machine, bits) of an ELF object, None for other files.", "Look at the first four bytes.")
 def elf(function: Callable[[bytes], Any]) -> Cases:
     """Objects for five targets, and a made-up big-endian one."""
-    from xla_explorer.explorer.aot import aot
-
     module = parse_hlo(AXPY)
     objects = [(triple, want, aot(module, triple).object_bytes) for triple, want in MACHINES.items()]
     objects.append(("a big-endian machine", (21, 64), b"\x7fELF\x02\x02\x01" + bytes(9) + b"\x00\x01\x00\x15" + bytes(44)))
@@ -53,8 +52,6 @@ def elf(function: Callable[[bytes], Any]) -> Cases:
 )
 def build(function: Callable[[Any], Any]) -> Cases:
     """The machine field, vector instructions in the assembly, and the prefix in the header."""
-    from xla_explorer.explorer.aot import AotPackage
-
     for text in (AXPY, AXPY.replace("1000", "37"), AXPY.replace("add(p, y)", "maximum(p, y)")):
         module = parse_hlo(text)
         package = function(module)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ class PtxRun(NamedTuple):
 
 def the_kernel(text: str) -> PtxKernel:
     """The one kernel of a PTX text; the header lines may be left out. XlaExplorerError when there is not exactly one."""
-    from xla_explorer.backends.gpu.emulator import parse_ptx
-
     module = parse_ptx(text if ".version" in text else HEADER + text)
     if len(module.kernels) != 1:
         raise XlaExplorerError(f"the text has {len(module.kernels)} kernels", "write one `.visible .entry name(...) { ... }`")
@@ -41,8 +40,6 @@ def run_ptx(text: str, *inputs: Any, outputs: int, threads: int = 32, numbers: t
     inputs: f32 arrays; their addresses are the first parameters. outputs: f32 elements of the result, whose address comes next.
     numbers: further parameters. EmulatorLimitError for a kernel that does not end.
     """
-    from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
-
     kernel = the_kernel(text)
     device = GlobalMemory()
     module = parse_ptx(text if ".version" in text else HEADER + text)

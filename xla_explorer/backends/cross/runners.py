@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from xla_explorer.backends.llvm.target_machine import describe_target, why_not_here
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
 
@@ -63,8 +64,6 @@ def runner_availability(target: CpuTarget, description: TargetDescription | None
 
 
 def _runs_natively(target: CpuTarget, description: TargetDescription | None) -> Reason | None:
-    from xla_explorer.backends.llvm.target_machine import describe_target, why_not_here
-
     return why_not_here(description or describe_target(target.triple))
 
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.runtime_support import support_functions
 from xla_explorer.backends.llvm.target_machine import (
     X86,
@@ -172,8 +173,6 @@ _half_libraries: dict[str, NativeLibrary | None] = {}
 def half_precision_symbols() -> dict[str, int]:
     """Addresses of conversions of half precision that code for this process may call: x86 CPUs without F16C have no instructions for
     them, and not every compiler's runtime has the functions. Empty where the CPU converts by itself."""
-    from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
-
     target = host_target()
     if target.architecture not in X86 or target.has_half_conversions:
         return {}

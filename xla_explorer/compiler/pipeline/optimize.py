@@ -10,6 +10,7 @@ from xla_explorer.compiler.pipeline.runner import PassFailedError, Verifier, run
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.verifier import verify as verify_module
 
 
 def optimize(
@@ -33,8 +34,6 @@ def optimize(
     context = PassContext(made, control, target)
     verifier: Verifier | None = None
     if verify:
-        from xla_explorer.hlo.verifier import verify as verify_module
-
         verifier = verify_module
     trace = run_pipeline(module if in_place else module.clone(), as_pipeline(pipeline), context, verifier=verifier)
     if trace.error is not None and not keep_errors:

@@ -33,6 +33,8 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, OpcodeSpec, opcode
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, S32, PrimitiveType, primitive_type_of
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, parse_shape
+from xla_explorer.hlo.verifier import verify
+from xla_explorer.hlo.verifier.constraints import reasons_against
 
 # `HloBuilder.tuple` hides the type of that name inside the class.
 _tuple: type[tuple[Any, ...]] = builtins.tuple
@@ -289,8 +291,6 @@ class HloBuilder(StructuredControl):
         Computations stand callees first, the module is verified. HloVerifyError when something is wrong. The builder is
         used up.
         """
-        from xla_explorer.hlo.verifier import verify
-
         if self._built:
             raise HloBuilderError("the builder has built its module already", "make a new HloBuilder")
         if not roots:
@@ -397,8 +397,6 @@ class HloBuilder(StructuredControl):
         return HloValue(self, i)
 
     def _check(self, i: Any) -> None:
-        from xla_explorer.hlo.verifier.constraints import reasons_against
-
         broken = reasons_against(i)
         if broken:
             self.computation.remove(i)

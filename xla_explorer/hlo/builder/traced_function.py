@@ -20,6 +20,7 @@ from typing import Any, overload
 from xla_explorer.hlo.builder.builder import HloBuilder, shape_of, type_of
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
@@ -66,8 +67,6 @@ class TracedFunction:
         """On arrays: evaluate the module (numpy reference). On values of a builder: write the operations there."""
         if any(isinstance(argument, HloValue) for argument in arguments):
             return self.function(*arguments)
-        from xla_explorer.hlo.evaluator import evaluate
-
         shapes = [
             shape if shape is not None else _shape_of_array(argument)
             for shape, argument in zip(self.shapes, arguments, strict=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from xla_explorer.hlo.evaluator.conversion import WIDER
+from xla_explorer.hlo.evaluator.elementwise import apply_binary
 from xla_explorer.hlo.evaluator.registry import Array
 
 if TYPE_CHECKING:
@@ -96,6 +97,4 @@ def identity_of(name: str, dtype: np.dtype[Any]) -> Any:
 
 def combine_pair(combiner: Combiner, a: Array, b: Array) -> Array:
     """`combiner` on two arrays of any element type, the result in that type."""
-    from xla_explorer.hlo.evaluator.elementwise import apply_binary
-
     return apply_binary(combiner.ufunc, a, b)

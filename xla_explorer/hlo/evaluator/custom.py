@@ -16,6 +16,7 @@ from xla_explorer.hlo.evaluator.registry import (
     evaluates,
     evaluates_custom_call,
 )
+from xla_explorer.hlo.evaluator.sorting import largest
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
@@ -54,8 +55,6 @@ def identity(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator)
 @evaluates_custom_call("TopK")
 def top_k(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """(values, s32 indices) of the k largest along the last dimension; k from the result shape."""
-    from xla_explorer.hlo.evaluator.sorting import largest
-
     return largest(operands[0], i.shape.tuple_shapes[0].dimensions[-1])
 
 

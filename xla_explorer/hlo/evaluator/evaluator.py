@@ -16,7 +16,7 @@ from xla_explorer.hlo.evaluator.devices.host import Host
 from xla_explorer.hlo.evaluator.devices.world import Device, World
 from xla_explorer.hlo.evaluator.plan import Plan, check_size, evaluation_function, literal_value
 from xla_explorer.hlo.evaluator.registry import Array, EvaluationError, Value
-from xla_explorer.hlo.evaluator.vectorise import VectorPlan, evaluate_scalar_step, run_vectorised
+from xla_explorer.hlo.evaluator.vectorise import VectorPlan, empty_value, evaluate_scalar_step, run_vectorised, store_element
 from xla_explorer.hlo.instruction import HloInstruction
 
 DEFAULT_MAX_ELEMENTS = 1 << 30
@@ -190,8 +190,6 @@ class Evaluator:
     def _element_by_element(
         self, computation: HloComputation, arguments: Sequence[Array], shape: tuple[int, ...]
     ) -> Value:
-        from xla_explorer.hlo.evaluator.vectorise import empty_value, store_element
-
         spread = [np.broadcast_to(a, shape) for a in arguments]
         result = empty_value(computation.root.shape, shape)
         for index in np.ndindex(shape):

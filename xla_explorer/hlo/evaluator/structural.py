@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xla_explorer.hlo.evaluator.plan import literal_value
 from xla_explorer.hlo.evaluator.registry import TOKEN_VALUE, Value, evaluates
 from xla_explorer.hlo.shape import Shape
 
@@ -24,8 +25,6 @@ def parameter(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 @evaluates("constant")
 def constant(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """The literal's value."""
-    from xla_explorer.hlo.evaluator.plan import literal_value
-
     return literal_value(i.literal)
 
 

@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import register_type, scalar_constant, type_bits
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import F32, S64, PrimitiveType
+from xla_explorer.hlo.primitive_type import F32, S32, S64, PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
 
@@ -129,8 +129,6 @@ def index_value(w: FunctionWriter, position: str | int, element_type: PrimitiveT
         return scalar_constant(position, element_type)
     if element_type.is_float and element_type.bits <= 32:  # the vectoriser converts 32-bit integers, not 64-bit ones
         narrow = w.value(f"trunc i64 {position} to i32")
-        from xla_explorer.hlo.primitive_type import S32
-
         return convert_value(w, narrow, S32, element_type)
     return convert_value(w, position, S64, element_type)
 

@@ -7,6 +7,7 @@ from xla_explorer.frontends.stablehlo.conversion.reduction import one_region
 from xla_explorer.frontends.stablehlo.conversion.regions import body, captured
 from xla_explorer.frontends.stablehlo.conversion.registry import converts
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope, frontend_attributes
+from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_text
 from xla_explorer.frontends.stablehlo.program import Operation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import token_shape
@@ -106,8 +107,6 @@ def add_dependency(scope: Scope, operation: Operation) -> list[HloInstruction]:
 @converts("sdy.sharding_constraint", "sdy.propagation_barrier")
 def sharding_constraint(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """A marker with the sharding, where HLO can say it; the value is the operand."""
-    from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_text
-
     (x,) = scope.operands(operation)
     text = sharding_text(scope.converter.meshes, str(operation.words[0])) if operation.words else None
     if text is None:

@@ -13,9 +13,10 @@ from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import paddings
 from xla_explorer.hlo.attributes import attributes_of
-from xla_explorer.hlo.attributes.values import PaddingDimension
+from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import PRED
 
 _NOTHING = PaddingDimension(0, 0)
 _ROWS = (
@@ -204,9 +205,6 @@ def gather_of_few(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, places: HloInstruction
 ) -> HloInstruction:
     """A gather from at most four numbers becomes selects: the last element whose index is reached, which clamps too."""
-    from xla_explorer.hlo.attributes.values import SliceDimension
-    from xla_explorer.hlo.primitive_type import PRED
-
     shape = instruction.shape
     index = reshape(computation, places, shape.with_element_type(places.shape.element_type))
 
