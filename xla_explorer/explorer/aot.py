@@ -117,19 +117,47 @@ def aot(
     *,
     passes: Any = "default",
 ) -> AotPackage:
-    """Compile a module (or HLO text, or a traced function) to an object file with a C entry, which needs neither Python nor any library
-    besides C's own. Single-threaded; any number of threads may run it.
+    """Compile a module to an object file with a C entry, which needs neither Python nor any library besides C's own.
 
-    triple: LLVM's, such as `x86_64-linux-gnu`, `aarch64-linux-gnu`, `riscv64-linux-gnu`, `wasm32-unknown-unknown`. cpu, features: as LLVM
-    spells them (`x86-64-v3`, `neoverse-v1`; `+v`); without them the triple's baseline; cpu `native` is this machine's. prefix: begins every
-    name in the header (default: the module's name). weights: `embed` constants in the object, or `pass` those of 1 KiB and more in a file
-    whose contents the caller gives. passes: as for `xe.compile`.
+    The code is single-threaded; any number of threads may run it.
 
-    Raises:
-        HloParseError, HloVerifyError: the module is malformed.
-        AheadOfTimeError: an instruction has no native code; `.reasons` name each. ElidedConstantsError, one of them: the text left the
-            values of constants out (`{...}`).
-        UnknownTargetError: LLVM has no such CPU target. AotArgumentError: prefix or weights cannot be used.
+    Parameters
+    ----------
+    module
+        A module, HLO text or a traced function.
+    triple
+        LLVM's name of the target, such as `x86_64-linux-gnu`, `aarch64-linux-gnu`, `riscv64-linux-gnu`, `wasm32-unknown-unknown`.
+    cpu, features
+        As LLVM spells them (`x86-64-v3`, `neoverse-v1`; `+v`). Without them the triple's baseline; cpu `native` is this machine's.
+    prefix
+        Begins every name in the header; by default the module's name.
+    weights
+        `embed` constants in the object, or `pass` those of 1 KiB and more in a file whose contents the caller gives.
+    passes
+        As for `xe.compile`.
+
+    Returns
+    -------
+    AotPackage
+        The object file, its header and examples; `.save(folder)` writes them.
+
+    Raises
+    ------
+    HloParseError, HloVerifyError
+        The module is malformed.
+    AheadOfTimeError
+        An instruction has no native code; `.reasons` name each. ElidedConstantsError, one of them: the text left constants out (`{...}`).
+    UnknownTargetError
+        LLVM has no such CPU target.
+    AotArgumentError
+        prefix or weights cannot be used.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> xe.aot(text, "aarch64-linux-gnu")
+    <AotPackage module_main for aarch64-linux-gnu: ... bytes of object>
     """
     from xla_explorer.backends.aot.ahead_of_time import ahead_of_time_program
     from xla_explorer.backends.interfaces import AotCompilationOptions

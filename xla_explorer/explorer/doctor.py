@@ -52,10 +52,26 @@ class Diagnosis(list[Capability]):
 
 
 def doctor(*, measure_again: bool = False) -> Diagnosis:
-    """One row a capability. Nothing is installed or fetched.
+    """The capabilities of this machine, a row each. Nothing is installed or fetched.
 
     The limits of this machine are measured once (about half a second) and kept in the cache folder, for `session.profile` and all
-    rooflines. measure_again: measure now and keep what is higher, for instance where other work ran beside the first time.
+    rooflines.
+
+    Parameters
+    ----------
+    measure_again
+        Measure now and keep the higher figures, for instance where other work ran beside the first time.
+
+    Returns
+    -------
+    Diagnosis
+        The table; each row has a state, its detail and the command that adds what is missing.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> str(xe.doctor()).split()[:4]
+    ['name', 'state', 'detail', 'fix']
     """
     found = Diagnosis()
     found.append(Capability("python", "ok", f"{sys.version.split()[0]} on {host.system()} {host.machine()}"))

@@ -14,10 +14,28 @@ from xla_explorer.hlo.computation import HloComputation
 
 
 def explore(thing: Any, **options: Any) -> Any:
-    """The explorer widget of a session, a trace, a module or HLO text (the latter two are compiled for the CPU first).
+    """The explorer widget.
 
-    options: as `ExplorerWidget` takes them: `complete` (send everything at once), `step` (the step to open), `colour`
-    (numbers to colour the graph with).
+    Parameters
+    ----------
+    thing
+        A session, a trace, a module or HLO text; the latter two are compiled for the CPU first.
+    **options
+        `complete` (send everything at once), `step` (the step to open, 0 is the module as written), `colour` (numbers to colour the graph
+        with).
+
+    Returns
+    -------
+    ExplorerWidget
+        The widget; the last value of a notebook's cell shows it.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> widget = xe.explore(xe.compile(text), step=0)
+    >>> type(widget).__name__
+    'ExplorerWidget'
     """
     source = getattr(thing, "explorer_source", None)
     if source is None:

@@ -103,14 +103,41 @@ def jit(
 ) -> Any:
     """Compile a JAX-traceable function with our compiler: `@xe.jit`, `@xe.jit(backend="gpu")`, `xe.jit(jax.grad(f))`.
 
-    options: those of `xe.compile`; and those of `jax.jit`, so that one word changes in a program: `donate_argnums`, `donate_argnames`,
-    `keep_unused` and `inline` permit what we need not do, `in_shardings`, `out_shardings` and `device` must name one device. Results are
-    jax arrays in the function's own pytree. `f.session` is the compile of the last call: `f.session.decisions("fusion")`,
+    Results are jax arrays in the function's own pytree. `f.session` is the compile of the last call: `f.session.decisions("fusion")`,
     `xe.explore(f.session)`.
 
-    Raises:
-        MissingExtraError: jax is not installed.
-        JitError: called inside a JAX transformation, or with an option of jax.jit that one device cannot serve.
+    Parameters
+    ----------
+    function
+        What `jax.jit` takes.
+    backend
+        As for `xe.compile`.
+    static_argnums, static_argnames
+        As `jax.jit` takes them.
+    **options
+        Those of `xe.compile`, and those of `jax.jit`, so that one word changes in a program: `donate_argnums`, `donate_argnames`,
+        `keep_unused` and
+        `inline` permit what we need not do; `in_shardings`, `out_shardings` and `device` must name one device.
+
+    Returns
+    -------
+    callable
+        The compiled function.
+
+    Raises
+    ------
+    MissingExtraError
+        jax is not installed.
+    JitError
+        The function was called inside a JAX transformation, or with an option of `jax.jit` that one device cannot serve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xla_explorer as xe
+    >>> double = xe.jit(lambda x: x + x)
+    >>> double(np.ones(2, np.float32)).tolist()
+    [2.0, 2.0]
     """
     _accept_options_of_jax(options)
 

@@ -118,9 +118,34 @@ def compare(
     """One table: for each backend a row for the whole program and one for each kernel.
 
     Columns: backend, those of `Session.profile`, max_error (largest error of the results over the largest value, against the evaluator, on
-    the row of the whole program), status (`ok`, or why the backend did not run).
-    backends: a list, or one text with commas. Without arrays: random ones, the same for all. On the PTX emulator, where there is no GPU, a
-    backend runs once and has no times.
+    the row of the whole program), status (`ok`, or why the backend did not run). On the PTX emulator, where there is no GPU, a backend
+    runs once and has no times.
+
+    Parameters
+    ----------
+    module
+        Whatever `xe.compile` takes.
+    backends
+        A list, or one text with commas.
+    *arrays
+        Arguments; random ones by default, the same for all backends.
+    repeats
+        Timed runs.
+    passes
+        As for `xe.compile`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> frame = xe.compare(text, ["cpu", "interpreter"], repeats=1)
+    >>> sorted(set(frame["backend"]))
+    ['cpu', 'interpreter']
     """
     import pandas
 
@@ -167,7 +192,27 @@ def _untimed(session: Compilation) -> pandas.DataFrame:
 
 
 def diff(a: Any, b: Any, context_lines: int = 3) -> CodeText:
-    """A unified diff of the texts of two modules, sessions (their results) or HLO texts; empty when they are equal."""
+    """A unified diff of the texts of two modules, sessions (their results) or HLO texts; empty when they are equal.
+
+    Parameters
+    ----------
+    a, b
+        Modules, sessions or HLO texts.
+    context_lines
+        Unchanged lines around each change.
+
+    Returns
+    -------
+    CodeText
+        The diff.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> [line for line in str(xe.diff(text, text.replace("exponential", "tanh"))).splitlines() if line.startswith("+ ")]
+    ['+  %e = f32[4]{0} tanh(%x)']
+    """
     texts, names = [], []
     for given in (a, b):
         module = as_module(given)

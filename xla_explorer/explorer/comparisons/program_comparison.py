@@ -82,10 +82,37 @@ class ProgramTable:
 
 def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *, repeats: int = 20, rounds: int = 5, seed: int = 0,
                      **options: Any) -> ProgramTable:
-    """Compile and run each program on two backends (`xla`: the real one, extra `jax`) and put what came of it in one table.
+    """Compile and run each program on two backends and put the results in one table.
 
-    modules: a mapping from names, a list or one of whatever `xe.compile` takes. repeats: timed runs in each of `rounds` turns. options:
-    those of `xe.compile`, for both. A program that one of them cannot compile or run has a row that says why.
+    A program that one of them cannot compile or run has a row that says why.
+
+    Parameters
+    ----------
+    modules
+        A mapping from names, a list or one of whatever `xe.compile` takes.
+    backends
+        Two names; `xla` is the real one (extra `jax`).
+    repeats
+        Timed runs in each round.
+    rounds
+        Rounds in which the two take turns.
+    seed
+        Of the random arguments.
+    **options
+        Those of `xe.compile`, for both.
+
+    Returns
+    -------
+    ProgramTable
+        A row a program.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> table = xe.compare_programs({"gelu": text}, ("cpu", "interpreter"), repeats=1, rounds=1)
+    >>> list(table.to_frame()["status"])
+    ['ok']
     """
     if not isinstance(modules, Mapping | list | tuple):
         modules = [modules]  # one program is a table of one row

@@ -109,10 +109,29 @@ class StructuralDifference:
 
 
 def structural_diff(left: Any, right: Any, *, by_name: bool = False) -> StructuralDifference:
-    """Pair the instructions of two modules (or HLO texts, sessions, paths) and say what is the same, changed, moved, or only on one side.
+    """Pair the instructions of two modules and say what is the same, changed, moved, or only on one side.
 
-    by_name: take equal names for the same instruction, where the two come from one program. Works without any common history; see
-    `xla_explorer.hlo.analysis.module_matching` for the evidence that pairs two instructions."""
+    It works without any common history; `xla_explorer.hlo.analysis.module_matching` has the evidence that pairs two instructions.
+
+    Parameters
+    ----------
+    left, right
+        Modules, HLO texts, sessions or paths.
+    by_name
+        Take equal names for the same instruction, where the two come from one program.
+
+    Returns
+    -------
+    StructuralDifference
+        The pairs.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> str(xe.structural_diff(text, text.replace("exponential", "tanh"))).splitlines()[0]
+    '1 changed, 1 only left, 1 only right, 1 same'
+    """
     a, b = as_module(left), as_module(right)
     return StructuralDifference(a, b, match_modules(a, b, by_name=by_name))
 

@@ -34,8 +34,27 @@ class TraceFileError(XlaExplorerError, ValueError):
 def trace_json(given: Any, path: str | Path | None = None) -> dict[str, Any]:
     """A Chrome trace of a session's last profile (profiled now with random arguments if there is none), or of a frame from `.profile()`.
 
-    The kernels of one run stand one after the other, each as long as its median; the whole program, timed without probes, is a track of its
-    own. path: also write it there (gzipped when it ends in .gz); open it at ui.perfetto.dev or chrome://tracing. Times in microseconds.
+    The kernels of one run stand one after the other, each as long as its median; the whole program, timed without probes, is a track of
+    its own. Times are in microseconds.
+
+    Parameters
+    ----------
+    given
+        A session, or a frame of its method `profile`.
+    path
+        Also write the trace there (gzipped when it ends in .gz); ui.perfetto.dev and chrome://tracing open it.
+
+    Returns
+    -------
+    dict
+        The trace.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> sorted(xe.trace_json(xe.compile(text)))
+    ['displayTimeUnit', 'traceEvents']
     """
     frame, name = given, "profile"
     if hasattr(given, "profile"):
@@ -94,12 +113,34 @@ class _Event(NamedTuple):
 def load_trace(path: str | Path, module: Any = None, *, everything: bool = False) -> pandas.DataFrame:
     """A trace as a tidy frame: a row for each kernel and track; the columns of `session.profile()`, then `module` and `total_us`.
 
-    path: a trace in JSON (`.json`, `.json.gz`) of XProf, `jax.profiler`, Perfetto or `xe.trace_json`; or a folder that
-    `jax.profiler.trace` wrote, whose latest one is taken. module: an HloModule or session; its instructions of the same names fill in
-    opcode, bytes, flops, line and instruction. everything: all events that have a length, not only those that name an HLO operation.
+    Parameters
+    ----------
+    path
+        A trace in JSON (`.json`, `.json.gz`) of XProf, `jax.profiler`, Perfetto or `xe.trace_json`; or a folder that `jax.profiler.trace`
+        wrote, of
+        which the latest trace is taken.
+    module
+        An HloModule or session; its instructions of the same names fill in opcode, bytes, flops, line and instruction.
+    everything
+        All events that have a length, not only those that name an HLO operation.
 
-    Raises:
-        TraceFileError: no such file, no trace, or nothing in it that ran HLO.
+    Returns
+    -------
+    pandas.DataFrame
+        The rows.
+
+    Raises
+    ------
+    TraceFileError
+        There is no such file, it holds no trace, or nothing in it ran HLO.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> events = xe.trace_json(xe.compile(text), "run.json.gz")
+    >>> len(xe.load_trace("run.json.gz")) > 0
+    True
     """
     path = _file_of(Path(path))
     events = [e for e in _events(_content(path), path) if everything or "hlo_op" in e.arguments]

@@ -55,10 +55,27 @@ class SignatureDifference:
 
 
 def diff_signatures(first: Any, second: Any, static: tuple[int | str, ...] = ()) -> SignatureDifference:
-    """What differs between two calls as far as a compile depends on it.
+    """The differences between two calls as far as a compile depends on them.
 
-    first, second: the arguments of the calls: a tuple of positional ones, a mapping of keyword ones, or (tuple, mapping). static:
-    positions and names of arguments whose value counts.
+    Parameters
+    ----------
+    first, second
+        The arguments of the calls: a tuple of positional ones, a mapping of keyword ones, or (tuple, mapping).
+    static
+        Positions and names of arguments whose value counts.
+
+    Returns
+    -------
+    SignatureDifference
+        A row a difference; empty where JAX would not compile again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xla_explorer as xe
+    >>> print(xe.diff_signatures((np.zeros(3),), (np.zeros(4),)))
+    place    what   first  second
+    args[0]  shape  (3,)   (4,)
     """
     changes: list[SignatureChange] = []
     a, b = _arguments(first), _arguments(second)

@@ -37,6 +37,23 @@ def _installed(file: str, in_the_source_tree: Path) -> Path:
 
 
 def example(name: str = "attention") -> HloModule:
-    """A real module as JAX lowers it: `attention` (softmax attention, 8 heads) or `mlp_train` (one training step)."""
+    """A real module as JAX lowers it.
+
+    Parameters
+    ----------
+    name
+        `attention` (softmax attention, 8 heads) or `mlp_train` (one training step).
+
+    Returns
+    -------
+    HloModule
+        The module.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> len(xe.example("attention").entry.parameters())
+    3
+    """
     path = example_path(name)
     return parse_hlo(path.read_bytes(), path.name)

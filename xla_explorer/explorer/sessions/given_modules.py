@@ -11,13 +11,30 @@ from xla_explorer.hlo.verifier import VerifierOptions
 
 
 def verify(module: Any, options: VerifierOptions | None = None) -> None:
-    """Raise HloVerifyError with every violation, each with code, span and message; return when there is none.
+    """Check that a module is well formed.
 
-    module: an HloModule, HLO text, the path of a file, or what has a module. Source: xla/service/hlo_verifier.cc for the module, the
-    StableHLO constraints of each opcode for instructions.
+    Source: xla/service/hlo_verifier.cc for the module, the StableHLO constraints of each opcode for instructions.
 
-    Raises:
-        HloParseError: it is text, and malformed. LoadError: it is a path that cannot be read.
+    Parameters
+    ----------
+    module
+        An HloModule, HLO text, the path of a file, or an object that has a module.
+    options
+        What is checked; by default what XLA checks.
+
+    Raises
+    ------
+    HloVerifyError
+        The module breaks rules; `.violations` has every one, with code, place and message.
+    HloParseError
+        The text is malformed.
+    LoadError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> xe.verify("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }")
     """
     if options is None:
         verifier.verify(as_module(module))
@@ -28,9 +45,33 @@ def verify(module: Any, options: VerifierOptions | None = None) -> None:
 def evaluate(module: Any, *arrays: Any, **options: Any) -> Any:
     """The entry's result by the numpy reference: an array, or (nested) tuples of arrays as the module says.
 
-    module: as for `verify`. arrays: one argument a parameter: an array of the parameter's dtype and dimensions, a tuple of such for a
-    tuple parameter, or a Python number. options: `evaluator`, `max_elements`, `as_xla_cpu`, as `hlo.evaluator.evaluate` takes them.
-    EvaluationError names the parameter, what it wants and what it got. ElidedConstantsWarning where the text left values out.
+    ElidedConstantsWarning is given where the text left values out.
+
+    Parameters
+    ----------
+    module
+        As for `xe.verify`.
+    *arrays
+        One argument a parameter: an array of the parameter's dtype and dimensions, a tuple of such for a tuple parameter, or a Python
+        number.
+    **options
+        `evaluator`, `max_elements`, `as_xla_cpu` and the others of `hlo.evaluator.evaluate`.
+
+    Returns
+    -------
+    array or tuple
+        The result.
+
+    Raises
+    ------
+    EvaluationError
+        An argument does not fit; the message names the parameter, what it must be and what was given.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> float(xe.evaluate("ENTRY main { x = f32[] parameter(0) ROOT r = f32[] multiply(x, x) }", 3.0))
+    9.0
     """
     source = as_module(module)
     warn_of_elided_constants(source)

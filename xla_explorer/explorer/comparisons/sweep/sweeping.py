@@ -41,18 +41,48 @@ def sweep(
 ) -> pandas.DataFrame:
     """Compile, check and time every module with every option; a row each, in order, failures included.
 
-    modules: a mapping from names, or a sequence, of modules, HLO texts, paths or traced functions. options: a sequence (or a mapping from
-    names) of keyword arguments of `xe.compile`, such as `[{"passes": "default"}, {"passes": "none"}]`, or a mapping from a keyword to a
-    list of its values, of which all combinations are taken. executor: None is this process; a number, so many processes; a
-    `concurrent.futures` executor; a `dask.distributed.Client` (extra `sweep`). Compiles run side by side, timings of one machine never
-    do. repeats: timed runs (0: none). check: compare with the evaluator. store: a file of finished rows; the same sweep with the same
-    file goes on where it was ended, and repeats nothing. retries: how often a task is tried again whose worker died.
+    Columns: module, option, backend, status (`ok`, `values differ`, `failed`, `crashed`), error, note, instructions, kernels, flops,
+    bytes, peak_bytes (estimates and sizes of the result), compile_seconds, median_us, iqr_us, n, max_error, and where, when and with what.
+    Compiles run side by side; timings of one machine never do.
 
-    Columns: module, option, backend, status (`ok`, `values differ`, `failed`, `crashed`), error, note, instructions, kernels, flops, bytes,
-    peak_bytes (estimates and sizes of the result), compile_seconds, median_us, iqr_us, n, max_error, and where, when and with what.
+    Parameters
+    ----------
+    modules
+        A mapping from names, or a sequence, of modules, HLO texts, paths or traced functions.
+    options
+        A sequence (or a mapping from names) of keyword arguments of `xe.compile`, such as `[{"passes": "default"}, {"passes": "none"}]`;
+        or a
+        mapping from a keyword to a list of its values, of which all combinations are taken.
+    executor
+        None is this process; a number, so many processes; a `concurrent.futures` executor; a `dask.distributed.Client` (extra `sweep`).
+    repeats
+        Timed runs (0: none).
+    check
+        Compare with the evaluator.
+    seed
+        Of the random arguments.
+    store
+        A file of finished rows. The same sweep with the same file goes on where it was ended, and repeats nothing.
+    retries
+        How often a task is tried again whose worker died.
 
-    Raises:
-        SweepError: nothing to sweep, or options that are no plain data.
+    Returns
+    -------
+    pandas.DataFrame
+        The rows.
+
+    Raises
+    ------
+    SweepError
+        There is nothing to sweep, or options cannot be written as plain data.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> frame = xe.sweep({"gelu": text}, {"passes": ["default", "none"]}, repeats=0)
+    >>> list(frame["status"])
+    ['ok', 'ok']
     """
     tasks = [Task(name, text, option, settings, repeats, check, seed)
              for name, text in _named_texts(modules) for option, settings in named_options(options)]
