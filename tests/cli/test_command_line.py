@@ -161,7 +161,7 @@ def test_lab_copies_the_tour_and_the_course(tmp_path: Path) -> None:
 def test_a_seed_is_an_integer_from_0_on(command: str, seed: str, small: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main([command, small, f"--seed={seed}"])
-    assert caught.value.code == 2 and "is no seed" in capsys.readouterr().err
+    assert caught.value.code == 2 and "a seed must be an integer of at least 0" in capsys.readouterr().err
 
 
 def test_an_argument_that_is_no_array_of_numbers_is_named(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,7 +170,7 @@ def test_an_argument_that_is_no_array_of_numbers_is_named(small: str, tmp_path: 
     empty = tmp_path / "empty.npy"
     empty.touch()
     missing = tmp_path / "missing.npy"
-    for path, word in ((pickled, "Object arrays"), (empty, "is no .npy file"), (Path(small), "is no .npy file"), (missing, "No such file")):
+    for path, word in ((pickled, "Object arrays"), (empty, "cannot read numbers from"), (Path(small), "cannot read numbers from"), (missing, "No such file")):
         assert main(["run", small, "--args", str(path)]) == 2
         told = capsys.readouterr().err
         assert str(path) in told and word in told and "unsafely" not in told

@@ -101,7 +101,7 @@ def test_line_magics(shell: Shell) -> None:
         ("%%hlo --passes algsimpp\n" + ADD, "near: algsimp"),
         ("%%hlo --show everything\n" + ADD, "invalid choice: 'everything'"),
         ("%%hlo --args nothing\n" + ADD, "no variable is named 'nothing'"),
-        ("%%hlo 1x\n" + ADD, "no Python variable name"),
+        ("%%hlo 1x\n" + ADD, "is not a Python variable name"),
         ("%hlo_step nothing", "no variable is named 'nothing'"),
         ("%hlo_diff a", "takes two names"),
     ],

@@ -28,7 +28,7 @@ pytestmark = [
 
 # (what XLA does, words of our message or of XLA's, why we differ). What XLA aborts on counts as refused.
 DIFFERENCES = (
-    ("accepted", "is no permutation of the dimensions", "XLA's parser does not look at the order of a layout; its verifier refuses it"),
+    ("accepted", "must be a permutation of the dimensions", "XLA's parser does not look at the order of a layout; its verifier refuses it"),
     ("accepted", "entry_computation_layout does not fit", "XLA's parser does not compare it with the entry; its verifier does"),
     ("accepted", "more bytes than 64 bits can count", "no machine holds the array"),
     ("accepted", "expects 2 operands, but has", "XLA drops further operands of a dot without a word"),

@@ -56,7 +56,7 @@ def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]
         except OSError as problem:
             raise InputError(f"cannot read the argument {path}: {problem.strerror or problem}", hint) from None
         except (ValueError, EOFError, MemoryError) as problem:
-            raise InputError(f"the argument {path} is no .npy file of numbers: {problem}", hint) from None
+            raise InputError(f"cannot read numbers from {path}: {problem}", hint) from None
     return arrays, "arguments from " + ", ".join(given.args)
 
 

@@ -40,13 +40,13 @@ def _inputs(parser: argparse.ArgumentParser) -> None:
 
 def _seed(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no seed: an integer from 0 on")
+        raise argparse.ArgumentTypeError(f"a seed must be an integer of at least 0, got {text!r}")
     return int(text)
 
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of runs")
+        raise argparse.ArgumentTypeError(f"a number of runs must be an integer of at least 1, got {text!r}")
     return int(text)
 
 

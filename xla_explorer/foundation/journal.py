@@ -26,7 +26,7 @@ class JournalLevelError(XlaExplorerError, ValueError):
 
 
 class JournalFormatError(XlaExplorerError, ValueError):
-    """A file that is no journal."""
+    """A file that is not a journal."""
 
 
 class Level(enum.IntEnum):
@@ -45,7 +45,7 @@ class Level(enum.IntEnum):
         try:
             return cls[text.upper()]
         except KeyError:
-            raise JournalLevelError(f"there is no journal level {text!r}", "choose from off, passes, decisions, everything") from None
+            raise JournalLevelError(f"unknown journal level {text!r}", "choose from off, passes, decisions, everything") from None
 
 
 _OLD_KINDS: dict[str, tuple[str, Verdict]] = {
@@ -209,7 +209,7 @@ class Journal:
 
     @classmethod
     def from_json_lines(cls, text: str) -> Journal:
-        """Read what `to_json_lines` wrote. JournalFormatError names the first line that is no part of a journal."""
+        """Read what `to_json_lines` wrote. JournalFormatError names the first line that is not part of a journal."""
         journal = cls(Level.EVERYTHING)
         for number, line in enumerate(text.splitlines(), 1):
             try:
@@ -229,7 +229,7 @@ class Journal:
                     journal.level = Level.parse(row["level"])
             except (ValueError, KeyError, TypeError) as problem:
                 raise JournalFormatError(
-                    f"line {number} is no line of a journal ({type(problem).__name__}: {problem})", "journal.save(path) writes one"
+                    f"line {number} is not a line of a journal ({type(problem).__name__}: {problem})", "journal.save(path) writes one"
                 ) from None
         return journal
 

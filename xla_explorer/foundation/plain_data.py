@@ -31,7 +31,7 @@ _MOST_DIGITS: Final = 1 << 62  # larger integers than JSON readers like travel a
 
 
 class PlainDataError(XlaExplorerError, ValueError):
-    """A value that does not travel, or bytes that are no message."""
+    """A value that cannot travel, or bytes that are not a message."""
 
 
 _APART: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
@@ -153,7 +153,7 @@ class Message:
             self._names, self._table, self._root, sizes = json.loads(head)
             self._buffers = [read(int(size)) for size in sizes]
         except (ValueError, TypeError, RecursionError, MemoryError, OverflowError) as problem:
-            raise PlainDataError(f"this is no message: {type(problem).__name__}: {problem}") from None
+            raise PlainDataError(f"not a message: {type(problem).__name__}: {problem}") from None
 
     def value(self) -> Any:
         """The value. PlainDataError where the bytes are none."""
@@ -162,7 +162,7 @@ class Message:
         except PlainDataError:
             raise
         except Exception as problem:  # whatever hostile bytes lead to
-            raise PlainDataError(f"this is no message: {type(problem).__name__}: {problem}") from None
+            raise PlainDataError(f"not a message: {type(problem).__name__}: {problem}") from None
 
     def _read(self) -> Any:
         makers = [_maker(_class_named(name)) for name in self._names]
@@ -195,7 +195,7 @@ class Message:
             elif tag == "i":
                 made.append(int(entry[1], 16))
             else:
-                raise PlainDataError(f"this is no message: it has a part {tag!r}")
+                raise PlainDataError(f"not a message: it has a part {tag!r}")
         return of([self._root])[0]
 
     def _array(self, entry: list[Any]) -> Any:
@@ -213,14 +213,14 @@ def _dtype(name: str) -> np.dtype[Any]:
 
         found = np.dtype(getattr(ml_dtypes, name))
     if found.hasobject:
-        raise PlainDataError(f"this is no message: an array of {name}")
+        raise PlainDataError(f"not a message: an array of {name}")
     return found
 
 
 def _class_named(name: str) -> type:
     matched = _NAME.fullmatch(name)
     if matched is None:
-        raise PlainDataError(f"this is no message: it names a class {name!r}")
+        raise PlainDataError(f"not a message: it names a class {name!r}")
     module, path = matched.groups()
     found: Any = sys.modules.get(module)
     if found is None and module.startswith("xla_explorer."):
@@ -252,7 +252,7 @@ def _maker(cls: type) -> Callable[[list[Any]], Any]:
 
 def _named_tuple(cls: Any, values: list[Any]) -> Any:
     if len(values) != len(cls._fields):
-        raise PlainDataError(f"this is no message: a {cls.__qualname__} of {len(values)} fields")
+        raise PlainDataError(f"not a message: a {cls.__qualname__} of {len(values)} fields")
     return tuple.__new__(cls, values)
 
 

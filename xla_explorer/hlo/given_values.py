@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 
 class GivenValueProblem(Exception):
-    """A value is no array, or a number that the type does not hold. `message` says of the value what is wrong; `hint`, the next step."""
+    """A value is not an array, or a number that the type does not hold. `message` says which and why; `hint`, the next step."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)

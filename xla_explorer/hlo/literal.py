@@ -36,7 +36,7 @@ class Literal:
         """The value, in logical row-major order, dtype of the element type. Read-only."""
         if self._array is None:
             if self._text is None:
-                raise TypeError(f"a literal of shape {self.shape} is no array")
+                raise TypeError(f"a literal of shape {self.shape} is not an array")
             self._array = TEXT.read_array(self.shape, self._text)
             self._array.setflags(write=False)
         return self._array

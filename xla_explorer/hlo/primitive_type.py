@@ -71,7 +71,7 @@ class PrimitiveType:
         return primitive_type, (self.name,)
 
     def __getitem__(self, dimensions: int | tuple[int, ...]) -> Any:
-        """`f32[2, 3]` is the Shape with the default layout; `f32[()]` the scalar. ShapeError for what are no sizes."""
+        """`f32[2, 3]` is the Shape with the default layout; `f32[()]` the scalar. ShapeError for anything but sizes."""
         return PrimitiveType.make_shape(self, dimensions if isinstance(dimensions, tuple) else (dimensions,))
 
 

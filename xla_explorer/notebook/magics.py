@@ -101,7 +101,7 @@ class HloMagics(Magics):
         if given.time and given.no_run:
             raise UsageError("argument --time: a profile runs the module; leave out --no-run, or --time")
         if not given.name.isidentifier():
-            raise UsageError(f"argument name: {given.name!r} is no Python variable name")
+            raise UsageError(f"argument name: {given.name!r} is not a Python variable name")
         backends = [name for name in given.backend.split(",") if name] or ["cpu"]
         sessions = {}
         for backend in backends:

@@ -41,14 +41,14 @@ def test_generated_signature_names_the_attributes() -> None:
         (lambda b, x: b.sort(x, dimension=0), "sort needs to_apply="),
         (lambda b, x: b.slice(x, starts=0), "slice has no attribute starts"),
         (lambda b, x: b.custom_call(x, target="foo"), "give shape="),
-        (lambda b, x: b.transpose(x, dimensions=(0, 0)), "no permutation"),
+        (lambda b, x: b.transpose(x, dimensions=(0, 0)), "must be a permutation"),
         (lambda b, x: b.pad(x, 0, padding="nonsense"), "low_high"),
         (lambda b, x: b.fft(x, fft_type="FFT", fft_length=6), "complex"),
         (lambda b, x: b.broadcast(x, (4, 7), (0, 1)), "6 vs 7"),
         (lambda b, x: b.reshape(x, 5, 5), "element counts differ"),
         (lambda b, x: b.while_(x, condition=lambda v: v < 9, body=lambda v: v), r"it must return pred\[\]"),
         (lambda b, x: b.convolution(x, x, window={"stride": 2}, dim_labels="bf_io->bf"), "size="),
-        (lambda b, x: b.convert(x, "f99"), "no element type"),
+        (lambda b, x: b.convert(x, "f99"), "expected an element type"),
     ],
 )
 def test_refusals_say_what_to_write(program: Program, message: str) -> None:

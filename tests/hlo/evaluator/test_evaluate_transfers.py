@@ -57,7 +57,7 @@ def test_send_to_and_receive_from_the_host() -> None:
     result = evaluate(module, np.array([1, 2], np.float32), evaluator=Evaluator(host=host))
     np.testing.assert_array_equal(result, [6, 12])
     silent = Host()
-    with pytest.raises(EvaluationError, match="nobody sends"):
+    with pytest.raises(EvaluationError, match="nothing is sent"):
         evaluate(module, np.array([1, 2], np.float32), evaluator=Evaluator(host=silent))
     np.testing.assert_array_equal(silent.sent[5][0], [1, 2])
 

@@ -192,7 +192,7 @@ BAD = [
     ("after-all", "f32[]", "", "", "must be a token"),
     ("add-dependency", "f32[];f32[]", "", "", "must be a token"),
     ("copy-done", "f32[4]", "", "", "context"),
-    ("transpose", "f32[2,3]", "dimensions={0,0}", "", "no permutation"),
+    ("transpose", "f32[2,3]", "dimensions={0,0}", "", "must be a permutation"),
     ("reverse", "f32[2,3]", "dimensions={2}", "", "out of range"),
     ("slice", "f32[4]", "slice={[0:9]}", "", r"\[0:9\]"),
     ("slice", "f32[4]", "slice={[0:4:0]}", "", "stride"),

@@ -57,7 +57,7 @@ MALFORMED = [
         "add the missing '}'",
     ),
     ("layout rank", "ENTRY e {\n  ROOT p = f32[2]{1,0} parameter(0)\n}", "minor to major size is 2", 2, 18, "fastest"),
-    ("layout permutation", "ENTRY e {\n  ROOT p = f32[2,2]{0,0} parameter(0)\n}", "no permutation", 2, 20, "once"),
+    ("layout permutation", "ENTRY e {\n  ROOT p = f32[2,2]{0,0} parameter(0)\n}", "must be a permutation", 2, 20, "once"),
     (
         "two roots",
         "ENTRY e {\n  ROOT p = f32[] parameter(0)\n  ROOT q = f32[] negate(p)\n}",

@@ -21,8 +21,8 @@ OURS = {
     "12.29 literal f32[4]": "ROOT %c = f32[4]{0} constant({...})",  # XLA fills a counter in
     "12.69 async-start": "ROOT %d = f32[4]{0} async-done(%s)",  # the long form, which XLA reads as the same
     "13.1 bad literal f32[2] 1": "ROOT %c = f32[2]{0} constant(1)",  # the one element that is said; the others are zero
-    "13.26 bad layout perm": "is no permutation of the dimensions",  # which XLA leaves to its verifier
-    "13.28 layout dup": "is no permutation of the dimensions",
+    "13.26 bad layout perm": "must be a permutation of the dimensions",  # which XLA leaves to its verifier
+    "13.28 layout dup": "must be a permutation of the dimensions",
     "13.41 bad sharding count": "ROOT %p = f32[4,4]{1,0} parameter(0), sharding={devices=[2,2]0,1,2}",  # the places that are not said are device 0
 }
 

@@ -52,7 +52,8 @@ def decode_dense(reader: Reader, shape: Shape, text: str, at: int) -> Literal:
         if not all(_NUMBER.fullmatch(piece) for piece in pieces):
             bad = next(piece for piece in pieces if not _NUMBER.fullmatch(piece))
             reader.fail(
-                f"{bad[:40]!r} is no number", "write numbers, true, false, or bits such as 0x7F800000", at + text.index(bad), len(bad)
+                f"expected a number, got {bad[:40]!r}",
+                "write numbers, true, false, or bits such as 0x7F800000", at + text.index(bad), len(bad)
             )
         try:
             array = _complex(shape, pieces) if kind.is_complex else _numbers(shape, pieces)
@@ -107,7 +108,7 @@ def _from_bytes(reader: Reader, shape: Shape, raw: bytes, at: int) -> np.ndarray
             return np.array([bool(raw[0])])
         return np.unpackbits(np.frombuffer(raw, np.uint8), bitorder="little")[: shape.element_count].astype(np.bool_)
     if len(raw) % kind.dtype.itemsize:
-        reader.fail(f"{len(raw)} bytes are no whole number of {kind.name}", "print the constant anew", at)
+        reader.fail(f"{len(raw)} bytes are not a multiple of the size of {kind.name}", "print the constant anew", at)
     return np.frombuffer(raw, kind.dtype)
 
 

@@ -74,7 +74,7 @@ def element_type(reader: Reader) -> PrimitiveType:
         reader.expect(">", "a complex type")
         if part.name not in ("f32", "f64"):
             reader.refuse(
-                "element-type", f"complex<{part.name}> is no HLO type", "use complex<f32> or complex<f64>", start, reader.at - start
+                "element-type", f"HLO has no type complex<{part.name}>", "use complex<f32> or complex<f64>", start, reader.at - start
             )
         return PRIMITIVE_TYPES["c64" if part.name == "f32" else "c128"]
     found = _ELEMENTS.get(name)
@@ -82,7 +82,7 @@ def element_type(reader: Reader) -> PrimitiveType:
         reader.at = start
         reader.refuse(
             "element-type",
-            f"{name or reader.found()} is no element type that HLO has",
+            f"{name or reader.found()} is not an element type of HLO",
             f"HLO has i1, i2 to i64, ui2 to ui64, f16, bf16, f32, f64, complex and {', '.join(sorted(_FLOAT_NAMES)[:3])} ...",
             start,
             max(len(name), 1),
@@ -156,7 +156,7 @@ def _other_type(reader: Reader) -> MlirType:
             reader.expect("<", "a future type")
             return FutureType(tuple([t for t in type_list(reader, ">") if isinstance(t, Shape)]))
         if name.startswith("mhlo.async_bundle"):
-            reader.refuse("mhlo-async", "MHLO's asynchronous bundles are no StableHLO", "export StableHLO", start, len(name) + 1)
+            reader.refuse("mhlo-async", "StableHLO has no asynchronous bundles, which are MHLO's", "export StableHLO", start, len(name) + 1)
         if f"!{name}" in reader.aliases:
             return _alias(reader, f"!{name}")
         return OpaqueType(f"!{name}" + (reader.balanced() if reader.peek("<") else ""))
@@ -205,7 +205,7 @@ def read_shape(reader: Reader) -> Shape:
     if not isinstance(found, Shape):
         reader.refuse(
             "value-type",
-            f"{reader.text[start : reader.at]} is no type of a value that HLO knows",
+            f"{reader.text[start : reader.at]} is not a type of values in HLO",
             "values are tensors, tokens and tuples of them",
             start,
             reader.at - start,

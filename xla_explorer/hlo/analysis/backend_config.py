@@ -9,7 +9,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def json_config(i: HloInstruction) -> dict[str, Any]:
-    """The object; empty when there is none, or it is no JSON object."""
+    """The object; empty when there is none, or it is not a JSON object."""
     text = i.attributes.get("backend_config")
     try:
         found = json.loads(text) if isinstance(text, str) else {}

@@ -29,7 +29,7 @@ def in_place_pairs(i: HloInstruction) -> tuple[tuple[int, tuple[int, ...]], ...]
 
 
 def in_place_fusion_operand(fusion: HloInstruction) -> int | None:
-    """The operand that a fusion updates in place, or None when its root is no update or it reads the buffer out of step."""
+    """The operand that a fusion updates in place, or None when its root is not an update or it reads the buffer out of step."""
     root = fusion.called[0].root
     if root.opcode.name != "dynamic-update-slice":
         return None

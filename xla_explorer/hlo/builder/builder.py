@@ -52,7 +52,7 @@ def shape_of(given: Any) -> Shape:
         return parse_shape(given)
     if hasattr(given, "shape") and hasattr(given, "dtype"):
         return array_shape(primitive_type_of(given.dtype), given.shape)
-    raise HloBuilderError(f"{given!r} is no shape", "write for instance xe.f32[128, 256]")
+    raise HloBuilderError(f"expected a shape, got {given!r}", "write for instance xe.f32[128, 256]")
 
 
 def type_of(given: Any) -> PrimitiveType:
@@ -64,7 +64,7 @@ def type_of(given: Any) -> PrimitiveType:
     try:
         return primitive_type_of(given)
     except TypeError as error:
-        raise HloBuilderError(f"{given!r} is no element type: {error}", "write for instance xe.f32") from None
+        raise HloBuilderError(f"expected an element type, got {given!r}: {error}", "write for instance xe.f32") from None
 
 
 class HloBuilder(StructuredControl):
@@ -101,7 +101,7 @@ class HloBuilder(StructuredControl):
         self._built = False
 
     def __getattr__(self, name: str) -> Callable[..., HloValue]:
-        """`b.exp(x)` is `x.exp()`: what is no opcode and no method of the builder is asked of the first value."""
+        """`b.exp(x)` is `x.exp()`: a name that is neither an opcode nor a method of the builder is looked up on the first value."""
         if not name.startswith("_") and callable(getattr(HloValue, name, None)):
 
             def of_value(value: Any, *others: Any, **options: Any) -> HloValue:

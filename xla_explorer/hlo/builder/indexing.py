@@ -16,7 +16,7 @@ def index_value(value: HloValue, index: Any) -> HloValue:
     if value.shape.is_tuple:
         count = len(value.shape.tuple_shapes)
         if not isinstance(index, int) or not -count <= index < count:
-            raise IndexError(f"{index!r} is no element of a tuple of {count}")
+            raise IndexError(f"a tuple of {count} elements has no element {index!r}")
         return value.builder.get_tuple_element(value, index % count)
     parts = list(index) if isinstance(index, tuple) else [index]
     rank = value.shape.rank

@@ -140,7 +140,7 @@ def sub_attributes(tokens: Tokens, readers: Mapping[str, Reader]) -> dict[str, s
 def _profile_types(tokens: Tokens) -> str:
     at, text = tokens.start, integers(tokens)
     if any(number not in "0123" for number in text[1:-1].split(",")):
-        raise TextProblem(f"{text} holds what is no type of a profile", at, "types count from 0 to 3", tokens.previous_end - at)
+        raise TextProblem(f"{text} must list types of profiles", at, "types count from 0 to 3", tokens.previous_end - at)
     return text
 
 

@@ -39,7 +39,7 @@ def _iota(tokens: Tokens) -> str:
     tokens.advance()
     order = _numbers(tokens, "(", ")")
     if sorted(order) != list(range(len(sizes))):
-        message = f"T({_joined(order)}) is no permutation of the dimensions 0 to {len(sizes) - 1}"
+        message = f"the transpose T({_joined(order)}) must list each of the dimensions 0 to {len(sizes) - 1} once"
         raise TextProblem(message, start, "list each dimension once", tokens.previous_end - start)
     return f"[{_joined(sizes)}]T({_joined(order)})"
 
@@ -220,7 +220,7 @@ def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bo
         at = tokens.start
         name = tokens.expect(STRING, "an axis of the mesh in quotes")[1:-1]
         if name not in known:
-            raise TextProblem(f"'{name}' is no axis of the mesh", at, f"the mesh has {', '.join(known) or 'no axes'}", len(name) + 2)
+            raise TextProblem(f"the mesh has no axis '{name}'", at, f"the mesh has {', '.join(known) or 'no axes'}", len(name) + 2)
         first, last, text = 1, known[name], f"'{name}'"
         if tokens.eat(":"):
             tokens.expect("(", "'(' and the steps before the part")

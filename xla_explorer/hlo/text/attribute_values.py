@@ -411,12 +411,12 @@ ORDINARY: dict[Reader, re.Pattern[str]] = {
 
 
 def reader_of(opcode_name: str, name: str) -> Reader | None:
-    """The reader of an attribute; None for one that nobody knows."""
+    """The reader of an attribute; None for an unknown one."""
     return READERS.get((opcode_name, name)) or READERS.get(name)
 
 
 def canonical_value(opcode_name: str, name: str, text: str) -> str:
-    """The value of an attribute in the spelling of its codec. TextProblem (offsets in `text`) for what is no such value."""
+    """The value of an attribute in the spelling of its codec. TextProblem (offsets in `text`) for any other text."""
     reader = reader_of(opcode_name, name)
     if reader is None:
         return text

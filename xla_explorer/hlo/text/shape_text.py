@@ -130,7 +130,7 @@ def _sizes(tokens: Tokens, name: str) -> tuple[tuple[int, ...], tuple[bool, ...]
                     raise TextProblem("the dimensions are never closed", opening, f"write {name}[...] with a closing ]")
                 seen = tokens.text[tokens.start : tokens.end] if tokens.kind not in ("]", ",") else "nothing"
                 hint = "a dimension is a number, <= and a number, or ?"
-                raise TextProblem(f"{seen} is no size of a dimension", tokens.start, hint, max(tokens.end - tokens.start, 1))
+                raise TextProblem(f"expected the size of a dimension, got {seen}", tokens.start, hint, max(tokens.end - tokens.start, 1))
             sizes.append(size)
             tokens.advance()
         if not tokens.eat(","):
@@ -187,7 +187,7 @@ def _layout(tokens: Tokens, rank: int) -> Layout:
         )
     if sorted(numbers) != list(range(rank)):
         raise TextProblem(
-            f"the layout {{{','.join(map(str, numbers))}}} is no permutation of the dimensions 0 to {rank - 1}",
+            f"the layout {{{','.join(map(str, numbers))}}} must be a permutation of the dimensions 0 to {rank - 1}",
             start,
             "list each dimension once, the fastest varying first",
             length,
@@ -279,7 +279,7 @@ class _Properties:
             name = tokens.value
             if not PRIMITIVE_TYPES[name].is_integer:
                 raise TextProblem(
-                    f"{mark}({name}) is no type of indices", tokens.start, "write an unsigned integer type such as u32", len(name)
+                    f"{mark}({name}) must name a type of indices", tokens.start, "write an unsigned integer type such as u32", len(name)
                 )
             tokens.advance()
         tokens.eat(")")

@@ -17,7 +17,7 @@ def decode_source(text: str | bytes, filename: str | None) -> str:
             shown = before + raw[problem.start :].decode("utf-8", "replace")
             span = SourceSpan.from_offset(shown, len(before), 1, filename)
             raise HloParseError(
-                f"byte 0x{raw[problem.start]:02x} at offset {problem.start} is no UTF-8",
+                f"byte 0x{raw[problem.start]:02x} at offset {problem.start} is not valid UTF-8",
                 span,
                 "save the file as UTF-8; is it a serialized proto rather than text?",
             ) from None

@@ -16,7 +16,7 @@ _WRITTEN = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 
 class _NoEscape(Exception):
-    """A backslash with what is no escape behind it."""
+    """A backslash that begins no escape."""
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
@@ -37,7 +37,7 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
 
 
 def string_value(quoted: str) -> str | None:
-    """The content of a string in quotes of either kind; bytes that are no UTF-8 are lone surrogates. None where an escape is none.
+    """The content of a string in quotes of either kind; bytes that are not UTF-8 are lone surrogates. None where an escape is unknown.
 
     Examples
     --------

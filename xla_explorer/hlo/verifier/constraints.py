@@ -130,7 +130,7 @@ def layouts_are_permutations(i: HloInstruction) -> Reason | None:
             place = f" at {{{','.join(map(str, index))}}}" if index else ""
             return refuse(
                 "layout-not-a-permutation",
-                f"layout {leaf.layout!r} of {leaf.text_without_layout}{place} is no permutation of "
+                f"layout {leaf.layout!r} of {leaf.text_without_layout}{place} must be a permutation of "
                 f"its {leaf.rank} dimensions",
             )
     return None

@@ -30,7 +30,7 @@ def parameter_findings(computation: HloComputation, parameters: list[HloInstruct
     for parameter in parameters:
         number = parameter.payload
         if not isinstance(number, int) or number < 0:
-            yield "parameter-number", f"parameter number {number!r} is no natural number", parameter
+            yield "parameter-number", f"a parameter number must be an integer of at least 0, got {number!r}", parameter
         elif number in taken:
             yield "parameter-repeated", f"parameter {number} is %{taken[number].name} already", parameter
         else:

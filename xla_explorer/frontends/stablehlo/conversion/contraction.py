@@ -64,7 +64,7 @@ def dot_general(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Batch and contracting dimensions of each side."""
     numbers = scope.attribute(operation, "dot_dimension_numbers", required=True)
     if not isinstance(numbers, dict):
-        scope.fail("dot_dimension_numbers is no set of dimension numbers", "write #stablehlo.dot<...>")
+        scope.fail("dot_dimension_numbers must be a set of dimension numbers", "write #stablehlo.dot<...>")
     attributes = {
         f"{side}_{ours}_dims": integers(numbers.get(f"{side}_{theirs}_dimensions", ()))
         for side in ("lhs", "rhs")
@@ -158,7 +158,7 @@ def _flags(given: Any, count: int) -> list[bool]:
 
 
 def _pairs(given: Any, count: int) -> list[tuple[int, int]]:
-    """Low and high padding, from a dense matrix or nested lists; nothing is no padding."""
+    """Low and high padding, from a dense matrix or nested lists; no attribute means no padding."""
     if given is None:
         return [(0, 0)] * count
     flat = [int(v) for v in (given.array.reshape(-1) if isinstance(given, Literal) else [n for row in given for n in row])]

@@ -110,7 +110,7 @@ def pad(scope: Scope, operation: Operation) -> list[HloInstruction]:
 def _numbers(scope: Scope, operation: Operation, attribute: str, names: tuple[str, ...]) -> dict[str, Any]:
     given = scope.attribute(operation, attribute, required=True)
     if not isinstance(given, dict):
-        scope.fail(f"{attribute} of {operation.name} is no set of dimension numbers", f"write {attribute} = #stablehlo...")
+        scope.fail(f"{attribute} of {operation.name} must be a set of dimension numbers", f"write {attribute} = #stablehlo...")
     found: dict[str, Any] = {name: integers(given.get(name, ())) for name in names}
     found["index_vector_dim"] = given.get("index_vector_dim", 0)
     found["indices_are_sorted"] = bool(operation.attributes.get("indices_are_sorted", False))

@@ -181,7 +181,7 @@ class ModuleConverter:
     def _shape(self, argument: Argument) -> Shape:
         if not isinstance(argument.type, Shape):
             self.reader.refuse(
-                "value-type", "an argument that is no tensor, token or tuple", "pass tensors", argument.at, max(len(argument.name), 1)
+                "value-type", "an argument that is not a tensor, token or tuple", "pass tensors", argument.at, max(len(argument.name), 1)
             )
         return argument.type
 

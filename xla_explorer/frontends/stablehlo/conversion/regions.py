@@ -19,7 +19,7 @@ def combiner(scope: Scope, region: Region, name: str, shapes: Sequence[Shape] | 
     for number, argument in enumerate(region.arguments):
         shape = shapes[number] if shapes is not None else argument.type
         if not isinstance(shape, Shape):
-            scope.refuse("value-type", "an argument of a region that is no tensor", "use tensors")
+            scope.refuse("value-type", "an argument of a region that is not a tensor", "use tensors")
         inner.values[argument.name] = [computation.add_parameter(number, shape)]
     computation.set_root(inner.pack(inner.run(region)))
     return computation

@@ -251,7 +251,7 @@ class Scope:
         """The stated shape of a result."""
         kind = operation.types[number] if number < len(operation.types) else None
         if not isinstance(kind, Shape):
-            self.refuse("value-type", f"result {number} of {operation.name} is no tensor, token or tuple", "use tensors")
+            self.refuse("value-type", f"result {number} of {operation.name} must be a tensor, token or tuple", "use tensors")
         return kind
 
     def result_tuple(self, operation: Operation) -> Shape:
@@ -268,7 +268,7 @@ class Scope:
         """A required attribute that is a whole number."""
         value = self.attribute(operation, name, required=True)
         if not isinstance(value, int):
-            self.fail(f"{name} of {operation.name} is no whole number", f"write {name} = 0 : i64")
+            self.fail(f"{name} of {operation.name} must be an integer", f"write {name} = 0 : i64")
         return value
 
     def integers(self, operation: Operation, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
@@ -283,7 +283,7 @@ class Scope:
         """An attribute that is a value of an enumeration; without a default it is required."""
         value = self.attribute(operation, name, default, required=default is None)
         if not isinstance(value, (Keyword, str)):
-            self.fail(f"{name} of {operation.name} is no value of an enumeration", f"write {name} = #stablehlo<...>")
+            self.fail(f"{name} of {operation.name} must be a value of an enumeration", f"write {name} = #stablehlo<...>")
         return str(value)
 
     # -- errors and places -------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ class Host:
         """Called by the evaluator for each transfer from the host; `what` names the instruction in the error."""
         if self.on_receive is None:
             raise EvaluationError(
-                f"{what} wants {shape.text_without_layout} from the host on channel {channel}, and nobody sends",
+                f"{what} wants {shape.text_without_layout} from the host on channel {channel}, but nothing is sent",
                 "session.host.on_receive = a function of channel and shape; xe.evaluate takes host=xe.Host(on_receive=...)",
             )
         return self.on_receive(channel, shape)

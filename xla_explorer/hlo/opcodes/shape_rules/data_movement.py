@@ -61,7 +61,7 @@ def transpose(operands: tuple[Shape, ...], attributes: Attributes, called: Any) 
     require_array(operand)
     if sorted(order) != list(range(operand.rank)):
         raise ShapeError(
-            f"dimensions {_braces(order)} are no permutation of the {operand.rank} dimensions of {bare(operand)}"
+            f"dimensions {_braces(order)} must be a permutation of the {operand.rank} dimensions of {bare(operand)}"
         )
     return array_shape(
         operand.element_type, [operand.dimensions[d] for d in order], None, tuple([operand.dynamic[d] for d in order])
