@@ -28,22 +28,70 @@ def compile(
     memory_limit: int | None = None,
     **backend_options: Any,
 ) -> Session:
-    """Compile a module (or HLO text, or a traced function) and keep everything that happened.
+    """Compile a module and keep everything that happened.
 
-    backend: `cpu`, `gpu`, `interpreter` or a plug-in's name. passes: `default`, `none`, or a pipeline string. journal: off, passes,
-    decisions, everything. threads: None lets the backend choose. verify: check the module first. check_passes: verify after each pass
-    too. check_values: arguments (True: random ones) on which the module is evaluated after each pass that changed it; the compile fails
-    with a ValuesDifferError that names the first pass after which the values differ. keep_errors: return the session of a failed
-    compile instead of raising. isolate: do all of it in a child process, so that a crash, an endless loop (timeout: seconds a
-    compile or a run may take) or exhausted memory (memory_limit: bytes) there is an IsolatedError that names the pass, or the kernel and
-    its HLO; None: what `xe.options` says. The backend `xla` has a process of its own anyway. backend_options: what one backend alone
-    reads; of `gpu`: architecture, device, libraries, math, tf32, graphs, synchronous; of `cpu`: donate, excess_precision, fusion_policy. A
-    name that it does not read is an error, which lists them.
+    Parameters
+    ----------
+    module
+        A module, HLO text or a traced function.
+    backend
+        `cpu`, `gpu`, `interpreter` or a plug-in's name. The backend `xla` compiles in a process of its own.
+    passes
+        `default`, `none`, or a pipeline string.
+    journal
+        off, passes, decisions or everything.
+    threads
+        None lets the backend choose.
+    verify
+        Check the module first.
+    check_passes
+        Verify after each pass too.
+    check_values
+        Arguments (True: random ones) on which the module is evaluated after each pass that changed it. The compile fails with a
+        ValuesDifferError
+        that names the first pass after which the values differ.
+    cache
+        Take native code from the cache of this user and store it there.
+    control
+        Overrides of decisions; `session.override` makes one.
+    keep_errors
+        Return the session of a failed compile instead of raising.
+    filename
+        The name that messages show for HLO text.
+    isolate
+        Do all of it in a child process, so that a crash, an endless loop or exhausted memory there is an IsolatedError that names the
+        pass, or the
+        kernel and its HLO. None: what `xe.options` says.
+    timeout
+        Seconds that an isolated compile or run may take.
+    memory_limit
+        Bytes that the child may take.
+    **backend_options
+        What one backend alone reads; of `gpu`: architecture, device, libraries, math, tf32, graphs, synchronous; of `cpu`: donate,
+        excess_precision, fusion_policy. A name that the backend does not read is an error, which lists them.
 
-    Raises:
-        HloParseError, HloVerifyError: the module is malformed; with places and next steps.
-        UnknownBackendError, UnknownOptionError, PipelineSyntaxError: a name is unknown; with near ones.
-        CompileFailedError: a pass or the backend failed; `.session` shows every step before.
+    Returns
+    -------
+    Session
+        The compile, to run and to ask.
+
+    Raises
+    ------
+    HloParseError, HloVerifyError
+        The module is malformed; with places and next steps.
+    UnknownBackendError, UnknownOptionError, PipelineSyntaxError
+        A name is unknown; with near ones.
+    CompileFailedError
+        A pass or the backend failed; `.session` shows every step before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> session = xe.compile(text)
+    >>> session(np.zeros(4, np.float32)).tolist()
+    [1.0, 1.0, 1.0, 1.0]
     """
     return Session.of(
         module, backend, passes, journal, threads, verify=verify, check_passes=check_passes, check_values=check_values, cache=cache,

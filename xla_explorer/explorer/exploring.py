@@ -48,8 +48,35 @@ def explore(thing: Any, **options: Any) -> Any:
 def graph(thing: Any, around: Any = None, radius: int = 2, *, engine: str = "own") -> Graph:
     """The graph of a module, a computation, HLO text, a trace or a session.
 
-    around: an instruction (name or id): only what is at most `radius` edges away. A session's graph shows its fusions as boxes and the
-    refused ones as dashed edges labelled with the code of the reason. KeyError with near names when there is no such instruction.
+    A session's graph shows its fusions as boxes and the refused ones as dashed edges labelled with the code of the reason.
+
+    Parameters
+    ----------
+    thing
+        What is drawn.
+    around
+        An instruction (name or id): only what is at most `radius` edges away.
+    radius
+        See `around`.
+    engine
+        `own`, or the name of a Graphviz engine such as `dot`.
+
+    Returns
+    -------
+    Graph
+        The graph; notebooks show it as a picture.
+
+    Raises
+    ------
+    KeyError
+        No instruction has the name of `around`; with near names.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> xe.graph(text)
+    <Graph module_main: 3 nodes, 3 edges>
     """
     passes = getattr(thing, "passes", None)
     if passes is not None:

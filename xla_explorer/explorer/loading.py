@@ -10,16 +10,42 @@ from xla_explorer.explorer.xla_dump import XlaDump
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a module from a file: HLO text (`.hlo`, `.txt`), StableHLO or MHLO (`.mlir` as text; as bytecode or portable artifact with the
-    extra `jax`), also gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`.
+    """Read a module from a file.
 
-    Raises:
-        HloParseError: with the place in the file.
-        LoadError: the file does not exist, cannot be read, or unpacks to more bytes than the environment's
-            XLA_EXPLORER_LARGEST_FILE (1 GiB).
-        DumpError: the folder holds no dump.
-        StablehloError: MLIR text that cannot be read, with the place; StablehloUnsupportedError: with the Reason.
-        MissingExtraError, MlirConversionError: bytecode without jaxlib, or such that it refuses.
+    HLO text (`.hlo`, `.txt`), StableHLO or MHLO (`.mlir` as text; as bytecode or portable artifact with the extra `jax`), also gzipped
+    (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`.
+
+    Parameters
+    ----------
+    path
+        The file or folder.
+
+    Returns
+    -------
+    HloModule or XlaDump
+        What the file holds.
+
+    Raises
+    ------
+    HloParseError
+        The text is malformed; with the place in the file.
+    LoadError
+        The file does not exist, cannot be read, or unpacks to more bytes than the environment's XLA_EXPLORER_LARGEST_FILE (1 GiB).
+    DumpError
+        The folder holds no dump.
+    StablehloError
+        MLIR text that cannot be read, with the place; StablehloUnsupportedError: with the Reason.
+    MissingExtraError, MlirConversionError
+        Bytecode without jaxlib, or bytecode that jaxlib refuses.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> written = Path("small.hlo").write_text(text)
+    >>> xe.load("small.hlo").entry.root.name
+    'r'
     """
     checked = checked_path(path)
     return XlaDump(checked) if _is_folder(checked) else load_module(checked)

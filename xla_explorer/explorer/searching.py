@@ -19,16 +19,49 @@ def search_fusion(
     seed: int = 0,
     progress: bool = False,
 ) -> FusionSearch[Session]:
-    """Search sets of fusion decisions by trial: each trial turns some decisions of the compile round, checks the values and takes the time.
+    """Search sets of fusion decisions by trial: each trial reverses some decisions of the compile, checks the values and takes the time.
 
-    module: an HloModule, HLO or StableHLO text, a path, a traced function, or a session. arrays: arguments; random ones by default.
-    strategy: `random` turns up to four decisions round at once; `beam` keeps the `width` fastest sets so far and turns one more round in
-    each. What is illegal stays refused, so a forced pair may change nothing. repeats: timed runs of a trial; the best is timed again
-    in turns with the base, three times as often. predicted_us: least time by the roofline of this machine for bytes and operations of the
-    whole program (None where the backend knows no roofline).
+    A pair whose fusion is illegal stays refused, so a forced pair may change nothing. The result's `predicted_us` is the least time by the
+    roofline of this machine for bytes and operations of the whole program (None where the backend knows no roofline).
 
-    Raises:
-        XlaExplorerError: an unknown strategy, or a number of trials below one.
+    Parameters
+    ----------
+    module
+        An HloModule, HLO or StableHLO text, a path, a traced function, or a session.
+    *arrays
+        Arguments; random ones by default.
+    strategy
+        `random` reverses up to four decisions at once; `beam` keeps the `width` fastest sets so far and reverses one more in each.
+    trials
+        How many sets are tried.
+    backend
+        As for `xe.compile`.
+    width
+        See `strategy`.
+    repeats
+        Timed runs of a trial; the best is timed again in turns with the base, three times as often.
+    seed
+        Of the random choices.
+    progress
+        Show a progress line.
+
+    Returns
+    -------
+    FusionSearch
+        The trials, the fastest first.
+
+    Raises
+    ------
+    XlaExplorerError
+        The strategy is unknown, or the number of trials is below one.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> found = xe.search_fusion(text, trials=1, repeats=1)
+    >>> type(found).__name__
+    'FusionSearch'
     """
     base = module if isinstance(module, Session) else Session.of(module, backend=backend)
     return search(base, *arrays, strategy=strategy, trials=trials, width=width, repeats=repeats, seed=seed, progress=progress)

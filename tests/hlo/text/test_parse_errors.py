@@ -10,7 +10,7 @@ from xla_explorer.hlo.text import HloParseError, parse_hlo
 
 # (what, text, part of the message, line, column, part of the hint)
 MALFORMED = [
-    ("bad shape", "ENTRY e {\n  ROOT p = f32[2,x] parameter(0)\n}", "x is no size", 2, 18, "a number"),
+    ("bad shape", "ENTRY e {\n  ROOT p = f32[2,x] parameter(0)\n}", "expected the size of a dimension, got x", 2, 18, "a number"),
     ("bad type", "ENTRY e {\n  ROOT p = f23[2] parameter(0)\n}", "unknown element type f23", 2, 12, "f32"),
     (
         "unknown opcode",

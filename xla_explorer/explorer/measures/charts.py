@@ -20,10 +20,32 @@ if TYPE_CHECKING:
 
 
 def roofline_chart(profile: pandas.DataFrame) -> Any:
-    """Kernels of a profile (`session.profile(...)`) as points, operations a second over operations a byte, under this machine's roof.
+    """The kernels of a profile as points, operations a second over operations a byte, under this machine's roof. Needs the extra `charts`.
 
-    One core; bandwidth at the working set of the largest kernel. The roof is of the processor: for other backends only the points mean
-    something. XlaExplorerError when no kernel has both operations and a time."""
+    The roof is that of one core, its bandwidth that at the working set of the largest kernel. It is the processor's: for other backends
+    only the points mean something.
+
+    Parameters
+    ----------
+    profile
+        The frame of `session.profile(...)`.
+
+    Returns
+    -------
+    altair.Chart
+        The chart.
+
+    Raises
+    ------
+    XlaExplorerError
+        No kernel has both operations and a time.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> chart = xe.roofline_chart(xe.compile(text).profile(repeats=1))
+    """
     altair = import_optional("altair", "charts")
     import pandas
 
@@ -50,7 +72,27 @@ def roofline_chart(profile: pandas.DataFrame) -> Any:
 
 
 def predicted_chart(session: Compilation, profile: pandas.DataFrame) -> Any:
-    """Each kernel's measured time (`session.profile(...)`) over the time that the cost model predicts; on the line they are equal."""
+    """Each kernel's measured time over the time that the cost model predicts; on the line they are equal. Needs the extra `charts`.
+
+    Parameters
+    ----------
+    session
+        A compiled program.
+    profile
+        The frame of `session.profile(...)`.
+
+    Returns
+    -------
+    altair.Chart
+        The chart.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> session = xe.compile(text)
+    >>> chart = xe.predicted_chart(session, session.profile(repeats=1))
+    """
     altair = import_optional("altair", "charts")
     import pandas
 
@@ -70,7 +112,24 @@ def predicted_chart(session: Compilation, profile: pandas.DataFrame) -> Any:
 
 
 def memory_chart(session: Compilation) -> Any:
-    """Bytes in use at each position of the schedule, and which instruction stands there."""
+    """Bytes in use at each position of the schedule, and the instruction that stands there. Needs the extra `charts`.
+
+    Parameters
+    ----------
+    session
+        A compiled program.
+
+    Returns
+    -------
+    altair.Chart
+        The chart.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> chart = xe.memory_chart(xe.compile(text))
+    """
     altair = import_optional("altair", "charts")
     x = altair.X("position:Q", title="position in the schedule")
     y = altair.Y("live_bytes:Q", title="bytes in use")

@@ -162,7 +162,31 @@ def _pack(shape: Shape, leaves: Iterator[Array]) -> Any:
 
 def random_arguments(module: Any, seed: int = 0) -> tuple[Any, ...]:
     """Arguments for a module: standard normal floats, integers from 0 to 9, random booleans; the same for the same seed.
-    RandomArgumentError where they are larger than the memory."""
+
+    Parameters
+    ----------
+    module
+        Whatever `xe.compile` takes.
+    seed
+        Of the generator.
+
+    Returns
+    -------
+    tuple
+        One argument a parameter.
+
+    Raises
+    ------
+    RandomArgumentError
+        The arguments are larger than the memory.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> [argument.shape for argument in xe.random_arguments(text)]
+    [(4,)]
+    """
     generator = np.random.default_rng(seed)
 
     def made(name: str, shape: Shape) -> Any:
