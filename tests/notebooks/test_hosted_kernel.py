@@ -57,7 +57,7 @@ def test_the_three_lines_in_an_environment_that_has_little(tmp_path: Path, runs_
 
     run(sys.executable, "-m", "venv", str(environment))
     try:
-        run("pip", "install", "--quiet", "numpy>=2.0,<2.3", "pandas>=2.2,<3", "ipython", "ipywidgets==7.7.1")
+        run("pip", "install", "--quiet", "numpy>=2.0,<2.3", "pandas>=2.2,<3", "ipython", "ipywidgets==7.7.1", "notebook<7")
     except AssertionError as problem:
         pytest.skip(f"no packages can be installed here: {str(problem)[-500:]}")
     before = run("python", "-c", "import numpy, ipywidgets; print(numpy.__version__, ipywidgets.__version__)").split()

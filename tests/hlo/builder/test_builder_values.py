@@ -124,7 +124,7 @@ def test_questions() -> None:
         b.parameter(S32[4]).mean()
     with pytest.raises(HloBuilderError, match="does not broadcast"):
         x.broadcast_to(3, 3)
-    with pytest.raises(HloBuilderError, match="no shape"):
+    with pytest.raises(HloBuilderError, match="expected a shape"):
         b.parameter(17)
 
 
