@@ -11,54 +11,35 @@ import re
 from functools import cache
 from pathlib import Path
 
+from xla_explorer.explorer.page.tabs import TABS
 from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 
 ASSETS = Path(__file__).resolve().parent / "assets"
-MODULES = (
-    "schema",
-    "layout",
-    "anchored",
-    "scene",
-    "elements",
-    "diff",
-    "store",
-    "drawing",
-    "colours",
-    "neighbours",
-    "graph",
-    "timeline",
-    "texts",
-    "lines",
-    "decisions",
-    "tables",
-    "mnemonics",
-    "hover",
-    "compare",
-    "why",
-    "rewrite",
-    "buffers",
-    "kernels",
-    "llvm",
-    "code",
-    "roofline",
-    "times",
-    "search",
-    "keyboard",
-    "theme",
-    "explorer",
-)
+_BELOW = (
+    "schema", "layout", "anchored", "scene", "elements", "state", "diff", "store", "drawing", "colours", "neighbours", "tables", "lines",
+    "mnemonics", "hover", "llvm", "roofline", "tabs",
+)  # fmt: skip
+_ABOVE = ("timeline", "why", "code", "times", "search", "spoken", "keyboard", "actions", "theme", "explorer")
+
+
+def modules() -> tuple[str, ...]:
+    """The files in the order in which they are joined: what tabs are made of, the tabs, what is made of them."""
+    return (*_BELOW, *[tab.name for tab in TABS], *_ABOVE)
+
+
+_TYPES = re.compile(r"/\*\*.*?\*/\s*", re.DOTALL)  # JSDoc: for the type checker only
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
 
 
 def _joinable(name: str) -> str:
-    return _EXPORT.sub("", _IMPORT.sub("", (ASSETS / f"{name}.js").read_text(encoding="utf-8")))
+    return _EXPORT.sub("", _IMPORT.sub("", _TYPES.sub("", (ASSETS / f"{name}.js").read_text(encoding="utf-8"))))
 
 
 @cache
 def script() -> str:
     """One ES module without imports and exports; it defines `render({ model, el })`."""
-    return "\n".join(_joinable(name) for name in MODULES)
+    return "\n".join(_joinable(name) for name in modules())
 
 
 @cache

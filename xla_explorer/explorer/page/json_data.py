@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from xla_explorer.explorer.display.code_pane import TextLine
+from xla_explorer.explorer.page.reports import BufferView, ComparisonTable
 from xla_explorer.explorer.pictures.picture import PictureGraph
 
 LineData = list[Any]
@@ -140,3 +141,8 @@ def picture_data(graph: PictureGraph) -> PictureData:
 def text_lines(lines: Sequence[TextLine] | Sequence[tuple[str, int | None]]) -> list[LineData]:
     """Lines as [text, instruction id or None], with a list of more ids where a line has several."""
     return [[line[0], line[1]] if len(line) < 3 or not line[2] else [line[0], line[1], list(line[2])] for line in lines]
+
+
+def by_field(row: BufferView | ComparisonTable | None) -> dict[str, Any] | None:
+    """A named tuple of which there is one: a mapping, with the rows inside of it as rows."""
+    return None if row is None else {name: plain(value) for name, value in row._asdict().items()}

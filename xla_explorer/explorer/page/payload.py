@@ -24,11 +24,12 @@ from xla_explorer.explorer.page.json_data import (
     PooledStep,
     Runs,
     StepDetail,
+    by_field,
     picture_data,
     plain,
     text_lines,
 )
-from xla_explorer.explorer.page.report_data import answer_report, by_field, embedded_reports
+from xla_explorer.explorer.page.report_data import answer_report, embedded_reports
 from xla_explorer.explorer.page.reports import Column, ComparisonTable
 from xla_explorer.explorer.page.schema import wire_format
 from xla_explorer.explorer.page.source import ExplorerSource, StepRow

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xla_explorer.explorer.page.json_data import picture_data, plain, text_lines
-from xla_explorer.explorer.page.reports import BufferView, ComparisonTable
 from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.page.tabs import TABS
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep
 
 MOST_REWRITES = 30
@@ -29,17 +29,16 @@ AROUND = 300
 def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     """The data for one request that is about a report.
 
-    {"ask": "buffers" | "kernels" | "remarks" | "counts" | "help"}, {"ask": "apart", "a", "b"}, {"ask": "llvm", "kernel"}, {"ask":
-    "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"}.
+    {"ask": NAME} of a tab that has data, {"ask": "remarks" | "counts" | "help"}, {"ask": "apart", "a", "b"}, {"ask": "llvm", "kernel"},
+    {"ask": "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"}.
 
     Raises:
         ValueError: it is none of these, or the source cannot answer it.
     """
     reports, ask = source.reports, message.get("ask")
-    if ask == "buffers":
-        return by_field(reports.buffers())
-    if ask == "kernels":
-        return {"rows": plain(reports.kernels()), "llvm": plain(reports.llvm_kernels())}
+    for tab in TABS:
+        if ask == tab.name and tab.data is not None:
+            return tab.data(source, True)
     if ask == "remarks":
         return plain(reports.remarks())
     if ask == "counts":
@@ -74,11 +73,6 @@ def _list(message: Mapping[str, Any], key: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def by_field(row: BufferView | ComparisonTable | None) -> dict[str, Any] | None:
-    """A named tuple of which there is one: a mapping, with the rows inside of it as rows."""
-    return None if row is None else {name: plain(value) for name, value in row._asdict().items()}
-
-
 def rewrite_data(step: RewriteStep) -> dict[str, Any]:
     """One rewrite: lines and pictures before and after."""
     return {
@@ -100,8 +94,9 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
         except Exception as problem:  # one report that cannot be made must not spoil the page
             found[key] = {"error": f"{type(problem).__name__}: {problem}"}
 
-    keep("buffers", lambda: by_field(reports.buffers(with_reasons=True)))
-    keep("kernels", lambda: {"rows": plain(reports.kernels()), "llvm": []})
+    for tab in TABS:
+        if tab.data is not None:
+            keep(tab.name, lambda data=tab.data: data(source, False))  # type: ignore[misc]
     keep("help", lambda: plain(reports.opcode_help()))
     if reports.ptx_counted():
         keep("counts", lambda: plain(reports.ptx_counts()))

@@ -13,8 +13,9 @@ from xla_explorer.explorer.display.code_pane import CodePane
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.quantities import MISSING, byte_count, headline, microseconds, percent
 from xla_explorer.explorer.page.source import ExplorerSource, StepRow, TimingRow
+from xla_explorer.explorer.page.static_tables import CELL, NUMBER, table
+from xla_explorer.explorer.page.tabs import TABS
 from xla_explorer.explorer.pictures.svg import picture_svg
-from xla_explorer.explorer.questions.decision_row import DecisionRow
 
 SIZE_LIMIT = 300_000
 """Characters of one static output."""
@@ -30,10 +31,6 @@ PANE_TITLES = {
     "ptx": "PTX",
     "sass": "SASS",
 }
-_CELL = 'style="text-align:left;padding:1px 8px;vertical-align:top"'
-_WHOLE = 'style="text-align:left;padding:1px 8px;vertical-align:top;white-space:nowrap"'
-_NUMBER = 'style="text-align:right;padding:1px 8px;vertical-align:top"'
-_MARKS = {"accepted": "✓ accepted", "refused": "✗ refused"}
 
 
 def static_text(source: ExplorerSource) -> str:
@@ -87,40 +84,11 @@ def _static_html(source: ExplorerSource, budget: int, lines: int, rows: int, inl
             data = base64.b64encode(svg.encode("utf-8", "replace")).decode()
             alt = escape(f"instruction graph of {source.title}")
             out.append(f'<img alt="{alt}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">')
-    out.append(_decisions_html(source.decisions(), rows))
+    out += [tab.static(source, rows) for tab in TABS if tab.static is not None]
     out.append(_steps_html(steps, rows))
     out.append(_panes_html(source.panes(), lines))
     out.append(_timings_html(source.timings(), rows))
     return f'<div class="xla-explorer-static">{"".join(out)}</div>'
-
-
-def _table(title: str, head: Sequence[str], rows: Sequence[str], left_out: str = "") -> str:
-    cells = "".join(f"<th {_CELL}>{escape(name)}</th>" for name in head)
-    note = f"<p><i>{escape(left_out)}</i></p>" if left_out else ""
-    body = f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f"<p><b>{escape(title)}</b></p><table>{body}</table>{note}"
-
-
-def _ends(row: DecisionRow) -> str:
-    """What a decision is about: one end or two."""
-    names = [name for name in (row.producer_name, row.consumer_name) if name]
-    return " → ".join(f"<code>%{escape(name)}</code>" for name in names)
-
-
-def _decisions_html(decisions: Sequence[DecisionRow], limit: int) -> str:
-    if not decisions:
-        return ""
-    chosen = list(decisions)[:limit]
-    refused = sum(row.verdict == "refused" for row in decisions)
-    rows = [
-        f"<tr><td {_WHOLE}>{escape(_MARKS.get(row.verdict, row.verdict))}</td><td {_CELL}>{escape(row.kind)}</td>"
-        f"<td {_CELL}>{_ends(row)}</td>"
-        f"<td {_CELL}>{escape(row.code)}</td><td {_CELL}>{escape(row.message)}</td></tr>"
-        for row in chosen
-    ]
-    left = f"{len(decisions) - len(chosen)} more: session.decisions()" if len(chosen) < len(decisions) else ""
-    title = f"Decisions: {len(decisions) - refused} accepted, {refused} refused"
-    return _table(title, ["verdict", "kind", "producer → consumer", "code", "why"], rows, left)
 
 
 def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
@@ -128,10 +96,10 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
     if not telling:
         return ""
     rows = [
-        f"<tr><td {_NUMBER}>{step.index}</td>"
-        f"<td {_CELL}>{escape(step.pipeline)}</td><td {_CELL}>{escape(step.name)}</td>"
-        f"<td {_NUMBER}>{step.instructions_before} → {step.instructions_after}</td><td {_NUMBER}>{step.rewrites}</td>"
-        f"<td {_NUMBER}>{microseconds(step.seconds * 1e6)}</td></tr>"
+        f"<tr><td {NUMBER}>{step.index}</td>"
+        f"<td {CELL}>{escape(step.pipeline)}</td><td {CELL}>{escape(step.name)}</td>"
+        f"<td {NUMBER}>{step.instructions_before} → {step.instructions_after}</td><td {NUMBER}>{step.rewrites}</td>"
+        f"<td {NUMBER}>{microseconds(step.seconds * 1e6)}</td></tr>"
         for step in telling[:limit]
     ]
     quiet = len(steps) - len(telling) - sum(step.index == 0 and not step.changed for step in steps)
@@ -139,7 +107,7 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
     if len(telling) > limit:
         notes.append(f"{len(telling) - limit} more: session.passes.to_frame()")
     head = ["number", "pipeline", "pass", "instructions", "rules applied", "time"]
-    return _table("Passes that changed the module", head, rows, "; ".join(notes))
+    return table("Passes that changed the module", head, rows, "; ".join(notes))
 
 
 def _panes_html(panes: Sequence[CodePane], limit: int) -> str:
@@ -175,12 +143,12 @@ def _timings_html(timings: Sequence[TimingRow], limit: int) -> str:
         where = "⚠ evaluator, not compiled" if row.runs_on == "evaluator" else row.runs_on
         guess = "~" if row.estimated else ""
         rows.append(
-            f"<tr><td {_CELL}><code>{escape(row.kernel)}</code></td>"
-            f"<td {_CELL}>{escape(row.opcode)}</td><td {_NUMBER}>{row.n}</td>"
-            f"<td {_NUMBER}>{microseconds(row.median_us)}</td><td {_NUMBER}>{microseconds(row.iqr_us)}</td>"
-            f"<td {_NUMBER}>{percent(row.share)}</td>"
-            f"<td {_NUMBER}>{guess}{byte_count(row.bytes)}</td><td {_NUMBER}>{rate}</td>"
-            f"<td {_CELL}>{escape(row.source_line)}</td><td {_CELL}>{escape(where)}</td></tr>"
+            f"<tr><td {CELL}><code>{escape(row.kernel)}</code></td>"
+            f"<td {CELL}>{escape(row.opcode)}</td><td {NUMBER}>{row.n}</td>"
+            f"<td {NUMBER}>{microseconds(row.median_us)}</td><td {NUMBER}>{microseconds(row.iqr_us)}</td>"
+            f"<td {NUMBER}>{percent(row.share)}</td>"
+            f"<td {NUMBER}>{guess}{byte_count(row.bytes)}</td><td {NUMBER}>{rate}</td>"
+            f"<td {CELL}>{escape(row.source_line)}</td><td {CELL}>{escape(where)}</td></tr>"
         )
     notes = []
     if len(ordered) > limit:
@@ -188,4 +156,4 @@ def _timings_html(timings: Sequence[TimingRow], limit: int) -> str:
     if any(row.estimated for row in timings):
         notes.append("~ marks an estimate")
     head = ["kernel", "opcode", "n", "median", "iqr", "share", "bytes", "GB/s", "line", "runs on"]
-    return _table("Times", head, rows, "; ".join(notes))
+    return table("Times", head, rows, "; ".join(notes))

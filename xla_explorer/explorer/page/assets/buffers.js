@@ -4,13 +4,14 @@ import { make, shape, showBytes } from "./elements.js";
 import { num } from "./drawing.js";
 import { named, namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
+import { registerTab } from "./tabs.js";
 
 const CHART_WIDTH = 900,
   CHART_LEFT = 64,
   ARENA = 200,
   IN_USE = 56;
 
-export function buffersTab(app) {
+function buffersTab(app) {
   const root = make("div", { className: "xe-buffers xe-panel" }),
     body = make("div", { className: "xe-scroll" }),
     answer = make("p", { className: "xe-answer" }),
@@ -150,5 +151,8 @@ export function buffersTab(app) {
     for (const r of rows) r.el?.classList.toggle("on", ids.has(r.instruction));
     for (const row of body.querySelectorAll("tbody tr")) row.classList.toggle("on", ids.has(+row.dataset.id));
   }
-  return { root, shown, mark: () => view && app.tab === "buffers" && mark() };
+  app.subscribe(["selected"], () => view && app.tab === "buffers" && mark());
+  return { root, shown };
 }
+
+registerTab({ key: "buffers", title: "Buffers", shortcut: "b", view: buffersTab });

@@ -99,8 +99,7 @@ export function codeStrip(app) {
         } catch (error) {
           button.textContent = "count";
           button.disabled = false;
-          app.problem = error.message;
-          app.refreshWhy();
+          app.change({ problem: error.message });
           app.problem = "";
         }
       },
@@ -172,7 +171,7 @@ export function codeStrip(app) {
       shown.sort((a, b) => panes.findIndex(p => p.name === a) - panes.findIndex(p => p.name === b));
     }
     root.classList.remove("folded");
-    app.changed("panes");
+    app.change({ panes: shown });
     layout();
   }
   function mark() {
@@ -231,5 +230,7 @@ export function codeStrip(app) {
     );
     layout();
   }
-  return { root, load, follow, mark, toggle, shown: () => shown, fold: () => fold.click() };
+  app.subscribe(["selected"], mark);
+  app.subscribe(["text"], () => app.store.steps[app.step].level !== "llvm" && follow());
+  return { root, load, toggle, shown: () => shown, fold: () => fold.click() };
 }

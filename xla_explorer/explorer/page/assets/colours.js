@@ -37,7 +37,7 @@ export function colouring(app) {
     ariaLabel: "colour by",
     onchange: () => {
       chosen = +select.value;
-      app.recolour();
+      app.change({ colour: chosen });
     },
   });
   function load() {

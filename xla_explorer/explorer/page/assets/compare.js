@@ -2,6 +2,7 @@
 import { make, showQuantity } from "./elements.js";
 import { namedAll } from "./store.js";
 import { csvButton } from "./tables.js";
+import { registerTab } from "./tabs.js";
 
 // [the change in words, better | worse | nothing]. A measured change that is less than the spread of the runs is no change.
 export function changeOf({ now, before, less_is_better, spread }) {
@@ -14,10 +15,9 @@ export function changeOf({ now, before, less_is_better, spread }) {
 }
 const verdictText = (verdict, code) => (code ? `${verdict} (${code})` : verdict);
 
-export function compareTab(app) {
+function compareTab(app) {
   const { comparison } = app.store.data,
     root = make("div", { className: "xe-compare xe-panel" });
-  if (!comparison) return { root, present: false };
   const head = ["", "now", "before", "change"],
     rows = namedAll("comparison_row", comparison.rows),
     changed = namedAll("changed_decision", comparison.decisions),
@@ -85,8 +85,10 @@ export function compareTab(app) {
         : null,
     ),
   );
-  return { root, present: true };
+  return { root };
 }
+
+registerTab({ key: "compare", title: "Comparison", isPresent: app => app.store.data.comparison !== null, view: compareTab });
 
 // The button under a fusion decision. A page without a kernel shows the line of Python; both offer it for copying.
 export function overrideControls(app, d) {

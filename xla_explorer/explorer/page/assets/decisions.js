@@ -1,6 +1,7 @@
 // The fusion tab: every decision as a row, filtered by verdict and reason code.
 import { make, numberOf, scrollWithin, showMicroseconds, VERDICT_MARK } from "./elements.js";
 import { csvButton } from "./tables.js";
+import { registerTab } from "./tabs.js";
 
 const MOST_ROWS = 400;
 const CSV_COLUMNS = ["verdict", "kind", "code", "message", "producer_name", "consumer_name", "pass_name", "step", "facts"];
@@ -11,7 +12,7 @@ export function refusalCost(d) {
   return bound === undefined ? [d.facts?.refusal_costs_microseconds ?? null, false] : [bound, true];
 }
 
-export function decisionsTab(app) {
+function decisionsTab(app) {
   const { decisions, steps, data } = app.store,
     chips = make("div", { className: "xe-chips" }),
     table = make("table", { className: "xe-table" }),
@@ -130,5 +131,14 @@ export function decisionsTab(app) {
     if (on && app.tab === "fusion") scrollWithin(body, on);
   }
   build();
-  return { root, mark };
+  app.subscribe(["selected", "now"], mark);
+  return { root, shown: mark };
 }
+
+registerTab({
+  key: "fusion",
+  name: "decisions",
+  title: app => (app.store.decisions.every(app.store.isFusion) ? "Fusion" : "Decisions"),
+  shortcut: "d",
+  view: decisionsTab,
+});

@@ -208,3 +208,23 @@ export function drawGhost(node) {
     write(node.width / 2, node.height / 2 + 4, "", node.label),
   );
 }
+
+// What became of each node since the step before: new, changed (other text or operands), or nothing said.
+export function statusSince(before, now) {
+  const status = new Map();
+  if (!before) return status;
+  const signature = step =>
+    new Map(
+      step.picture.nodes.map(n => [n.id, [n.label, n.detail, ...(step.operands.get(n.id) || [])].join("\u0000")]),
+    );
+  const old = signature(before);
+  for (const [id, text] of signature(now))
+    status.set(id, !old.has(id) ? "new" : old.get(id) !== text ? "changed" : "same");
+  return status;
+}
+
+export const flat = (scene, dx = 0, dy = 0) =>
+  scene.nodes.flatMap(n => [
+    { node: n, x: n.x + dx, y: n.y + dy, scene },
+    ...(n.box ? flat(n.box, dx + n.x - n.width / 2 + (n.width - n.box.width) / 2 - n.box.left, dy + n.y + n.inset - n.box.top) : []),
+  ]);

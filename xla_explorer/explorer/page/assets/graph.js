@@ -4,29 +4,11 @@ import { colouring } from "./colours.js";
 import { bringAround, bringBetween } from "./neighbours.js";
 import { KINDS } from "./schema.js";
 import { saveText } from "./tables.js";
+import { registerTab } from "./tabs.js";
 import { BUDGET, buildScene } from "./scene.js";
-import { drawGhost, drawScene } from "./drawing.js";
+import { drawGhost, drawScene, flat, statusSince } from "./drawing.js";
 
-function statusSince(before, now) {
-  const status = new Map();
-  if (!before) return status;
-  const signature = step =>
-    new Map(
-      step.picture.nodes.map(n => [n.id, [n.label, n.detail, ...(step.operands.get(n.id) || [])].join("\u0000")]),
-    );
-  const old = signature(before);
-  for (const [id, text] of signature(now))
-    status.set(id, !old.has(id) ? "new" : old.get(id) !== text ? "changed" : "same");
-  return status;
-}
-
-const flat = (scene, dx = 0, dy = 0) =>
-  scene.nodes.flatMap(n => [
-    { node: n, x: n.x + dx, y: n.y + dy, scene },
-    ...(n.box ? flat(n.box, dx + n.x - n.width / 2 + (n.width - n.box.width) / 2 - n.box.left, dy + n.y + n.inset - n.box.top) : []),
-  ]);
-
-export function graphTab(app) {
+function graphTab(app) {
   const canvas = shape("g"),
     svg = shape("svg", { class: "xe-canvas", role: "img", "aria-label": "instruction graph" }, canvas);
   const count = make("span", { className: "xe-count" }),
@@ -87,9 +69,10 @@ export function graphTab(app) {
     return JSON.stringify({ title, nodes, edges, groups }, null, 1);
   };
 
-  function draw() {
+  // redrawOnly: the same step, other options.
+  function draw(redrawOnly = false) {
     if (!app.now) return;
-    if (!app.redrawOnly) options = { ...options, only: null, end: null }; // another step has paths of its own
+    if (!redrawOnly) options = { ...options, only: null, end: null }; // another step has paths of its own
     const anchor = find(app.selected),
       last = all,
       started = performance.now();
@@ -102,7 +85,7 @@ export function graphTab(app) {
     for (const g of app.now.picture.groups) if (g.instruction !== null) alive.add(g.instruction);
     // Gone: drawn a moment ago, there before this pass, not there after it. Stepping back shows what was found stepping on.
     let gone = [];
-    if (app.before && !app.redrawOnly) {
+    if (app.before && !redrawOnly) {
       const there = id => app.before.names.has(id) && !alive.has(id) && !app.now.picture.aliases.has(id);
       gone = last.filter(e => !e.node.box && e.scene.outermost && e.node.members.every(there));
       if (gone.length) ghostsOf.set(app.step, gone);
@@ -150,13 +133,11 @@ export function graphTab(app) {
     svg.setAttribute("aria-label", `instruction graph: ${parts.join("; ")}. Arrow keys walk it, each place is read out`);
     // After a step the middle of a neighbourhood may be in a part of the module that is not here yet.
     const middle = options.focus;
-    if (middle !== null && !app.redrawOnly && !find(middle)) {
+    if (middle !== null && !redrawOnly && !find(middle)) {
       const { now } = app;
       fetchAround(middle, 40).then(brought => {
         if (!brought || app.now !== now || options.focus !== middle) return;
-        app.redrawOnly = true;
-        draw();
-        app.redrawOnly = false;
+        draw(true);
         centre(middle);
       });
     }
@@ -251,9 +232,7 @@ export function graphTab(app) {
   function change(next) {
     back.push(options);
     options = { ...options, ...next };
-    app.redrawOnly = true;
-    draw();
-    app.redrawOnly = false;
+    draw(true);
     if (app.selected !== null) reveal(app.selected);
   }
   function grow(node) {
@@ -361,65 +340,79 @@ export function graphTab(app) {
   });
   sized.observe(stage);
 
+  async function neighbourhood() {
+    if (app.selected === null) return;
+    const started = performance.now();
+    await fetchAround(app.selected, 40);
+    change({ focus: app.selected, budget: 40, only: null });
+    centre(app.selected);
+    app.root.dataset.neighbourhoodMs = (performance.now() - started).toFixed(1);
+  }
+  // The first call marks an end, the second shows everything between it and the selection.
+  async function paths() {
+    const to = app.selected,
+      from = options.end;
+    if (to === null) return;
+    if (from === null || from === to) {
+      options.end = to;
+      count.textContent = `paths from %${app.store.names.get(to)}: select the other end and press p again`;
+      return;
+    }
+    options.end = null;
+    try {
+      const ids = await bringBetween(app, from, to);
+      if (ids) change({ only: ids, focus: null, budget: Math.max(BUDGET, 400) });
+      else count.textContent = `no path between %${app.store.names.get(from)} and %${app.store.names.get(to)}`;
+    } catch (error) {
+      count.textContent = error.message;
+    }
+  }
+  async function show(id) {
+    const brought = !find(id) && (await fetchAround(id));
+    if (id !== app.selected) return;
+    if (brought) app.change({ picture: app.now.picture });
+    if (!find(id) && isInPicture(id)) change({ focus: id, only: null });
+    reveal(id);
+  }
+  app.isDrawn = id => find(id) !== null;
+  app.undo = () => {
+    if (!back.length) return;
+    options = back.pop();
+    draw(true);
+  };
+  app.subscribe(["now"], () => draw());
+  app.subscribe(["selected"], () => {
+    mark();
+    if (app.selected !== null && app.origin === "graph") reveal(app.selected);
+    else if (app.selected !== null && app.tab === "graph" && app.now) show(app.selected);
+  });
+  app.subscribe(["colour", "theme"], paint);
+  app.subscribe(["timings"], () => {
+    colours.load();
+    paint();
+  });
+  const onGraph = act => () => {
+      if (app.tab !== "graph") app.setTab("graph");
+      return act();
+    },
+    expandHere = onGraph(() => expand(find(app.selected)?.node)),
+    keys = {
+      e: expandHere,
+      Enter: expandHere,
+      c: onGraph(() => collapse(find(app.selected)?.node)),
+      n: onGraph(neighbourhood),
+      p: onGraph(paths),
+      r: onGraph(relayout),
+      0: onGraph(() => fit(0.05)),
+      "+": () => zoom(1.25),
+      "=": () => zoom(1.25),
+      "-": () => zoom(0.8),
+    };
+  for (const key of ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]) keys[key] = onGraph(() => walk(key));
   return {
     root,
-    draw,
-    mark,
-    reveal,
-    fit,
-    zoom,
-    relayout,
-    walk,
-    expand: () => expand(find(app.selected)?.node),
-    collapse: () => collapse(find(app.selected)?.node),
-    neighbourhood: async () => {
-      if (app.selected === null) return;
-      const started = performance.now();
-      await fetchAround(app.selected, 40);
-      change({ focus: app.selected, budget: 40, only: null });
-      centre(app.selected);
-      app.root.dataset.neighbourhoodMs = (performance.now() - started).toFixed(1);
-    },
-    // The first call marks an end, the second shows everything between it and the selection.
-    paths: async () => {
-      const to = app.selected,
-        from = options.end;
-      if (to === null) return;
-      if (from === null || from === to) {
-        options.end = to;
-        count.textContent = `paths from %${app.store.names.get(to)}: select the other end and press p again`;
-        return;
-      }
-      options.end = null;
-      try {
-        const ids = await bringBetween(app, from, to);
-        if (ids) change({ only: ids, focus: null, budget: Math.max(BUDGET, 400) });
-        else count.textContent = `no path between %${app.store.names.get(from)} and %${app.store.names.get(to)}`;
-      } catch (error) {
-        count.textContent = error.message;
-      }
-    },
-    recolour: paint,
-    columnsChanged: () => {
-      colours.load();
-      paint();
-    },
-    isDrawn: id => find(id) !== null,
-    show: async id => {
-      const brought = !find(id) && (await fetchAround(id));
-      if (id !== app.selected) return;
-      if (brought) app.refreshWhy();
-      if (!find(id) && isInPicture(id)) change({ focus: id, only: null });
-      reveal(id);
-    },
-    undo: () => {
-      if (!back.length) return false;
-      options = back.pop();
-      app.redrawOnly = true;
-      draw();
-      app.redrawOnly = false;
-      return true;
-    },
+    keys,
+    shown: () => app.selected !== null && reveal(app.selected),
     dispose: () => {
       window.removeEventListener("pointermove", dragging);
       window.removeEventListener("pointerup", dropped);
@@ -427,3 +420,19 @@ export function graphTab(app) {
     },
   };
 }
+
+registerTab({
+  key: "graph",
+  title: "Graph",
+  shortcut: "g",
+  help: [
+    ["↑ ↓", "operands, users of the selection"],
+    ["← →", "beside it"],
+    ["e  c", "expand, collapse a box"],
+    ["n", "neighbourhood of the selection"],
+    ["p", "mark one end; again: all paths to the other"],
+    ["0  +  −", "fit, zoom (Ctrl + wheel)"],
+    ["r", "lay out afresh"],
+  ],
+  view: graphTab,
+});

@@ -61,5 +61,6 @@ export function hoverHelp(app) {
   });
   app.root.addEventListener("pointerleave", hide);
   app.root.addEventListener("keydown", hide, true);
-  return { root: tip, load, opcode: name => (Object.hasOwn(opcodes, name) ? opcodes[name] : null) };
+  app.opcodeHelp = name => (Object.hasOwn(opcodes, name) ? opcodes[name] : null);
+  return { root: tip, load };
 }

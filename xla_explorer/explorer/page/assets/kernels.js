@@ -3,10 +3,11 @@ import { make, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber }
 import { followLlvm } from "./llvm.js";
 import { namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
+import { registerTab } from "./tabs.js";
 
 const MOST_KERNEL_ROWS = 500;
 
-export function kernelsTab(app) {
+function kernelsTab(app) {
   const root = make("div", { className: "xe-kernels xe-panel" }),
     body = make("div", { className: "xe-scroll" }),
     note = make("span", { className: "xe-dim", textContent: "…" }),
@@ -105,5 +106,8 @@ export function kernelsTab(app) {
     const on = table.querySelector("tr.on");
     if (on && app.tab === "kernels" && app.origin !== "kernels") scrollWithin(body, on);
   }
-  return { root, shown, mark: () => app.tab === "kernels" && mark() };
+  app.subscribe(["selected"], () => app.tab === "kernels" && mark());
+  return { root, shown };
 }
+
+registerTab({ key: "kernels", title: "Kernels", shortcut: "k", view: kernelsTab });

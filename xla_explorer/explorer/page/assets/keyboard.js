@@ -1,82 +1,59 @@
 // The keyboard: every key and what it does, in one place, so that the list shown by ? cannot differ from it.
 import { make } from "./elements.js";
 
-const HELP = [
+const TABS_A_LINE = 3;
+const FIRST_HELP = [
   ["[  ]", "previous, next change"],
   ["{  }", "previous, next pass"],
-  [",  .", "previous, next rewrite inside the pass"],
-  ["↑ ↓", "operands, users of the selection"],
-  ["← →", "beside it"],
   ["f  F", "next, previous fusion decision"],
   ["w", "why: decisions about the selection"],
   ["/", "search"],
   ["1 – 9", "code panes"],
   ["v", "fold the code"],
-  ["g  t  d", "graph, text, decisions"],
-  ["i  k  b", "rewrites, kernels, buffers"],
-  ["e  c", "expand, collapse a box"],
-  ["n", "neighbourhood of the selection"],
-  ["p", "mark one end; again: all paths to the other"],
-  ["0  +  −", "fit, zoom (Ctrl + wheel)"],
-  ["r", "lay out afresh"],
+];
+const LAST_HELP = [
   ["Esc", "back"],
   ["?", "these keys"],
 ];
 
-export const keyHelp = () =>
+// Lines under ? for the tabs: those that open them, then those of their views.
+function helpOf(tabs) {
+  const opened = tabs.filter(tab => tab.shortcut),
+    lines = [];
+  for (let k = 0; k < opened.length; k += TABS_A_LINE) {
+    const some = opened.slice(k, k + TABS_A_LINE);
+    lines.push([some.map(tab => tab.shortcut).join("  "), some.map(tab => (tab.name ?? tab.key)).join(", ")]);
+  }
+  return [...FIRST_HELP, ...lines, ...tabs.flatMap(tab => tab.help ?? []), ...LAST_HELP];
+}
+
+export const keyHelp = tabs =>
   make(
     "div",
     { className: "xe-help", hidden: true, role: "dialog", ariaLabel: "keys" },
-    ...HELP.flatMap(([keys, what]) => [make("kbd", { textContent: keys }), make("span", { textContent: what })]),
+    ...helpOf(tabs).flatMap(([keys, what]) => [make("kbd", { textContent: keys }), make("span", { textContent: what })]),
   );
 
-export function keysOf({ app, graph, code, search, rewrites, help, setTab, nextChange, nextDecision, whyNext, back }) {
-  const inside = by => {
-    if (app.tab !== "rewrite") setTab("rewrite");
-    else rewrites.move(by);
-  };
-  const onGraph = act => () => {
-    if (app.tab !== "graph") setTab("graph");
-    return act();
-  };
+export function keysOf(app, { tabs, code, search, help }) {
   const keys = {
-    "[": () => app.go(nextChange(-1) ?? app.step),
-    "]": () => app.go(nextChange(1) ?? app.step),
+    "[": () => app.go(app.nextChange(-1) ?? app.step),
+    "]": () => app.go(app.nextChange(1) ?? app.step),
     "{": () => app.go(app.step - 1),
     "}": () => app.go(app.step + 1),
-    ",": () => inside(-1),
-    ".": () => inside(1),
-    f: () => nextDecision(1),
-    F: () => nextDecision(-1),
-    w: whyNext,
+    f: () => app.nextDecision(1),
+    F: () => app.nextDecision(-1),
+    w: () => app.whyNext(),
     "/": () => search.focus(),
     v: () => code.fold(),
-    g: () => setTab("graph"),
-    t: () => setTab("text"),
-    d: () => setTab("fusion"),
-    i: () => setTab("rewrite"),
-    k: () => setTab("kernels"),
-    b: () => setTab("buffers"),
-    e: onGraph(graph.expand),
-    Enter: onGraph(graph.expand),
-    c: onGraph(graph.collapse),
-    n: onGraph(graph.neighbourhood),
-    p: onGraph(graph.paths),
-    r: onGraph(graph.relayout),
-    0: onGraph(() => graph.fit(0.05)),
-    "+": () => graph.zoom(1.25),
-    "=": () => graph.zoom(1.25),
-    "-": () => graph.zoom(0.8),
     "?": () => {
       help.hidden = !help.hidden;
     },
-    Escape: back,
+    Escape: () => app.back(),
   };
-  for (const key of ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"])
-    keys[key] = () => {
-      if (app.tab !== "graph") setTab("graph");
-      graph.walk(key);
-    };
   for (let k = 1; k <= 9; k++) keys[String(k)] = () => code.toggle(k - 1);
+  for (const tab of tabs) {
+    if (tab.shortcut) keys[tab.shortcut] = () => app.setTab(tab.key);
+    Object.assign(keys, tab.view.keys);
+  }
   return keys;
 }

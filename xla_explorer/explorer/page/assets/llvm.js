@@ -47,6 +47,6 @@ export async function followLlvm(app, kernel) {
       detail: textStep(after, textStep(before, null)),
     });
   }
-  app.stepsChanged();
+  app.change({ steps: store.steps.length });
   return rows.length ? first : null;
 }

@@ -5,6 +5,7 @@ import { drawScene } from "./drawing.js";
 import { buildScene } from "./scene.js";
 import { named, pictureOf } from "./store.js";
 import { highlighted } from "./texts.js";
+import { registerTab } from "./tabs.js";
 
 const SMALL_PICTURE = 40;
 
@@ -45,7 +46,7 @@ function smallDiff(before, after) {
   return make("div", { className: "xe-diff" }, ...out);
 }
 
-export function rewriteTab(app) {
+function rewriteTab(app) {
   const root = make("div", { className: "xe-rewrite xe-panel" });
   let number = 0,
     ofStep = -1,
@@ -135,22 +136,29 @@ export function rewriteTab(app) {
       if (mine === ticket) pictures.replaceChildren(make("p", { className: "xe-note", textContent: `no picture of this rewrite: ${error.message}` }));
     }
   }
-  return {
-    root,
-    show,
-    refresh: () => {
-      if (app.tab === "rewrite" && ofStep !== app.nowStep) show();
-    },
-    open: at => {
-      ofStep = app.nowStep;
-      number = Math.max(0, applied().findIndex(r => r.number === at));
-      show();
-    },
-    move: by => {
-      if (ofStep !== app.nowStep) number = 0;
-      else number += by;
-      ofStep = app.nowStep;
-      show();
-    },
+  const move = by => {
+    number = ofStep === app.nowStep ? number + by : 0;
+    ofStep = app.nowStep;
+    show();
   };
+  const inside = by => () => (app.tab === "rewrite" ? move(by) : app.setTab("rewrite"));
+  app.subscribe(["now"], () => {
+    if (app.tab === "rewrite" && ofStep !== app.nowStep) show();
+  });
+  app.openRewrite = at => {
+    ofStep = app.nowStep;
+    number = Math.max(0, applied().findIndex(r => r.number === at));
+    if (app.tab === "rewrite") show();
+    else app.setTab("rewrite");
+  };
+  return { root, shown: show, keys: { ",": inside(-1), ".": inside(1) } };
 }
+
+registerTab({
+  key: "rewrite",
+  name: "rewrites",
+  title: "Rewrites",
+  shortcut: "i",
+  help: [[",  .", "previous, next rewrite inside the pass"]],
+  view: rewriteTab,
+});

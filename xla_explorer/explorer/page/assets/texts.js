@@ -1,6 +1,7 @@
 // The text tab: what a pass changed in the printed module, unified or side by side; and highlighted code lines for every pane.
 import { diffRows } from "./diff.js";
 import { make, numberOf, scrollWithin } from "./elements.js";
+import { registerTab } from "./tabs.js";
 
 const TOKEN =
   /("(?:[^"\\]|\\.)*")|((?:;|\/\/|#(?!\d)).*$)|([%@][\w.$-]+)|(\b(?:pred|token|opaque|bf16|[fsuc]\d+(?:e\dm\d\w*)?)\[[^\]]*\](?:\{[^}]*\})?|<\d+ x \w+>|\b(?:i\d+|float|double|half|ptr|void)\b|\.[a-z]\d+\b)|(\b0x[0-9a-fA-F]+|-?\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)/g;
@@ -37,7 +38,7 @@ function contrasted(text, other) {
   ];
 }
 
-export function textTab(app) {
+function textTab(app) {
   const body = make("div", { className: "xe-diff" }),
     title = make("span", { className: "xe-count" });
   const mode = make(
@@ -160,19 +161,15 @@ export function textTab(app) {
     for (const el of lit) el.classList.add("on");
     if (lit.length && app.origin !== "text") scrollWithin(body, lit[0], true);
   }
-  return {
-    root,
-    refresh: () => {
-      context = 3;
-      stale = true;
-      if (app.tab === "text") build();
-    },
-    shown: () => {
-      if (stale) build();
-      else mark();
-    },
-    mark: () => {
-      if (app.tab === "text" && !stale) mark();
-    },
-  };
+  app.subscribe(["text"], () => {
+    context = 3;
+    stale = true;
+    if (app.tab === "text") build();
+  });
+  app.subscribe(["selected"], () => {
+    if (app.tab === "text" && !stale) mark();
+  });
+  return { root, shown: () => (stale ? build() : mark()) };
 }
+
+registerTab({ key: "text", title: "Text", shortcut: "t", view: textTab });

@@ -181,12 +181,10 @@ export function timelineView(app) {
     return box;
   }
   build();
-  return {
-    root,
-    show,
-    rebuild: () => {
-      build();
-      show();
-    },
-  };
+  app.subscribe(["step", "now"], show);
+  app.subscribe(["steps"], () => {
+    build();
+    show();
+  });
+  return { root };
 }

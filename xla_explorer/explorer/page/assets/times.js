@@ -146,5 +146,5 @@ export function timesView(app) {
     if (on && app.origin !== "times") scrollWithin(box, on);
   }
   build();
-  return { root, mark };
+  return { root, dispose: app.subscribe(["selected", "now"], mark) };
 }

@@ -322,5 +322,12 @@ export function whyView(app) {
     body.replaceChildren(...parts.filter(Boolean));
     body.scrollTop = 0;
   }
-  return { root, show };
+  app.subscribe(["selected", "now", "problem", "picture"], show);
+  app.subscribe(["text"], () => app.selected !== null && show());
+  const flash = () => {
+    root.classList.remove("flash");
+    void root.offsetWidth;
+    root.classList.add("flash");
+  };
+  return { root, flash };
 }

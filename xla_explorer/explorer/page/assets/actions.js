@@ -1,0 +1,101 @@
+// What a reader can do, whatever view it is done in: select, step, walk through decisions, try a what-if. Each changes the shared
+// state; the views that watch it follow.
+
+export function actionsOf(app, { tabs, why, help }) {
+  const { root, store } = app;
+  let ticket = 0;
+  const isLlvm = k => store.steps[k].level === "llvm";
+
+  app.setTab = key => {
+    if (tabs.has(key)) tabs.turnTo(key);
+  };
+  app.select = (id, origin) => app.change({ selected: id, origin, ...(origin === "decision" ? {} : { decision: null }) });
+  app.go = async number => {
+    if (number < 0 || number >= store.steps.length) return;
+    const mine = ++ticket,
+      started = performance.now();
+    app.change({ step: number });
+    const before = number && isLlvm(number - 1) === isLlvm(number) ? number - 1 : null;
+    let now, old;
+    try {
+      [now, old] = await Promise.all([store.step(number), before === null ? null : store.step(before).catch(() => null)]);
+    } catch (error) {
+      if (mine === ticket) app.change({ problem: `${number ? `pass ${number}` : "the module as written"} could not be shown: ${error.message}` });
+      return;
+    }
+    if (mine !== ticket) return; // a later key press overtook this one
+    app.change({ problem: "", origin: "step", now, before: now.previous ?? old, nowStep: number });
+    root.dataset.step = number;
+    root.dataset.stepMs = (performance.now() - started).toFixed(1);
+    if (isLlvm(number) && app.tab === "graph") app.setTab("text");
+    // What the next key press will show, with what it is compared with.
+    for (const near of [app.nextChange(1), app.nextChange(-1)])
+      for (const k of [near, near === null || !near ? null : near - 1]) if (k !== null) store.step(k).catch(() => {});
+    try {
+      // The picture is there; what is long follows.
+      if (now.lacksText || old?.lacksText) await Promise.all([store.text(number), before === null ? null : store.text(before)]);
+      if (mine === ticket) app.change({ text: number });
+    } catch (error) {
+      app.change({ problem: error.message });
+    }
+  };
+  app.nextChange = direction => {
+    for (let k = app.step + direction; k >= 0 && k < store.steps.length; k += direction)
+      if (k === 0 || store.steps[k].changed || store.steps[k].error) return k;
+    return null;
+  };
+  app.showDecision = async (index, jump) => {
+    const d = store.decisions[index],
+      subject = d.consumer ?? d.producer;
+    app.decision = index;
+    if (jump && d.step !== null) {
+      if (d.step !== app.step) await app.go(d.step);
+      if (d.step > 0 && !app.isDrawn(subject)) await app.go(d.step - 1); // gone after the pass: look before it
+    }
+    app.decision = index;
+    app.select(subject, "decision");
+  };
+  app.nextDecision = direction => {
+    const about = store.decisions.filter(store.isFusion),
+      fusions = about.length ? about : store.decisions;
+    if (!fusions.length) return;
+    const at = fusions.findIndex(d => d.index === app.decision),
+      here = fusions.findIndex(d => d.step !== null && d.step >= app.step),
+      next = at >= 0 ? at + direction : Math.max(0, here);
+    app.showDecision(fusions[(next + fusions.length) % fusions.length].index, true);
+  };
+  app.whyNext = () => {
+    const about = store.decisions.filter(d => app.selected !== null && (d.producer === app.selected || d.consumer === app.selected)),
+      at = about.findIndex(d => d.index === app.decision);
+    if (about.length) app.showDecision(about[(at + 1) % about.length].index, false);
+    why.flash();
+  };
+  // One rewrite: inside the pass if that tab is open, else its subject.
+  app.showRewrite = (r, at) => {
+    if (app.tab === "rewrite") app.openRewrite(at);
+    else if (r.subject !== null) app.select(app.now?.names.has(r.produced[0]) ? r.produced[0] : r.subject, "timeline");
+  };
+  // A what-if or the way back from one: the kernel answers by sending a new compile, which is then built afresh.
+  app.tryOut = async (request, button) => {
+    app.problem = "";
+    root.setAttribute("aria-busy", "true");
+    root.focus({ preventScroll: true }); // a disabled button drops the focus, and the keys with it
+    if (button) {
+      button.disabled = true;
+      button.textContent = "compiling and measuring …";
+    }
+    try {
+      await store.ask(request);
+    } catch (error) {
+      app.change({ problem: error.message });
+    }
+    root.removeAttribute("aria-busy");
+  };
+  app.back = () => {
+    if (!help.hidden) help.hidden = true;
+    else if (app.decision !== null) app.select(app.selected, "why");
+    else if (app.selected !== null) app.select(null, "key");
+    else if (app.tab !== "graph") app.setTab("graph");
+    else app.undo();
+  };
+}

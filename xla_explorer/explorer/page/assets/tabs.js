@@ -1,0 +1,84 @@
+// The tabs of the middle, and THE TAB CONTRACT: adding one touches two files.
+//
+// 1. assets/<name>.js, one file: it calls `registerTab` with the fields of `Tab` below. Its view subscribes to what it shows
+//    (`app.subscribe(["selected"], mark)`; the fields are those of `app` in explorer.js), asks for its data by
+//    `app.store.report("<name>")`, which answers from the kernel or from what the page carries, and changes the shared state only by
+//    `app.select`, `app.go` and the other actions (actions.js). Texts go into the page by `make` and `shape`, never as markup.
+// 2. tabs.py, one row of TABS: the name, where the data come from, and the tab in the static form, which is all that a reader without a
+//    script has. The order of the rows is that of the tabs.
+//
+// The rest follows: the button, its place in the address (#tab=<key>), the keys and their line under `?`, what an exported page
+// carries, the answer to the widget. tests/browser/test_tab_contract.py adds one.
+
+/**
+ * @typedef {Object} Tab
+ * @property {string} key in the address, and of its button
+ * @property {string | ((app: any) => string)} title
+ * @property {string} [name] what the list of keys calls it, where that is not the key
+ * @property {string} [shortcut] the key that opens it
+ * @property {[string, string][]} [help] lines under `?` for the view's keys
+ * @property {(app: any) => boolean} [isPresent] whether this compile has it; by default it is there
+ * @property {(app: any) => View} view
+ */
+/**
+ * @typedef {Object} View
+ * @property {HTMLElement} root
+ * @property {() => void} [shown] the tab was turned to
+ * @property {Record<string, () => void>} [keys] what a key does; the view turns to its tab itself where that is meant
+ * @property {() => void} [dispose]
+ */
+
+/** @type {Tab[]} */
+export const TABS = [];
+/** @param {Tab} tab */
+export const registerTab = tab => TABS.push(tab);
+
+const titleOf = (tab, app) => (typeof tab.title === "function" ? tab.title(app) : tab.title);
+
+// The bar of tabs and their bodies. `id` makes the ids of a page of several widgets differ.
+export function tabStrip(app, id, make) {
+  const present = TABS.filter(tab => tab.isPresent?.(app) ?? true).map(tab => ({ ...tab, view: tab.view(app) })),
+    where = make("span", { className: "xe-where" }),
+    buttons = present.map(tab =>
+      make("button", {
+        role: "tab",
+        id: `${id}-tab-${tab.key}`,
+        tabIndex: -1,
+        ariaControls: `${id}-panel-${tab.key}`,
+        textContent: titleOf(tab, app),
+        data: { tab: tab.key },
+        onclick: () => app.setTab(tab.key),
+      }),
+    ),
+    bar = make("nav", { className: "xe-tabs", role: "tablist", ariaLabel: "views" }, ...buttons, where);
+  for (const { key, view } of present) {
+    view.root.setAttribute("role", "tabpanel");
+    view.root.setAttribute("aria-labelledby", `${id}-tab-${key}`);
+    view.root.id = `${id}-panel-${key}`;
+    view.root.dataset.panel = key;
+  }
+  bar.addEventListener("keydown", event => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key],
+      at = buttons.indexOf(event.target);
+    if (!by || at < 0) return;
+    event.preventDefault();
+    event.stopPropagation(); // elsewhere the arrows walk the graph
+    const next = buttons[(at + by + buttons.length) % buttons.length];
+    app.setTab(next.dataset.tab);
+    next.focus({ preventScroll: true });
+  });
+  const has = key => present.some(tab => tab.key === key);
+  function turnTo(key) {
+    if (present.some(tab => tab.view.root.contains(document.activeElement))) app.root.focus({ preventScroll: true });
+    for (const tab of present) tab.view.root.hidden = tab.key !== key;
+    for (const b of buttons) {
+      const on = b.dataset.tab === key;
+      b.classList.toggle("on", on);
+      b.setAttribute("aria-selected", on);
+      b.tabIndex = on ? 0 : -1;
+    }
+    app.change({ tab: key });
+    present.find(tab => tab.key === key).view.shown?.();
+  }
+  return { bar, where, has, turnTo, present, bodies: present.map(tab => tab.view.root), view: key => present.find(tab => tab.key === key)?.view };
+}

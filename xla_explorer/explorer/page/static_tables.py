@@ -1,0 +1,44 @@
+"""Tables of the static form: plain HTML with presentation attributes, as GitHub, nbconvert and print keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.questions.decision_row import DecisionRow
+
+CELL = 'style="text-align:left;padding:1px 8px;vertical-align:top"'
+WHOLE = 'style="text-align:left;padding:1px 8px;vertical-align:top;white-space:nowrap"'
+NUMBER = 'style="text-align:right;padding:1px 8px;vertical-align:top"'
+_MARKS = {"accepted": "✓ accepted", "refused": "✗ refused"}
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[str], left_out: str = "") -> str:
+    """A titled table with a note of what was left out; rows are `<tr>` texts, escaped already."""
+    cells = "".join(f"<th {CELL}>{escape(name)}</th>" for name in head)
+    note = f"<p><i>{escape(left_out)}</i></p>" if left_out else ""
+    body = f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f"<p><b>{escape(title)}</b></p><table>{body}</table>{note}"
+
+
+def _ends(row: DecisionRow) -> str:
+    """What a decision is about: one end or two."""
+    names = [name for name in (row.producer_name, row.consumer_name) if name]
+    return " → ".join(f"<code>%{escape(name)}</code>" for name in names)
+
+
+def decisions_html(decisions: Sequence[DecisionRow], limit: int) -> str:
+    """The decisions, at most `limit`."""
+    if not decisions:
+        return ""
+    chosen = list(decisions)[:limit]
+    refused = sum(row.verdict == "refused" for row in decisions)
+    rows = [
+        f"<tr><td {WHOLE}>{escape(_MARKS.get(row.verdict, row.verdict))}</td><td {CELL}>{escape(row.kind)}</td>"
+        f"<td {CELL}>{_ends(row)}</td>"
+        f"<td {CELL}>{escape(row.code)}</td><td {CELL}>{escape(row.message)}</td></tr>"
+        for row in chosen
+    ]
+    left = f"{len(decisions) - len(chosen)} more: session.decisions()" if len(chosen) < len(decisions) else ""
+    title = f"Decisions: {len(decisions) - refused} accepted, {refused} refused"
+    return table(title, ["verdict", "kind", "producer → consumer", "code", "why"], rows, left)
