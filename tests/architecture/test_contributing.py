@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 PAGE = Path(__file__).resolve().parents[2] / ".github" / "CONTRIBUTING.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -37,3 +41,25 @@ def test_the_glossary_has_the_terms_of_the_field() -> None:
     terms = " ".join(term for term, _ in _rows("write"))
     for term in ("implicit GEMM", "split-K", "load vectorisation", "divergence analysis", "identity element", "skinny product"):
         assert term in terms
+
+
+# Rooms whose messages follow the page; the others are named here as they do.
+PLAIN = ("foundation", "hlo", "frontends", "cli", "notebook")
+MANNERED = re.compile(r"\b(?:is|are) no(?:ne)?\b|\bnobody\b|\bno one\b|\bwish(?:es|ed)?\b|\bin vain\b|\bbearer\b")
+
+
+def _messages(path: Path) -> Iterator[str]:
+    """The texts of a file, its documentation apart."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    described = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)]
+    documentation = {id(node.body[0].value) for node in described if node.body and isinstance(node.body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            yield node.value
+
+
+@pytest.mark.parametrize("room", PLAIN)
+def test_messages_are_in_plain_words(room: str) -> None:
+    files = sorted((PAGE.parents[1] / "xla_explorer" / room).rglob("*.py"))
+    found = {f"{path.name}: {text}" for path in files for text in _messages(path) if MANNERED.search(text)}
+    assert files and not found, "say what must be, then what was found (see the page)"

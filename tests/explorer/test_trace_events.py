@@ -66,7 +66,7 @@ def test_a_profile_goes_out_and_comes_back(tmp_path: Path) -> None:
     assert xe.trace_json(frame)["traceEvents"][-1]["name"] == complete[-1]["name"]
 
 
-@pytest.mark.parametrize(("content", "message"), [(b"hello", "no JSON"), (b"{}", "no list traceEvents"), (b"[]", "holds no event"), (b"\x1f\x8bbroken", "broken|cannot|no JSON")])
+@pytest.mark.parametrize(("content", "message"), [(b"hello", "not JSON"), (b"{}", "no list traceEvents"), (b"[]", "holds no event"), (b"\x1f\x8bbroken", "broken|cannot|not JSON")])
 def test_what_is_no_trace_is_said(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "t.json").write_bytes(content)
     with pytest.raises(xe.XlaExplorerError, match=message):

@@ -58,9 +58,9 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
     hints = {
         "dot": "Each element of the result is a sum of products: two operations for each index of the contracted dimensions of operand 0.",
         "reduce": "To fold n numbers into one takes n - 1 additions; the initial value is an operand, and is read.",
-        "broadcast": "Moving data is no operation.",
-        "transpose": "Moving data is no operation.",
-        "copy": "Moving data is no operation.",
+        "broadcast": "Moving data is not an operation.",
+        "transpose": "Moving data is not an operation.",
+        "copy": "Moving data is not an operation.",
     }
     for module in programs():
         i = module.entry.root

@@ -62,7 +62,7 @@ def build(function: Callable[[Any], Any]) -> Cases:
         if header[:5] != b"\x7fELF\x02" or int.from_bytes(header[18:20], "little") != 243:
             yield Failure(
                 "wrong-machine",
-                "That is no 64-bit RISC-V.",
+                "That is not a 64-bit RISC-V.",
                 "ELF, 64 bits, machine 243",
                 f"an object that begins with {header.hex(' ')}",
                 module,

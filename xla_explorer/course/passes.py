@@ -56,7 +56,7 @@ def pass_failure(
     except HloVerifyError as error:
         return Failure(
             "not-well-formed",
-            "What the pass left is no valid program.",
+            "The pass left an invalid program.",
             "a module that xe.verify accepts",
             str(error),
             before,

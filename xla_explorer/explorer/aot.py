@@ -165,9 +165,9 @@ def aot(
     source = as_module(module)
     verify_module(source)
     if weights not in WEIGHTS:
-        raise AotArgumentError(f"weights={weights!r} is no way to give weights", f"choose from {', '.join(WEIGHTS)}")
+        raise AotArgumentError(f"weights must be {' or '.join(map(repr, WEIGHTS))}, got {weights!r}", f"choose from {', '.join(WEIGHTS)}")
     wanted = prefix if prefix is not None else c_identifier(source.name)
     if prefix is not None and prefix != c_identifier(prefix):
-        raise AotArgumentError(f"prefix={prefix!r} is no name that C and C++ leave free", f"try {c_identifier(prefix)!r}")
+        raise AotArgumentError(f"prefix={prefix!r} cannot begin names in C and C++", f"try {c_identifier(prefix)!r}")
     options = AotCompilationOptions(triple, cpu or "", features or "", wanted, embed_weights=weights == "embed")
     return AotPackage(ahead_of_time_program(source, options, passes))

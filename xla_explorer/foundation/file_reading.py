@@ -76,7 +76,7 @@ def unpacked_bytes(raw: bytes, name: str, *, hint: str = "") -> bytes:
             raise FileReadError(f"cannot read {name}: the compressed data ends in the middle", hint)
         rest = stream.unused_data.lstrip(b"\0")
         if rest and not rest.startswith(_GZIP):
-            raise FileReadError(f"cannot read {name}: {len(rest)} bytes after the compressed data are none", hint)
+            raise FileReadError(f"cannot read {name}: the {len(rest)} bytes after the compressed data are not compressed", hint)
     return b"".join(parts)
 
 

@@ -10,7 +10,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 
 COLUMNS = ["number", "program", "backend", "instructions", "after passes", "kernels"]
-_NOTHING = "what it has compiled before it does not compile again: jax.clear_caches()"
+_NOTHING = "JAX reuses what it compiled before; call jax.clear_caches() to compile again"
 
 
 class JaxPrograms:
@@ -51,7 +51,7 @@ class JaxPrograms:
     @cleaned
     def __repr__(self) -> str:
         if not self.sessions:
-            return f"JAX compiled nothing in that cell; {_NOTHING}"
+            return f"JAX compiled nothing in that cell. {_NOTHING}"
         return table_text(COLUMNS, self._rows(), limit=30)
 
     @cleaned

@@ -56,7 +56,7 @@ def test_the_map_says_how_many_lines_each_scenario_takes(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("name", "scenario", "message"),
-    [("My Chip", 1, "no name of a backend"), ("chip", 4, "no scenario 4"), ("cpu", 3, "there already"), ("chip", 3, "holds something")],
+    [("My Chip", 1, "cannot be the name of a backend"), ("chip", 4, "no scenario 4"), ("cpu", 3, "there already"), ("chip", 3, "holds something")],
 )
 def test_what_it_does_not_write(name: str, scenario: int, message: str, tmp_path: Path) -> None:
     (tmp_path / "full").write_text("x")
@@ -73,6 +73,6 @@ def test_a_bad_name_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", ["mychip\n", "my chip", "mychip\n\n", "-chip", "chip-", "Chip", ""])
 def test_a_name_is_nothing_but_a_name(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ScaffoldError, match="no name of a backend"):
+    with pytest.raises(ScaffoldError, match="cannot be the name of a backend"):
         scaffold(name, 1, tmp_path / "new")
     assert not (tmp_path / "new").exists()

@@ -230,7 +230,7 @@ def test_a_collective_in_a_loop_meets_once_an_iteration() -> None:
 
 def test_a_device_that_leaves_early_is_named_at_once() -> None:
     begin = time.monotonic()
-    with pytest.raises(RendezvousError, match=r"device 1 .*waits in vain at %y.*device 0 .*has finished") as caught:
+    with pytest.raises(RendezvousError, match=r"device 1 .*waits forever at %y.*device 0 .*has finished") as caught:
         devices(LOOP_ENTRY, [[2, 1.0], [3, 2.0]], computations=LOOP)
     assert caught.value.missing == (0,)
     assert time.monotonic() - begin < wall_seconds(5)

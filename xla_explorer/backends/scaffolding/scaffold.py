@@ -51,7 +51,7 @@ def scaffold(name: str, scenario: int, output: str | Path | None = None) -> Scaf
     if scenario not in SCENARIOS:
         raise ScaffoldError(f"there is no scenario {scenario!r}", "; ".join([f"{k}: {v[12:]}" for k, v in SCENARIOS.items()]))
     if not _NAME.fullmatch(name):
-        raise ScaffoldError(f"{name!r} is no name of a backend", "lower-case letters, digits and hyphens, such as my-chip")
+        raise ScaffoldError(f"{name!r} cannot be the name of a backend", "lower-case letters, digits and hyphens, such as my-chip")
     if name in backend_names():
         raise ScaffoldError(f"a backend named {name!r} is there already", f"known: {', '.join(backend_names())}")
     package = f"xla_explorer_{name.replace('-', '_')}"

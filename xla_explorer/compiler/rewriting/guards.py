@@ -30,7 +30,7 @@ def integral(instruction: HloInstruction) -> Reason | None:
 def integer(instruction: HloInstruction) -> Reason | None:
     """Integers, booleans excluded."""
     kind = instruction.shape.element_type
-    return None if kind.is_integer else refuse("not-integer", f"{kind.name} is no integer type", type=kind.name)
+    return None if kind.is_integer else refuse("not-integer", f"{kind.name} is not an integer type", type=kind.name)
 
 
 def unsigned(instruction: HloInstruction) -> Reason | None:
@@ -42,7 +42,7 @@ def unsigned(instruction: HloInstruction) -> Reason | None:
 def signed(instruction: HloInstruction) -> Reason | None:
     """Signed integers."""
     kind = instruction.shape.element_type
-    return None if kind.is_signed else refuse("not-signed", f"{kind.name} is no signed integer", type=kind.name)
+    return None if kind.is_signed else refuse("not-signed", f"{kind.name} is not a signed integer", type=kind.name)
 
 
 def inexact_type(instruction: HloInstruction) -> Reason | None:
@@ -51,14 +51,14 @@ def inexact_type(instruction: HloInstruction) -> Reason | None:
     return (
         None
         if kind.is_float or kind.is_complex
-        else refuse("not-floating", f"{kind.name} is no floating-point type", type=kind.name)
+        else refuse("not-floating", f"{kind.name} is not a floating-point type", type=kind.name)
     )
 
 
 def floating(instruction: HloInstruction) -> Reason | None:
     """Floating point."""
     kind = instruction.shape.element_type
-    return None if kind.is_float else refuse("not-floating", f"{kind.name} is no floating-point type", type=kind.name)
+    return None if kind.is_float else refuse("not-floating", f"{kind.name} is not a floating-point type", type=kind.name)
 
 
 def real_type(instruction: HloInstruction) -> Reason | None:

@@ -68,7 +68,7 @@ def _at_fusion(session: Compilation, pairs: list[tuple[Any, Any]]) -> list[tuple
 def _pair(session: Compilation, given: Any) -> tuple[Any, Any]:
     """Names or ids of a pair. XlaExplorerError when it is none, or names what was never there: a wish that nothing can hear."""
     if isinstance(given, str) or len(given) != 2:
-        raise XlaExplorerError(f"{given!r} is no pair (producer, consumer)", "write a list of pairs: [('%exp', '%multiply')]")
+        raise XlaExplorerError(f"{given!r} is not a pair (producer, consumer)", "write a list of pairs: [('%exp', '%multiply')]")
     pair = getattr(given[0], "name", given[0]), getattr(given[1], "name", given[1])
     if session.passes.lineage.records:  # with the journal off, only the ends of the compile are known
         for part in pair:

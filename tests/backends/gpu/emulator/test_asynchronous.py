@@ -267,7 +267,7 @@ def test_boxes_of_three_dimensions():
         ({"strides": (24,)}, "multiples of 16"),
         ({"box": (64, 257)}, "extents of 1 to 256"),
         ({"box": (128, 8)}, "its swizzle only 128"),
-        ({"box": (4, 8)}, "no multiple of 16"),
+        ({"box": (4, 8)}, "not a multiple of 16"),
         ({"element_type": "c64"}, "no elements of c64"),
         ({"strides": ()}, "one stride less"),
     ],

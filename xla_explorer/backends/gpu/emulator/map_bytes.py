@@ -48,7 +48,7 @@ def encode(placed: PlacedTensorMap) -> bytes:
     elif m.swizzle and m.box[0] * m.element_bytes > m.swizzle:
         complaint = f"a row of the box has {m.box[0] * m.element_bytes} bytes, its swizzle only {m.swizzle}"
     elif m.box[0] * m.element_bytes % 16:
-        complaint = f"a row of the box has {m.box[0] * m.element_bytes} bytes, which are no multiple of 16"
+        complaint = f"a row of the box has {m.box[0] * m.element_bytes} bytes, which is not a multiple of 16"
     if complaint or m.element_type not in _TYPES:
         raise TensorMapError(f"no tensor map of parameter {m.parameter}: {complaint or 'no elements of ' + m.element_type}")
     dimensions, box = (tuple(given) + (0,) * (_MOST_DIMENSIONS - rank) for given in (m.dimensions, m.box))

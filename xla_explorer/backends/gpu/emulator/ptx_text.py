@@ -232,7 +232,7 @@ class _Reader:
                 return
             variable = _variable_of(text)
             if variable is None:
-                raise PtxSyntaxError(f"line {line}: cannot read {text!r}", "this is no declaration that the emulator knows")
+                raise PtxSyntaxError(f"line {line}: cannot read {text!r}", "the emulator knows no such declaration")
             kernel.variables[variable.name] = variable
             return
         guard = None

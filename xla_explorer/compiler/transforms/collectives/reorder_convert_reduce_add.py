@@ -19,7 +19,7 @@ def converts_a_sum(convert: HloInstruction) -> Reason | None:
     """What is converted is the sum of one array over devices, read here alone."""
     total = convert.operands[0]
     if reduction_kind(total) != "add" or len(total.operands) != 1 or len(total.users) != 1:
-        return refuse("not-a-sum", f"%{total.name} is no sum of one array that %{convert.name} alone reads")
+        return refuse("not-a-sum", f"%{total.name} is not a sum of one array that %{convert.name} alone reads")
     return None
 
 

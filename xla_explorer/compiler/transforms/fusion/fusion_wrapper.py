@@ -26,7 +26,7 @@ _ASKED_OF_XLA = fusible.CONSUMERS | _XLA_ALSO | {fusible.COPY}
 def is_elemental(i: HloInstruction) -> Reason | None:
     """Does the code generator emit it as a loop nest over its result?"""
     if i.opcode not in fusible.CONSUMERS:
-        return refuse("consumer-not-fusible", f"%{i.name} ({i.opcode.name}) is no loop over its result")
+        return refuse("consumer-not-fusible", f"%{i.name} ({i.opcode.name}) is not a loop over its result")
     if not fusible.has_default_layout(i):
         return refuse("layout-differs", f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside")
     if not fusible.is_consumer(i):

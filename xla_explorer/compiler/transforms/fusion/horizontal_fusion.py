@@ -162,7 +162,7 @@ class _Planner:
         """Are both reductions of one array?"""
         for i in (first, second):
             if not is_taken_apart(i) or any(r.opcode is not fusible.REDUCE or not r.shape.is_array for r in _roots(i)):
-                return refuse("not-a-reduce", f"%{i.name} ({_roots(i)[0].opcode.name} at its root) is no reduction of an array")
+                return refuse("not-a-reduce", f"%{i.name} ({_roots(i)[0].opcode.name} at its root) is not a reduction of an array")
         return None
 
     def dimensions_agree(self, first: HloInstruction, second: HloInstruction) -> Reason | None:

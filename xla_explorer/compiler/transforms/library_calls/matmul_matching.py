@@ -27,7 +27,7 @@ class _Axis(NamedTuple):
 def matmul_of(dot: HloInstruction) -> MatmulCall | Reason:
     """The call for a dot alone, computed in the type of its operands."""
     if dot.opcode.name != "dot":
-        return refuse("no-dot", f"%{dot.name} is no dot")
+        return refuse("no-dot", f"%{dot.name} is not a dot")
     a, b = dot.operands
     kind, result = a.shape.element_type.name, dot.shape.element_type.name
     if b.shape.element_type.name != kind or result not in _RESULTS.get(kind, ()):

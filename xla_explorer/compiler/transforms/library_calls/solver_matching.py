@@ -57,7 +57,7 @@ def triangular_solve_of(i: HloInstruction) -> TriangularSolveCall | Reason:
 def _common(i: HloInstruction) -> Reason | None:
     kind = i.shape.element_type.name if i.shape.is_array else "tuple"
     if kind not in _TYPES:
-        return refuse("type-not-served", f"%{i.name}: {kind} is no type of the library's", type=kind)
+        return refuse("type-not-served", f"%{i.name}: {kind} is not a type of the library", type=kind)
     if not all(fusible.has_default_layout(o) for o in (i, *i.operands)):
         return refuse("result-layout", f"%{i.name}: an array of it is not row-major")
     if 0 in i.shape.dimensions:

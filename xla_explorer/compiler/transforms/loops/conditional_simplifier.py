@@ -39,7 +39,7 @@ def known_branch(conditional: HloInstruction) -> int | Reason:
     selector = conditional.operands[0]
     value = uniform_value(selector) if selector.shape.is_scalar else None
     if value is None:
-        return refuse("selector-not-constant", f"%{selector.name} is no constant")
+        return refuse("selector-not-constant", f"%{selector.name} is not a constant")
     if selector.shape.element_type.is_pred:
         return 0 if value else 1
     return int(value) if 0 <= value < len(branches) else len(branches) - 1

@@ -134,6 +134,6 @@ def named_options(options: Any) -> list[tuple[str, dict[str, Any]]]:
             text = json.dumps(settings, sort_keys=True)
         except TypeError as problem:
             hint = "use strings, numbers, lists: pipelines as text"
-            raise SweepError(f"the option {settings} is no plain data: {problem}", hint) from None
+            raise SweepError(f"the option {settings} is not plain data: {problem}", hint) from None
         made.append((name or ", ".join([f"{k}={v}" for k, v in settings.items()]) or text, settings))
     return made

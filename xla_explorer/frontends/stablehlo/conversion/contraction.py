@@ -169,7 +169,7 @@ def convolve(scope: Scope, operation: Operation, operands: list[HloInstruction],
     """A convolution with the padding given."""
     numbers = scope.attribute(operation, "dimension_numbers", required=True)
     if not isinstance(numbers, ConvolutionDimensionNumbers):
-        scope.fail("the dimension numbers are none of a convolution", "write [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]")
+        scope.fail("the dimension numbers must be those of a convolution", "write [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]")
     sizes = tuple([operands[1].shape.dimensions[d] for d in numbers.kernel_spatial if d < operands[1].shape.rank])
     attributes: dict[str, Any] = {
         "window": window_of(scope, operation, sizes, pads, "lhs_dilation", "rhs_dilation"),

@@ -88,7 +88,7 @@ def _approximate_top_k(scope: Scope, operation: Operation) -> list[HloInstructio
                    "write it as jax.lax.approx_max_k does")
     arrays = operands[:count]
     if not all(0 <= dimension < a.shape.rank for a in arrays):
-        scope.fail(f"dimension {dimension} is none of {arrays[0].shape.text_without_layout}", "correct the reduction_dim")
+        scope.fail(f"dimension {dimension} is not a dimension of {arrays[0].shape.text_without_layout}", "correct the reduction_dim")
     i = scope.emit("sort", arrays, {"dimensions": (dimension,), "is_stable": False}, called=called)
     rows = []
     for k, array in enumerate(scope.unpack(i, count)):

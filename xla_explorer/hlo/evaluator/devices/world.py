@@ -179,7 +179,7 @@ class World:
             return
         if not any(w.ready() for w in waiting.values()):
             first = self.devices[min(waiting)]
-            self.failure = self._report(first, "waits in vain")
+            self.failure = self._report(first, "waits forever")
             self._changed.notify_all()
 
     def _report(self, device: Device, what: str) -> RendezvousError:

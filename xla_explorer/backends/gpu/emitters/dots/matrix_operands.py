@@ -85,6 +85,6 @@ def _operand(i: HloInstruction, batch: tuple[int, ...], contracting: tuple[int, 
     others = [s for s in (found.kept, found.reduced, *found.batch) if s != 1]
     minor = units * i.shape.dimensions[contracting[0] if found.reduced_is_minor else kept[0]]
     if any(s % CHUNK for s in others) or minor % CHUNK:
-        text = f"%{i.name}: rows are no multiple of 16 bytes, which an asynchronous copy moves"
+        text = f"%{i.name}: rows must be a multiple of 16 bytes, which an asynchronous copy moves"
         return refuse("rows-not-aligned", text, strides=strides)
     return found, i.shape.dimensions[kept[0]]

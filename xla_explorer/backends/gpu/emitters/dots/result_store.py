@@ -41,7 +41,7 @@ def product_in(i: HloInstruction, *opcodes: str) -> Product | Reason:
     if i.opcode.name in opcodes:
         return Product(i, i)
     if i.opcode.name != "fusion" or i.attributes.get("kind") != "kOutput":
-        return refuse("no-dot", f"%{i.name} is no {' or '.join(opcodes)}")
+        return refuse("no-dot", f"%{i.name} is not a {' or '.join(opcodes)}")
     body = i.called[0]
     dots = [inner for inner in body.instructions.values() if inner.opcode.name in opcodes]
     if len(dots) != 1 or any(o.opcode.name != "parameter" for o in dots[0].operands):

@@ -69,7 +69,7 @@ def _side(i: HloInstruction, number: int) -> Side | None:
 def plan_thin_dot(i: HloInstruction, architecture: GpuArchitecture) -> ThinDotPlan | Reason:
     """The plan, or why this is another kind of product."""
     if i.opcode.name != "dot":
-        return refuse("no-dot", f"%{i.name} is no dot")
+        return refuse("no-dot", f"%{i.name} is not a dot")
     sides = [_side(i, number) for number in (0, 1)]
     if sides[0] is None or sides[1] is None:
         return refuse("dot-is-no-matrix-product", f"%{i.name} has other than one kept and one reduced dimension on each side")

@@ -55,7 +55,7 @@ def plan_vector_loop(context: KernelContext, architecture: GpuArchitecture) -> t
     minor = _minor_extent(context, dimensions)
     while minor % width:
         width //= 2
-        why = f"the minor extent {minor} is no multiple of {2 * width}"
+        why = f"the minor extent {minor} is not a multiple of {2 * width}"
     least = architecture.multiprocessors * SMALL_BLOCK
     while width > 1 and count // width < least:
         width //= 2

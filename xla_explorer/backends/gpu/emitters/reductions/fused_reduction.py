@@ -191,7 +191,7 @@ def analyse_reduction(context: KernelContext) -> FusedReduction | Reason:
         if (reason := why_not_parallel(r)) is not None:
             return reason
         if r.shape.is_tuple and r not in context.roots:
-            return refuse("variadic-reduction-inside", f"%{r.name} has several results and is no root")
+            return refuse("variadic-reduction-inside", f"%{r.name} has several results and is not the root")
     if math.prod([dimensions[d] for d in reduced]) <= SMALL or 0 in dimensions:
         return refuse("reduction-is-short", f"%{reduces[0].name} combines at most {SMALL} elements, one thread does it")
     depending = _depending(set(reduces), body)

@@ -52,11 +52,11 @@ class ScanPlan(NamedTuple):
 def plan_scan(root: HloInstruction, architecture: GpuArchitecture) -> ScanPlan | Reason:
     """The plan, or why every window is reduced on its own."""
     if root.opcode.name != "reduce-window" or not root.shape.is_array:
-        return refuse("no-scan", f"%{root.name} is no running reduction")
+        return refuse("no-scan", f"%{root.name} is not a scan")
     found = scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions)
     dimensions = root.shape.dimensions
     if found is None or 0 in dimensions:
-        return refuse("no-scan", f"%{root.name} is no running reduction")
+        return refuse("no-scan", f"%{root.name} is not a scan")
     combiner = simple_combiner(root.to_apply)
     element_type = root.shape.element_type
     if combiner is None or (element_type.is_complex and combiner != "add"):

@@ -192,7 +192,7 @@ def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
     if state_space(parts) == "param":
         name, _, plus = i.operands[1].strip("[] ").partition("+")
         if name.strip() not in names.kernel.parameters:
-            raise UnsupportedPtxError(f"PTX line {i.line} reads {name}, which is no kernel parameter: calls are not emulated")
+            raise UnsupportedPtxError(f"PTX line {i.line} reads {name}, which is not a kernel parameter: calls are not emulated")
         start = names.kernel.parameters[name.strip()][0] + int(plus or "0", 0)
 
         def load_parameter(batch: Batch, group: Group) -> None:

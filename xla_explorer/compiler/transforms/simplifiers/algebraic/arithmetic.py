@@ -129,7 +129,7 @@ def scales_exactly(instruction: HloInstruction, c: HloInstruction) -> Reason | N
     value = uniform_value(c)
     if isinstance(value, float) and value and math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5:
         return None
-    return refuse("rounds-differently", f"%{c.name} is no power of two, so factoring it out rounds differently")
+    return refuse("rounds-differently", f"%{c.name} is not a power of two, so factoring it out rounds differently")
 
 
 @rule(

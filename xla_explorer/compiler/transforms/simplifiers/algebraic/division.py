@@ -45,7 +45,7 @@ def is_signed(i: HloInstruction) -> bool:
 
 def by_power_of_two(c: HloInstruction) -> Reason | None:
     """The divisor is 2**k."""
-    return None if power_of_two(c) is not None else refuse("no-power-of-two", f"%{c.name} is no power of two")
+    return None if power_of_two(c) is not None else refuse("no-power-of-two", f"%{c.name} is not a power of two")
 
 
 def _through_magnitude(computation: HloComputation, x: HloInstruction, opcode: str, amount: int) -> HloInstruction:
