@@ -92,6 +92,16 @@ def test_a_rounding_explains_a_rounding_and_nothing_else() -> None:
         if answer is None and np.isnan(got).any():
             answer = ["range-inside-an-accumulation"]
         assert value_classes.explain(module, given, [want], [got], hostile=False, loose=False, seconds=9) == answer
+    # A product inside a map may be contracted, and a function's last digit may be another one where it is subnormal.
+    fused = xe.parse_hlo("f {\n a = f64[] parameter(0)\n b = f64[] parameter(1)\n m = f64[] multiply(a, b)\n ROOT r = f64[] add(m, a)\n}\n"
+                         "ENTRY e {\n x = f64[4] parameter(0)\n y = f64[4] parameter(1)\n ROOT r = f64[4] map(x, y), dimensions={0}, to_apply=f\n}")
+    tiny = xe.parse_hlo("ENTRY e {\n x = f16[64] parameter(0)\n y = f16[64] parameter(1)\n ROOT r = f16[64] atan2(x, y)\n}")
+    small = [np.arange(1, 65).astype(np.float16) * np.float16(6e-8), np.full(64, 2, np.float16)]
+    for module, given, far in ((fused, arguments(fused, "ordinary", 1), np.float64(9)), (tiny, small, np.float16(9))):
+        (want,) = value_classes.reference(module, given)
+        off = np.where(want == 0, want, np.nextafter(want, far))
+        assert value_classes.explain(module, given, [want], [off], hostile=False, loose=False, seconds=9) == ["rounding"]
+        assert value_classes.explain(module, given, [want], [want * far], hostile=False, loose=False, seconds=9) is None
     # What moves data rounds nothing.
     module = xe.parse_hlo("ENTRY e {\n x = f32[4] parameter(0)\n ROOT r = f32[4] reverse(x), dimensions={0}\n}")
     given = arguments(module, "ordinary", 1)

@@ -13,12 +13,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator import Evaluator, evaluate, flatten_value
 from xla_explorer.hlo.evaluator.combiner import combiner_of
 from xla_explorer.hlo.evaluator.plan import Plan
+from xla_explorer.hlo.evaluator.vectorise import evaluate_scalar_step, is_vectorisable
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -79,7 +81,10 @@ class NoisyEvaluator(Evaluator):
                 # One after the other, equal terms are rounded the same way each time.
                 together = noise.ulps * _terms(instruction) / 8
                 values = [self._disturbed(v, ulps, 1 if self.loose else 0.25, signs=False, together=together) for v in values]
-            value = function(instruction, values, self)
+            if instruction.opcode.name == "map" and is_vectorisable(instruction.called[0]):
+                value = self._mapped(instruction.called[0], values)
+            else:
+                value = function(instruction, values, self)
             if dtype is not None and (value.__class__ is not np.ndarray or value.dtype != dtype or value.shape != dimensions):
                 value = self._reconcile(instruction, np.asarray(value))
             if noise is not None and instruction.opcode.name not in _PASSES_ON:
@@ -87,6 +92,20 @@ class NoisyEvaluator(Evaluator):
                     value = self._disturbed(value, noise.ulps, max(noise.narrow, 1) if self.loose else noise.narrow, signs=noise.signs or self.loose)
             frame[result] = value
         return frame[plan.root]
+
+    def _mapped(self, computation: HloComputation, arguments: Sequence[Any]) -> Any:
+        """A map, all elements at once, each operation inside disturbed as outside."""
+        values: dict[HloInstruction, Any] = {}
+        for i in computation.post_order():
+            if i.opcode.name == "parameter":
+                values[i] = arguments[int(i.payload)]
+                continue
+            value = evaluate_scalar_step(i, [values[o] for o in i.operands], self)
+            noise = NOISE.get(i.opcode.name)
+            if noise is not None and i.opcode.name not in _PASSES_ON and (i.opcode.name not in _ONLY_COMPLEX or i.operands[0].shape.element_type.is_complex):
+                value = self._disturbed(np.asarray(value), noise.ulps, max(noise.narrow, 1) if self.loose else noise.narrow, signs=noise.signs or self.loose)
+            values[i] = value
+        return np.broadcast_to(values[computation.root], np.broadcast_shapes(*[a.shape for a in arguments]))
 
     def _disturbed(self, value: Any, ulps: float, narrow: float, *, signs: bool, together: float = 0) -> Any:
         if isinstance(value, tuple):
@@ -124,7 +143,10 @@ class NoisyEvaluator(Evaluator):
             draw = self.generator.random(value.shape)
             move = np.where(draw < min(steps, 1) / 2, -1, np.where(draw < min(steps, 1), 1, 0))
             with np.errstate(all="ignore"):
-                value = np.where(np.isfinite(wide), wide * (1 + move * epsilon).astype(np.float32), wide).astype(value.dtype)
+                # Of a subnormal number one ulp is more than the rounding of its type.
+                least = float(ml_dtypes.finfo(value.dtype).smallest_subnormal)
+                step = np.where(wide == 0, 0, np.maximum(np.abs(wide) * epsilon, least)).astype(np.float32)
+                value = np.where(np.isfinite(wide), wide + move.astype(np.float32) * step, wide).astype(value.dtype)
         if np.signbit(np.asarray(-1, value.dtype)) and value.dtype.name != "float8_e8m0fnu":
             return self._signs(value, signs)
         return value
@@ -147,8 +169,6 @@ def _epsilon(dtype: np.dtype[Any]) -> float:
 
 
 def _fraction_bits(dtype: np.dtype[Any]) -> int:
-    import ml_dtypes
-
     return int(ml_dtypes.finfo(dtype).nmant)
 
 
