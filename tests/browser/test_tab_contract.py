@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ registerTab({ key: "passes", title: "Passes", shortcut: "y", help: [["!", "passe
 
 
 @pytest.fixture
-def tabs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
+def added_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The tab beside all others, as if it were in the package."""
     tab = Tab(
         "passes",
@@ -59,12 +60,12 @@ def tabs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
     made = (front_end.script, front_end.page_module, front_end.widget_module, front_end.style)
     for text in made:
         text.cache_clear()
-    yield tab
+    yield
     for text in made:
         text.cache_clear()
 
 
-@pytest.mark.usefixtures("tabs")
+@pytest.mark.usefixtures("added_tab")
 def test_a_file_and_a_row_are_a_tab(browser: Any, tmp_path: Path) -> None:
     source = SoftmaxSource()
     assert answer(source, {"ask": "passes"}) == ["algsimp", "cse", "fusion"], "the widget is answered"
