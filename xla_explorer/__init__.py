@@ -17,55 +17,32 @@ __version__ = "0.1.0"
 
 # public name -> (module, attribute)
 _PUBLIC: dict[str, tuple[str, str]] = {
-    "HloBuilder": ("xla_explorer.hlo.builder", "HloBuilder"),
-    "HloModule": ("xla_explorer.hlo.module", "HloModule"),
-    "Host": ("xla_explorer.hlo.evaluator", "Host"),
-    "Isolation": ("xla_explorer.explorer.sessions.isolation", "Isolation"),
-    "IsolatedError": ("xla_explorer.explorer.sessions.isolation", "IsolatedError"),
-    "Journal": ("xla_explorer.foundation.journal", "Journal"),
-    "HloParseError": ("xla_explorer.hlo.text", "HloParseError"),
-    "HloVerifyError": ("xla_explorer.hlo.verifier", "HloVerifyError"),
-    "PassPipeline": ("xla_explorer.compiler.pipeline", "PassPipeline"),
-    "PrintOptions": ("xla_explorer.hlo.text", "PrintOptions"),
-    "Reason": ("xla_explorer.foundation.reason", "Reason"),
-    "Session": ("xla_explorer.explorer.session", "Session"),
-    "ValuesDifferError": ("xla_explorer.compiler.pipeline", "ValuesDifferError"),
-    "XlaExplorerError": ("xla_explorer.foundation.diagnostic", "XlaExplorerError"),
-    "CompileFailedError": ("xla_explorer.explorer.sessions.compilation", "CompileFailedError"),
     "aot": ("xla_explorer.explorer.aot", "aot"),
     "backend_names": ("xla_explorer.backends.registry", "backend_names"),
-    "check": ("xla_explorer.course", "check"),
-    "compare": ("xla_explorer.explorer.comparisons.comparison", "compare"),
-    "compare_fusions": ("xla_explorer.explorer.comparisons.fusion_comparison", "compare_fusions"),
-    "compare_programs": ("xla_explorer.explorer.comparisons.program_comparison", "compare_programs"),
+    "compare": ("xla_explorer.explorer.comparisons.compare", "compare"),
     "compile": ("xla_explorer.explorer.compiling", "compile"),
     "cond": ("xla_explorer.hlo.builder", "cond"),
-    "diff": ("xla_explorer.explorer.comparisons.comparison", "diff"),
-    "diff_signatures": ("xla_explorer.explorer.sessions.call_signatures", "diff_signatures"),
     "doctor": ("xla_explorer.explorer.doctor", "doctor"),
     "evaluate": ("xla_explorer.explorer.sessions.given_modules", "evaluate"),
     "evaluate_replicated": ("xla_explorer.hlo.evaluator", "evaluate_replicated"),
     "example": ("xla_explorer.explorer.sessions.examples", "example"),
-    "exercises": ("xla_explorer.course", "exercises"),
     "explore": ("xla_explorer.explorer.exploring", "explore"),
     "fori_loop": ("xla_explorer.hlo.builder", "fori_loop"),
     "from_jax": ("xla_explorer.frontends.jax_program", "from_jax"),
     "graph": ("xla_explorer.explorer.exploring", "graph"),
     "jit": ("xla_explorer.explorer.jax_functions", "jit"),
     "load": ("xla_explorer.explorer.loading", "load"),
-    "load_trace": ("xla_explorer.explorer.measures.trace_events", "load_trace"),
-    "memory_chart": ("xla_explorer.explorer.measures.charts", "memory_chart"),
     "optimize": ("xla_explorer.explorer.trace", "optimize"),
     "options": ("xla_explorer.explorer.sessions.options", "options"),
     "parse_hlo": ("xla_explorer.hlo.text", "parse_hlo"),
     "parse_stablehlo": ("xla_explorer.frontends.stablehlo", "parse_stablehlo"),
     "passes": ("xla_explorer.explorer.catalogue", "passes"),
-    "predicted_chart": ("xla_explorer.explorer.measures.charts", "predicted_chart"),
     "random_arguments": ("xla_explorer.explorer.sessions.arguments", "random_arguments"),
+    "read_timeline": ("xla_explorer.explorer.measures.trace_events", "read_timeline"),
+    "reduce": ("xla_explorer.explorer.questions.reduction", "reduce"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
-    "roofline_chart": ("xla_explorer.explorer.measures.charts", "roofline_chart"),
+    "rule": ("xla_explorer.compiler.rewriting", "rule"),
     "search_fusion": ("xla_explorer.explorer.searching", "search_fusion"),
-    "structural_diff": ("xla_explorer.explorer.comparisons.structural_difference", "structural_diff"),
     "sweep": ("xla_explorer.explorer.comparisons.sweep", "sweep"),
     "switch": ("xla_explorer.hlo.builder", "switch"),
     "trace_json": ("xla_explorer.explorer.measures.trace_events", "trace_json"),
@@ -73,6 +50,35 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "warm_up": ("xla_explorer.explorer.warming", "warm_up"),
     "where": ("xla_explorer.hlo.builder", "where"),
     "while_loop": ("xla_explorer.hlo.builder", "while_loop"),
+    "HloBuilder": ("xla_explorer.hlo.builder", "HloBuilder"),
+    "HloModule": ("xla_explorer.hlo.module", "HloModule"),
+    "Host": ("xla_explorer.hlo.evaluator", "Host"),
+    "Isolation": ("xla_explorer.explorer.sessions.isolation", "Isolation"),
+    "Journal": ("xla_explorer.foundation.journal", "Journal"),
+    "PassPipeline": ("xla_explorer.compiler.pipeline", "PassPipeline"),
+    "PrintOptions": ("xla_explorer.hlo.text", "PrintOptions"),
+    "Reason": ("xla_explorer.foundation.reason", "Reason"),
+    "Session": ("xla_explorer.explorer.session", "Session"),
+    "XlaExplorerError": ("xla_explorer.foundation.diagnostic", "XlaExplorerError"),
+}
+# old name -> (module, attribute, the new spelling): they warn, and go with the next release
+_OLD: dict[str, tuple[str, str, str]] = {
+    "CompileFailedError": ("xla_explorer.explorer.sessions.compilation", "CompileFailedError", "xe.errors.CompileFailedError"),
+    "HloParseError": ("xla_explorer.hlo.text", "HloParseError", "xe.errors.HloParseError"),
+    "HloVerifyError": ("xla_explorer.hlo.verifier", "HloVerifyError", "xe.errors.HloVerifyError"),
+    "IsolatedError": ("xla_explorer.explorer.sessions.isolation", "IsolatedError", "xe.errors.IsolatedError"),
+    "ValuesDifferError": ("xla_explorer.compiler.pipeline", "ValuesDifferError", "xe.errors.ValuesDifferError"),
+    "check": ("xla_explorer.course", "check", "xe.course.check"),
+    "compare_fusions": ("xla_explorer.explorer.comparisons.fusion_comparison", "compare_fusions", "xe.compare.fusions"),
+    "compare_programs": ("xla_explorer.explorer.comparisons.program_comparison", "compare_programs", "xe.compare.programs"),
+    "diff": ("xla_explorer.explorer.comparisons.comparison", "diff", "xe.compare.text"),
+    "diff_signatures": ("xla_explorer.explorer.sessions.call_signatures", "diff_signatures", "xe.compare.signatures"),
+    "exercises": ("xla_explorer.course", "exercises", "xe.course.exercises"),
+    "load_trace": ("xla_explorer.explorer.measures.trace_events", "read_timeline", "xe.read_timeline"),
+    "memory_chart": ("xla_explorer.explorer.measures.charts", "memory", "xe.charts.memory"),
+    "predicted_chart": ("xla_explorer.explorer.measures.charts", "predicted", "xe.charts.predicted"),
+    "roofline_chart": ("xla_explorer.explorer.measures.charts", "roofline", "xe.charts.roofline"),
+    "structural_diff": ("xla_explorer.explorer.comparisons.structural_difference", "structural_diff", "xe.compare.structure"),
 }
 # The names of `xla_explorer.hlo.primitive_type.PRIMITIVE_TYPES`, listed so that completion costs no import; a test compares.
 _PRIMITIVE_TYPES = (
@@ -112,24 +118,37 @@ _PRIMITIVE_TYPES = (
     "f8e8m0fnu",
 )
 
-_ROOMS = ("backends", "hlo")  # `xe.hlo` is callable too
+# name -> module; `xe.hlo` is callable too
+_MODULES = {
+    "backends": "xla_explorer.backends",
+    "charts": "xla_explorer.explorer.measures.charts",
+    "course": "xla_explorer.course",
+    "errors": "xla_explorer.errors",
+    "hlo": "xla_explorer.hlo",
+}
 
-__all__ = ["__version__", "backends", "hlo", "load_ipython_extension", *_PUBLIC]  # the table is the list
+__all__ = ["__version__", "load_ipython_extension", *_MODULES, *_PUBLIC]  # the table is the list
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        module, attribute = _PUBLIC[name]
-        value = getattr(importlib.import_module(module), attribute)
-    elif name in _ROOMS:
-        # The rooms themselves: an import of one sets this attribute anyway.
-        value = importlib.import_module(f"xla_explorer.{name}")
-    elif name in _PRIMITIVE_TYPES:
-        value = importlib.import_module("xla_explorer.hlo.primitive_type").PRIMITIVE_TYPES[name]
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker sees the names below, and none that are not there
+
+    def __getattr__(name: str) -> Any:
+        if name in _PUBLIC:
+            module, attribute = _PUBLIC[name]
+            value = getattr(importlib.import_module(module), attribute)
+        elif name in _MODULES:
+            # An import of a room sets this attribute anyway.
+            value = importlib.import_module(_MODULES[name])
+        elif name in _OLD:
+            module, attribute, new = _OLD[name]
+            importlib.import_module("xla_explorer.foundation.renamed").warn_renamed(f"xe.{name}", new)
+            return getattr(importlib.import_module(module), attribute)
+        elif name in _PRIMITIVE_TYPES:
+            value = importlib.import_module("xla_explorer.hlo.primitive_type").PRIMITIVE_TYPES[name]
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
@@ -146,19 +165,15 @@ def load_ipython_extension(ipython: Any) -> None:
 
 if TYPE_CHECKING:
     from xla_explorer import backends as backends
+    from xla_explorer import course as course
+    from xla_explorer import errors as errors
     from xla_explorer.backends.registry import backend_names as backend_names
     from xla_explorer.compiler.pipeline import PassPipeline as PassPipeline
-    from xla_explorer.compiler.pipeline import ValuesDifferError as ValuesDifferError
     from xla_explorer.compiler.pipeline import register_pass as register_pass
-    from xla_explorer.course import check as check
-    from xla_explorer.course import exercises as exercises
+    from xla_explorer.compiler.rewriting import rule as rule
     from xla_explorer.explorer.aot import aot as aot
     from xla_explorer.explorer.catalogue import passes as passes
-    from xla_explorer.explorer.comparisons.comparison import compare as compare
-    from xla_explorer.explorer.comparisons.comparison import diff as diff
-    from xla_explorer.explorer.comparisons.fusion_comparison import compare_fusions as compare_fusions
-    from xla_explorer.explorer.comparisons.program_comparison import compare_programs as compare_programs
-    from xla_explorer.explorer.comparisons.structural_difference import structural_diff as structural_diff
+    from xla_explorer.explorer.comparisons.compare import compare as compare
     from xla_explorer.explorer.comparisons.sweep import sweep as sweep
     from xla_explorer.explorer.compiling import compile as compile
     from xla_explorer.explorer.doctor import doctor as doctor
@@ -166,20 +181,16 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.exploring import graph as graph
     from xla_explorer.explorer.jax_functions import jit as jit
     from xla_explorer.explorer.loading import load as load
-    from xla_explorer.explorer.measures.charts import memory_chart as memory_chart
-    from xla_explorer.explorer.measures.charts import predicted_chart as predicted_chart
-    from xla_explorer.explorer.measures.charts import roofline_chart as roofline_chart
-    from xla_explorer.explorer.measures.trace_events import load_trace as load_trace
+    from xla_explorer.explorer.measures import charts as charts
+    from xla_explorer.explorer.measures.trace_events import read_timeline as read_timeline
     from xla_explorer.explorer.measures.trace_events import trace_json as trace_json
+    from xla_explorer.explorer.questions.reduction import reduce as reduce
     from xla_explorer.explorer.searching import search_fusion as search_fusion
     from xla_explorer.explorer.session import Session as Session
     from xla_explorer.explorer.sessions.arguments import random_arguments as random_arguments
-    from xla_explorer.explorer.sessions.call_signatures import diff_signatures as diff_signatures
-    from xla_explorer.explorer.sessions.compilation import CompileFailedError as CompileFailedError
     from xla_explorer.explorer.sessions.examples import example as example
     from xla_explorer.explorer.sessions.given_modules import evaluate as evaluate
     from xla_explorer.explorer.sessions.given_modules import verify as verify
-    from xla_explorer.explorer.sessions.isolation import IsolatedError as IsolatedError
     from xla_explorer.explorer.sessions.isolation import Isolation as Isolation
     from xla_explorer.explorer.sessions.options import options as options
     from xla_explorer.explorer.trace import optimize as optimize
@@ -196,8 +207,44 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.builder import switch as switch
     from xla_explorer.hlo.builder import where as where
     from xla_explorer.hlo.builder import while_loop as while_loop
+    from xla_explorer.hlo.evaluator import Host as Host
+    from xla_explorer.hlo.evaluator import evaluate_replicated as evaluate_replicated
     from xla_explorer.hlo.module import HloModule as HloModule
-    from xla_explorer.hlo.text import HloParseError as HloParseError
+    from xla_explorer.hlo.primitive_type import PrimitiveType
     from xla_explorer.hlo.text import PrintOptions as PrintOptions
     from xla_explorer.hlo.text import parse_hlo as parse_hlo
-    from xla_explorer.hlo.verifier import HloVerifyError as HloVerifyError
+
+    pred: PrimitiveType
+    token: PrimitiveType
+    opaque: PrimitiveType
+    s1: PrimitiveType
+    u1: PrimitiveType
+    s2: PrimitiveType
+    u2: PrimitiveType
+    s4: PrimitiveType
+    u4: PrimitiveType
+    s8: PrimitiveType
+    u8: PrimitiveType
+    s16: PrimitiveType
+    u16: PrimitiveType
+    s32: PrimitiveType
+    u32: PrimitiveType
+    s64: PrimitiveType
+    u64: PrimitiveType
+    f16: PrimitiveType
+    bf16: PrimitiveType
+    f32: PrimitiveType
+    f64: PrimitiveType
+    c64: PrimitiveType
+    c128: PrimitiveType
+    f4e2m1fn: PrimitiveType
+    f6e2m3fn: PrimitiveType
+    f6e3m2fn: PrimitiveType
+    f8e5m2: PrimitiveType
+    f8e4m3: PrimitiveType
+    f8e4m3fn: PrimitiveType
+    f8e4m3b11fnuz: PrimitiveType
+    f8e5m2fnuz: PrimitiveType
+    f8e4m3fnuz: PrimitiveType
+    f8e3m4: PrimitiveType
+    f8e8m0fnu: PrimitiveType

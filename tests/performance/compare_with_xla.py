@@ -13,7 +13,7 @@ TEN = ("m_softmax_4096x1000", "m_layernorm_2048x768", "m_gelu_tanh_1e6", "m_dot_
        "b_attention_h8_s256_d64", "b_mlp_train_b128_784_512_10", "b_lstm_t64_b16_d128", "b_jacobi_512_it100", "b_cnn_mnist_train_b32")
 HEAD = """# Ten programs on our CPU backend and on real XLA
 
-`xe.compare_programs` of ten workloads of the performance suite, one thread each; made by `python tests/performance/compare_with_xla.py`.
+`xe.compare.programs` of ten workloads of the performance suite, one thread each; made by `python tests/performance/compare_with_xla.py`.
 Kernels and MB moved count each compiler's own result by the same cost analysis; an edge is fused when producer and consumer are in one
 kernel. Run times were taken in turns, XLA's inside its own process without transfer. XLA's library fusions count as one kernel.
 
@@ -28,7 +28,7 @@ if __name__ == "__main__":
     import xla_explorer as xe
 
     xe.warm_up("cpu")
-    table = xe.compare_programs({name: WORKLOADS / f"{name}.hlo" for name in TEN}, repeats=30, threads=1)
+    table = xe.compare.programs({name: WORKLOADS / f"{name}.hlo" for name in TEN}, repeats=30, threads=1)
     print(table)
     if len(sys.argv) > 1:
         Path(sys.argv[1]).write_text(HEAD + table.to_markdown() + "\n" + TAIL)

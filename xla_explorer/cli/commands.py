@@ -17,7 +17,7 @@ from xla_explorer.cli.output import print_answer, print_frame, print_json, print
 from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.cli.tour import tour as run_tour
 from xla_explorer.explorer.aot import aot as compile_ahead
-from xla_explorer.explorer.comparisons.comparison import compare as run_compare
+from xla_explorer.explorer.comparisons.compare import compare as run_compare
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.doctor import Capability
 from xla_explorer.explorer.doctor import doctor as diagnose
@@ -138,7 +138,7 @@ def compare(given: Namespace) -> int:
     for name in backends:
         platform(name)
     arguments, _ = read_arguments(given, module)
-    frame = run_compare(module, backends, *arguments, repeats=given.repeats, passes=given.passes)
+    frame = run_compare(module, *arguments, backends=backends, repeats=given.repeats, passes=given.passes)
     print_frame(frame, as_json=given.json)
     return 0 if not (frame["status"] == "values differ").any() else 1
 

@@ -69,7 +69,7 @@ def exercises() -> dict[str, Exercise]:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> next(iter(xe.exercises()))
+    >>> next(iter(xe.course.exercises()))
     'nb01.leaves'
     """
     return dict(sorted(_EXERCISES.items()))
@@ -85,7 +85,7 @@ def check(name: str, answer: Any) -> CheckResult:
     Parameters
     ----------
     name
-        The exercise, such as `nb03.dce`; `xe.exercises()` has all.
+        The exercise, such as `nb03.dce`; `xe.course.exercises()` has all.
     answer
         What the exercise asks for: a function, a pass, a value.
 
@@ -102,7 +102,7 @@ def check(name: str, answer: Any) -> CheckResult:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> bool(xe.check("nb03.dce", lambda module: False))
+    >>> bool(xe.course.check("nb03.dce", lambda module: False))
     False
     """
     found = _EXERCISES.get(name)

@@ -42,7 +42,7 @@ class ExerciseNotPassedError(XlaExplorerError, AssertionError):
 
 
 class CheckResult:
-    """The answer of `xe.check`. True when the exercise is solved.
+    """The answer of `xe.course.check`. True when the exercise is solved.
 
     status: `passed`, `failed` or `not solved yet`. cases: how many held. failure: the first that did not, as small as it could be made.
     error: the exception of the student's code, where there was one. note: a sentence beside it, for example a score.

@@ -31,8 +31,9 @@ from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.rule_book import hot_rules
 from xla_explorer.explorer.questions.wishes import Wishes, wishes_of
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, name_or_id
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.options import options as defaults
+from xla_explorer.explorer.sessions.passes import name_or_id
 from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.trace import Passes, Trace
 from xla_explorer.explorer.widget import widget_of
@@ -154,13 +155,27 @@ class Session(Compilation):
         return wishes_of(self)
 
     def compare(self, other: Session | None = None, *arrays: Any, repeats: int = 20) -> Comparison:
-        """This session beside another (default: the one that it overrides): kernels, bytes, times predicted and measured, values,
-        decisions that differ. Without arrays: random ones. XlaExplorerError without a session to compare with."""
+        """This session beside another: kernels, bytes, times predicted and measured, values, decisions that differ.
+
+        Parameters
+        ----------
+        other : Session, optional
+            The one to compare with; the one that this session overrides if it is not given.
+        *arrays
+            The arguments of the runs; random ones without. A session that cannot run here is compared without running.
+        repeats : int
+            Timed runs of each, taken in turns.
+
+        Raises
+        ------
+        XlaExplorerError
+            Without a session to compare with.
+        """
+        other = other if other is not None else self.base
         if other is None:
-            if self.base is None:
-                raise XlaExplorerError("this session overrides no other", "name the session to compare with")
-            return compare_sessions(self, self.base, arrays or random_arguments(self.source), repeats)
-        return compare_sessions(self, other, arrays, repeats)
+            raise XlaExplorerError("this session overrides no other", "name the session to compare with")
+        runs = all(session.result is not None and session.result.executable is not None for session in (self, other))
+        return compare_sessions(self, other, arrays or (random_arguments(self.source) if runs else ()), repeats)
 
     def bisect(self, *arrays: Any) -> BisectionResult:
         """The first pass, then the first rewrite, after which the value differs from the evaluator's of the module as written."""

@@ -17,13 +17,14 @@ from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.rule_book import hot_rules
 from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.explorer.sessions.loading import as_module
-from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.widget import widget_of
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule, SnapshotDifference
 from xla_explorer.hlo.verifier import verify as check
 
@@ -53,7 +54,7 @@ class Passes(RecordedPasses[Pass]):
 
         XlaExplorerError with near names otherwise.
         """
-        return super().find(getattr(instruction, "id", instruction))
+        return super().find(name_or_id(instruction))
 
 
 class Trace:
@@ -143,11 +144,11 @@ class Trace:
         """One row a decision. kind: `fusion` ..., `rule` for rewrite rules; None all but rules."""
         return decisions_frame(self.passes.record, self.lineage, kind)
 
-    def why_not(self, kind: str, *subjects: str | int) -> Answer:
+    def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:
         """Why a decision went as it went; see `Session.why_not`."""
-        return why_not(self.passes, kind, subjects)
+        return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects])
 
-    def applicable(self, instruction: str | int, step: int | None = None) -> ApplicableRules:
+    def applicable(self, instruction: str | int | HloInstruction, step: int | None = None) -> ApplicableRules:
         """The rules whose pattern fits an instruction; see `Session.applicable`. XlaExplorerError for unknown names."""
         return applicable(self.passes, self.find(instruction), step)
 
@@ -160,14 +161,13 @@ class Trace:
         """Where every instruction of the result came from; see `Session.provenance`. Lines are those of metadata and of the result."""
         return provenance(self.passes, SourceLines(self.module))
 
-    def find(self, name_or_id: str | int) -> int:
+    def find(self, instruction: str | int | HloInstruction) -> int:
         """The id of an instruction that was there at any step. XlaExplorerError with near names otherwise."""
-        return self.passes.find(name_or_id)
+        return self.passes.find(instruction)
 
-    def history(self, instruction: str | int) -> list[str]:
-        """The life of an instruction, one sentence a line; empty when there never was one."""
-        key = instruction if isinstance(instruction, int) else self.lineage.ids_by_name.get(instruction.lstrip("%"), -1)
-        return self.lineage.sentences(key)
+    def history(self, instruction: str | int | HloInstruction) -> list[str]:
+        """The life of an instruction, one sentence a line. XlaExplorerError with near names when there never was one."""
+        return self.lineage.sentences(self.find(instruction))
 
     @cached_property
     def explorer_source(self) -> Any:

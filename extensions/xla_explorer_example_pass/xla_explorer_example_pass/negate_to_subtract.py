@@ -5,12 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.literal import literal_from_array
-from xla_explorer.hlo.module import HloModule
+from xla_explorer.plugin import HloInstruction, HloModule, PassContext, Reason, literal_from_array, refuse, register_pass
 
 
 def is_integer(i: HloInstruction) -> Reason | None:

@@ -6,7 +6,7 @@ import re
 import struct
 from collections.abc import Sequence
 
-from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.plugin import XlaExplorerError
 from xla_explorer_npu.instruction_set import OPERATION_NAMES, OPERATIONS, SPACES, SYMBOLS, TYPES, Address, Instruction
 
 MAGIC = b"NPU1"

@@ -6,17 +6,24 @@ import time
 from typing import TYPE_CHECKING
 
 import xla_explorer_npu.npu_fusion  # noqa: F401  # declares the pass
-from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage, hlo_stage
-from xla_explorer.compiler.buffers import BufferAssignment, assign_buffers
-from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline, requested_pipeline
-from xla_explorer.compiler.pipeline.optimize import optimize
-from xla_explorer.compiler.pipeline.pass_interface import make_pass
-from xla_explorer.compiler.pipeline.pipeline import PassPipeline
-from xla_explorer.compiler.pipeline.trace import PassTrace
-from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.analysis.call_graph import sequential_computations
-from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.module import HloModule
+from xla_explorer.plugin import (
+    BufferAssignment,
+    CompileOptions,
+    CompileResult,
+    HloInstruction,
+    HloModule,
+    PassPipeline,
+    PassTrace,
+    Reason,
+    Stage,
+    assign_buffers,
+    default_simplification_pipeline,
+    hlo_stage,
+    make_pass,
+    optimize,
+    requested_pipeline,
+    sequential_computations,
+)
 from xla_explorer_npu.assembler import listing
 from xla_explorer_npu.lowering import supports, write_program
 from xla_explorer_npu.npu_executable import NpuExecutable

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_explorer.backends.interfaces import DeviceMemory, KernelTiming, LinearTransferManager, ProfileResult
-from xla_explorer.compiler.buffers import BufferAssignment
-from xla_explorer.hlo.literal import literal_from_array
-from xla_explorer.hlo.module import HloModule
+from xla_explorer.plugin import (
+    BufferAssignment,
+    DeviceMemory,
+    HloModule,
+    KernelTiming,
+    LinearTransferManager,
+    ProfileResult,
+    literal_from_array,
+)
 from xla_explorer_npu.assembler import encode
 from xla_explorer_npu.lowering.program import NpuProgram
 from xla_explorer_npu.lowering.writer import ARENA, CONSTANTS, FIRST_BUFFER, WORKSPACE

@@ -5,14 +5,18 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
-from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.call_graph import sequential_computations
-from xla_explorer.hlo.computation import HloComputation
-from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.module import HloModule
+from xla_explorer.plugin import (
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    PassContext,
+    Reason,
+    build_fusion,
+    order_callees_first,
+    refuse,
+    register_pass,
+    sequential_computations,
+)
 from xla_explorer_npu.lowering.elementwise import ELEMENTWISE
 from xla_explorer_npu.lowering.writer import element_types_are_known, supports
 

@@ -7,8 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.backends.interfaces import DeviceMemory, LinearTransferManager
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.plugin import DeviceMemory, LinearTransferManager, Reason
 from xla_explorer_npu.assembler import decode
 from xla_explorer_npu.simulator import ALIGNMENT, Machine
 from xla_explorer_npu.timeline import Timeline

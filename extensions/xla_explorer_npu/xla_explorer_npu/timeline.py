@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.plugin import Svg, escape, table_html
 from xla_explorer_npu.architecture import Architecture
 
 if TYPE_CHECKING:
     import pandas
 
-    from xla_explorer.explorer.display.display import Svg
 
 MOST_EVENTS = 200_000
 _COLOURS = {"mat": "#0072b2", "vec": "#009e73", "ctl": "#999999"}
@@ -103,8 +103,6 @@ class Timeline:
 
     def svg(self, width: int = 900, most_bars: int = 4000) -> Svg:
         """A lane a unit, time to the right; neighbouring bars closer than half a pixel are drawn as one."""
-        from xla_explorer.explorer.display.display import Svg
-        from xla_explorer.explorer.display.escaping import escape
 
         units = sorted({event[1] for event in self.events})
         lane, left, scale = 26, 60, (width - 70) / max(self.cycles, 1)
@@ -138,7 +136,6 @@ class Timeline:
         return f"<Timeline: {self.cycles} cycles, at least {self.least_cycles} for this work; busy: {shares}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from xla_explorer.explorer.display.display import table_html
 
         frame = self.utilisation()
         rows = [list(row) for row in frame.itertuples(index=False)]

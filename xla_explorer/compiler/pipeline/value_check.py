@@ -70,7 +70,7 @@ class ValuesDifferError(XlaExplorerError):
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> str(xe.ValuesDifferError("algsimp", 0.5)).splitlines()[0]  # doctest: +ELLIPSIS
+    >>> str(xe.errors.ValuesDifferError("algsimp", 0.5)).splitlines()[0]  # doctest: +ELLIPSIS
     '...algsimp...'
     """
 

@@ -112,45 +112,12 @@ def _changed(left: Compilation, right: Compilation) -> list[tuple[str, ...]]:
     return found
 
 
-def compare(
-    module: Any, backends: Sequence[str] | str = ("cpu", "interpreter"), *arrays: Any, repeats: int = 10, passes: Any = "default"
-) -> pandas.DataFrame:
-    """One table: for each backend a row for the whole program and one for each kernel.
-
-    Columns: backend, those of `Session.profile`, max_error (largest error of the results over the largest value, against the evaluator, on
-    the row of the whole program), status (`ok`, or why the backend did not run). On the PTX emulator, where there is no GPU, a backend
-    runs once and has no times.
-
-    Parameters
-    ----------
-    module
-        Whatever `xe.compile` takes.
-    backends
-        A list, or one text with commas.
-    *arrays
-        Arguments; random ones by default, the same for all backends.
-    repeats
-        Timed runs.
-    passes
-        As for `xe.compile`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table.
-
-    Examples
-    --------
-    >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
-    >>> frame = xe.compare(text, ["cpu", "interpreter"], repeats=1)
-    >>> sorted(set(frame["backend"]))
-    ['cpu', 'interpreter']
-    """
+def compare_backends(module: Any, backends: Sequence[str] | str, arrays: Sequence[Any], repeats: int, passes: Any) -> pandas.DataFrame:
+    """A table: for each backend a row for the whole program and one for each kernel; see `xe.compare`."""
     import pandas
 
     source = as_module(module)
-    arguments = arrays or random_arguments(source)
+    arguments = tuple(arrays) or random_arguments(source)
     backends = backends.split(",") if isinstance(backends, str) else backends
     frames, want = [], None
     for backend in counted(backends, f"comparing {source.name}"):
@@ -210,7 +177,7 @@ def diff(a: Any, b: Any, context_lines: int = 3) -> CodeText:
     --------
     >>> import xla_explorer as xe
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
-    >>> [line for line in str(xe.diff(text, text.replace("exponential", "tanh"))).splitlines() if line.startswith("+ ")]
+    >>> [line for line in str(xe.compare.text(text, text.replace("exponential", "tanh"))).splitlines() if line.startswith("+ ")]
     ['+  %e = f32[4]{0} tanh(%x)']
     """
     texts, names = [], []
@@ -218,4 +185,4 @@ def diff(a: Any, b: Any, context_lines: int = 3) -> CodeText:
         module = as_module(given)
         texts.append(module.to_text().splitlines(keepends=True))
         names.append(module.name)
-    return CodeText("".join(difflib.unified_diff(texts[0], texts[1], names[0], names[1], n=context_lines)), "diff", "xe.diff(a, b)")
+    return CodeText("".join(difflib.unified_diff(texts[0], texts[1], names[0], names[1], n=context_lines)), "diff", "xe.compare.text(a, b)")

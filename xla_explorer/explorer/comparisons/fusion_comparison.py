@@ -1,4 +1,4 @@
-"""`xe.compare_fusions`: which producers went into one kernel with their consumers, in two compiles of one program, and why ours did not.
+"""`xe.compare.fusions`: which producers went into one kernel with their consumers, in two compiles of one program, and why ours did not.
 
 An edge of the program is `fused` when both its ends are computed inside one kernel, `memory` when the value crosses memory between two, and
 absent where a compiler rewrote it away. Edges are known again by the names of their ends, which both compilers keep when they move an
@@ -104,7 +104,7 @@ def compare_fusions(
     --------
     >>> import xla_explorer as xe
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
-    >>> str(xe.compare_fusions(text, policies=("time", "xla"))).splitlines()[0]
+    >>> str(xe.compare.fusions(text, policies=("time", "xla"))).splitlines()[0]
     '1 edges fused by both, 0 by time only, 0 by xla only'
     """
 

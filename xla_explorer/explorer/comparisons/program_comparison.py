@@ -1,4 +1,4 @@
-"""`xe.compare_programs`: many programs, two compilers, one table: kernels, fusions, traffic, compile and run times in turns."""
+"""`xe.compare.programs`: many programs, two compilers, one table: kernels, fusions, traffic, compile and run times in turns."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *
     --------
     >>> import xla_explorer as xe
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
-    >>> table = xe.compare_programs({"gelu": text}, ("cpu", "interpreter"), repeats=1, rounds=1)
+    >>> table = xe.compare.programs({"gelu": text}, ("cpu", "interpreter"), repeats=1, rounds=1)
     >>> list(table.to_frame()["status"])
     ['ok']
     """

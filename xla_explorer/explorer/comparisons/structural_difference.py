@@ -1,4 +1,4 @@
-"""`xe.structural_diff`: what distinguishes two modules that have no common history: two JAX versions, two flags, two models."""
+"""`xe.compare.structure`: what distinguishes two modules that have no common history: two JAX versions, two flags, two models."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def structural_diff(left: Any, right: Any, *, by_name: bool = False) -> Structur
     --------
     >>> import xla_explorer as xe
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
-    >>> str(xe.structural_diff(text, text.replace("exponential", "tanh"))).splitlines()[0]
+    >>> str(xe.compare.structure(text, text.replace("exponential", "tanh"))).splitlines()[0]
     '1 changed, 1 only left, 1 only right, 1 same'
     """
     a, b = as_module(left), as_module(right)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.measures.buffer_report import buffer_report
 from xla_explorer.explorer.measures.kernel_costs import kernel_costs
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM
+from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads
+from xla_explorer.explorer.measures.profiling import profile as profile_of
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
@@ -18,17 +20,16 @@ if TYPE_CHECKING:
     import pandas
 
 
+def roofline(given: Compilation | pandas.DataFrame) -> Any:
+    """The kernels as points, operations a second over operations a byte, under this machine's roof. Needs the extra `charts`.
 
-def roofline_chart(profile: pandas.DataFrame) -> Any:
-    """The kernels of a profile as points, operations a second over operations a byte, under this machine's roof. Needs the extra `charts`.
-
-    The roof is that of one core, its bandwidth that at the working set of the largest kernel. It is the processor's: for other backends
-    only the points mean something.
+    The roof is that of as many cores as the session's kernels use, of one core for a profile alone; its bandwidth is that at the working
+    set of the largest kernel. It is the processor's: for other backends only the points mean something.
 
     Parameters
     ----------
-    profile
-        The frame of `session.profile(...)`.
+    given
+        A session, whose last profile is drawn (one is made where there is none), or a profile.
 
     Returns
     -------
@@ -44,13 +45,16 @@ def roofline_chart(profile: pandas.DataFrame) -> Any:
     --------
     >>> import xla_explorer as xe
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
-    >>> chart = xe.roofline_chart(xe.compile(text).profile(repeats=1))
+    >>> chart = xe.charts.roofline(xe.compile(text))
     """
     altair = import_optional("altair", "charts")
     import pandas
 
     from xla_explorer.backends.cpu.machine_limits import machine_limits
 
+    profile, threads = _profile_of(given), 1
+    if isinstance(given, Compilation):
+        threads = max(kernel_threads(given).values(), default=1)
     rows = profile[(profile["kernel"] != WHOLE_PROGRAM) & (profile["flops"] > 0) & (profile["bytes"] > 0) & (profile["median_us"] > 0)]
     if rows.empty:
         raise XlaExplorerError("no kernel of this profile has operations, bytes and a time", "profile a module that computes something")
@@ -59,7 +63,7 @@ def roofline_chart(profile: pandas.DataFrame) -> Any:
         "operations a byte": rows["flops"] / rows["bytes"], "GFLOP/s": rows["flops"] / rows["median_us"] / 1e3,
     })
     limits = machine_limits()
-    peak, bandwidth = limits.flops() / 1e9, limits.bandwidth(touched=float(rows["bytes"].max())) / 1e9
+    peak, bandwidth = limits.flops(threads=threads) / 1e9, limits.bandwidth(threads, touched=float(rows["bytes"].max())) / 1e9
     ridge = peak / bandwidth
     ends = [min(points["operations a byte"].min(), ridge) / 2, ridge, max(points["operations a byte"].max(), ridge) * 2]
     roof = pandas.DataFrame({"operations a byte": ends, "GFLOP/s": [min(peak, bandwidth * x) for x in ends]})
@@ -68,10 +72,10 @@ def roofline_chart(profile: pandas.DataFrame) -> Any:
     line = altair.Chart(roof).mark_line(color="gray").encode(x=x, y=y)
     dots = altair.Chart(points).mark_point(filled=True, size=70).encode(
         x=x, y=y, color="kernel:N", tooltip=["kernel", "line", "median us", "operations a byte", "GFLOP/s"])
-    return (line + dots).properties(title=f"roofline: {peak:.0f} GFLOP/s, {bandwidth:.0f} GB/s, one core")
+    return (line + dots).properties(title=f"roofline: {peak:.0f} GFLOP/s, {bandwidth:.0f} GB/s, {number_of(threads, 'core')}")
 
 
-def predicted_chart(session: Compilation, profile: pandas.DataFrame) -> Any:
+def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> Any:
     """Each kernel's measured time over the time that the cost model predicts; on the line they are equal. Needs the extra `charts`.
 
     Parameters
@@ -79,7 +83,7 @@ def predicted_chart(session: Compilation, profile: pandas.DataFrame) -> Any:
     session
         A compiled program.
     profile
-        The frame of `session.profile(...)`.
+        The frame of `session.profile(...)`; the session's last one if it is not given.
 
     Returns
     -------
@@ -91,11 +95,12 @@ def predicted_chart(session: Compilation, profile: pandas.DataFrame) -> Any:
     >>> import xla_explorer as xe
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
     >>> session = xe.compile(text)
-    >>> chart = xe.predicted_chart(session, session.profile(repeats=1))
+    >>> chart = xe.charts.predicted(session, session.profile(repeats=1))
     """
     altair = import_optional("altair", "charts")
     import pandas
 
+    profile = _profile_of(session) if profile is None else profile
     measured = dict(zip(profile["instruction"], profile["median_us"], strict=True))
     rows = [(f"%{c.instruction.name}", c.nanoseconds / 1e3, measured[c.instruction.id]) for c in kernel_costs(session.module)
             if measured.get(c.instruction.id, 0) > 0]
@@ -111,7 +116,7 @@ def predicted_chart(session: Compilation, profile: pandas.DataFrame) -> Any:
     return (equal + dots).properties(title="predicted and measured time of each kernel")
 
 
-def memory_chart(session: Compilation) -> Any:
+def memory(session: Compilation) -> Any:
     """Bytes in use at each position of the schedule, and the instruction that stands there. Needs the extra `charts`.
 
     Parameters
@@ -128,10 +133,17 @@ def memory_chart(session: Compilation) -> Any:
     --------
     >>> import xla_explorer as xe
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
-    >>> chart = xe.memory_chart(xe.compile(text))
+    >>> chart = xe.charts.memory(xe.compile(text))
     """
     altair = import_optional("altair", "charts")
     x = altair.X("position:Q", title="position in the schedule")
     y = altair.Y("live_bytes:Q", title="bytes in use")
     chart = altair.Chart(buffer_report(session).by_program_point()).mark_area(interpolate="step-after", opacity=0.6)
     return chart.encode(x=x, y=y, tooltip=["instruction", "opcode", "live_bytes", "line"]).properties(title="memory over the program")
+
+
+def _profile_of(given: Any) -> Any:
+    """The profile given, or the last one of the session given, or a new one."""
+    if not isinstance(given, Compilation):
+        return given
+    return given.last_profile if given.last_profile is not None else profile_of(given, (), 20)

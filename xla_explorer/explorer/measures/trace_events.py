@@ -110,7 +110,7 @@ class _Event(NamedTuple):
     arguments: dict[str, Any]
 
 
-def load_trace(path: str | Path, module: Any = None, *, everything: bool = False) -> pandas.DataFrame:
+def read_timeline(path: str | Path, module: Any = None, *, everything: bool = False) -> pandas.DataFrame:
     """A trace as a tidy frame: a row for each kernel and track; the columns of `session.profile()`, then `module` and `total_us`.
 
     Parameters
@@ -139,7 +139,7 @@ def load_trace(path: str | Path, module: Any = None, *, everything: bool = False
     >>> import xla_explorer as xe
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
     >>> events = xe.trace_json(xe.compile(text), "run.json.gz")
-    >>> len(xe.load_trace("run.json.gz")) > 0
+    >>> len(xe.read_timeline("run.json.gz")) > 0
     True
     """
     path = _file_of(Path(path))

@@ -1,4 +1,4 @@
-"""`xe.diff_signatures`: why the second call of a jitted function compiled again.
+"""`xe.compare.signatures`: why the second call of a jitted function compiled again.
 
 A compile depends on the structure of the arguments and on the shape, element type and weakness of each leaf, not on the values; of static
 arguments it depends on the value. (Python numbers are weakly typed: they take the type of what they meet.)
@@ -73,7 +73,7 @@ def diff_signatures(first: Any, second: Any, static: tuple[int | str, ...] = ())
     --------
     >>> import numpy as np
     >>> import xla_explorer as xe
-    >>> print(xe.diff_signatures((np.zeros(3),), (np.zeros(4),)))
+    >>> print(xe.compare.signatures((np.zeros(3),), (np.zeros(4),)))
     place    what   first  second
     args[0]  shape  (3,)   (4,)
     """

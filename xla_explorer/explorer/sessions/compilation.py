@@ -27,7 +27,7 @@ from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
 from xla_explorer.explorer.sessions.lineage import AS_WRITTEN, CONSTANT_VALUES
 from xla_explorer.explorer.sessions.loading import as_module
-from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Level
@@ -312,16 +312,6 @@ class Compilation:
             return list(reversed(self.module.find(fusion.id).called[0].post_order()))
         except KeyError:
             return []
-
-
-def name_or_id(instruction: str | int | HloInstruction) -> str | int:
-    """How every question takes an instruction: by name, by id, or itself."""
-    if isinstance(instruction, HloInstruction):
-        return instruction.id
-    if isinstance(instruction, str) or (hasattr(instruction, "__index__") and not isinstance(instruction, bool)):
-        return instruction if isinstance(instruction, str) else int(instruction)
-    kind = type(instruction).__name__
-    raise XlaExplorerError(f"an instruction is named by its name, its id or itself, not by a {kind}", "such as '%add.3'")
 
 
 def _record_elided_constants(constants: list[HloInstruction], trace: PassTrace) -> None:

@@ -24,6 +24,7 @@ from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
 from xla_explorer.hlo.text import module_text_with_lines
 
@@ -371,3 +372,13 @@ class RecordedPasses(Sequence[P_co], Generic[P_co]):
             f"{self.last - len(telling)} passes changed nothing",
         )
         return {"text/plain": repr(self), "text/html": html}
+
+
+def name_or_id(instruction: str | int | HloInstruction) -> str | int:
+    """How every question takes an instruction: by name, by id, or itself."""
+    if isinstance(instruction, HloInstruction):
+        return instruction.id
+    if isinstance(instruction, str) or (hasattr(instruction, "__index__") and not isinstance(instruction, bool)):
+        return instruction if isinstance(instruction, str) else int(instruction)
+    kind = type(instruction).__name__
+    raise XlaExplorerError(f"an instruction is named by its name, its id or itself, not by a {kind}", "such as '%add.3'")

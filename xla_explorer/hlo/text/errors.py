@@ -25,7 +25,7 @@ class HloParseError(XlaExplorerError, SyntaxError):
     >>> import xla_explorer as xe
     >>> try:
     ...     xe.parse_hlo("ENTRY main { x = f99[4] parameter(0) }")
-    ... except xe.HloParseError as problem:
+    ... except xe.errors.HloParseError as problem:
     ...     print(problem.lineno, problem.offset, problem.message)
     1 18 unknown element type f99
     """

@@ -75,7 +75,7 @@ class HloVerifyError(XlaExplorerError):
     >>> import xla_explorer as xe
     >>> try:
     ...     xe.verify("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[5] exponential(x) }")
-    ... except xe.HloVerifyError as problem:
+    ... except xe.errors.HloVerifyError as problem:
     ...     print(problem.violations[0].message)
     the result is stated as f32[5], the operands give f32[4]
     """

@@ -6,9 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.attributes.values import WindowDimension
-from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.plugin import HloInstruction, Reason, WindowDimension, refuse
 from xla_explorer_npu.instruction_set import Address
 from xla_explorer_npu.lowering.movement import place_padded
 from xla_explorer_npu.lowering.writer import ProgramWriter, Region, boxes, dense, lowers

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.plugin import HloInstruction, Reason, refuse
 from xla_explorer_npu.instruction_set import BINARY, UNARY
 from xla_explorer_npu.lowering.writer import Box, ProgramWriter, Region, boxes, lowers
 from xla_explorer_npu.simulator import bits_of_value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.plugin import HloInstruction
 from xla_explorer_npu.lowering.writer import ProgramWriter, Region, dense, lowers
 
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.backends.interfaces import ProgramStep
-from xla_explorer.compiler.buffers import Allocation, BufferAssignment, BufferSlice
-from xla_explorer.hlo.computation import HloComputation
-from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.shape import Shape
+from xla_explorer.plugin import Allocation, BufferAssignment, BufferSlice, HloComputation, HloInstruction, HloModule, ProgramStep, Shape
 from xla_explorer_npu.instruction_set import Address, Instruction
 from xla_explorer_npu.lowering.writer import (
     ARENA,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.plugin import HloInstruction, Reason, refuse
 from xla_explorer_npu.instruction_set import REDUCTIONS
 from xla_explorer_npu.lowering.movement import place_padded
 from xla_explorer_npu.lowering.writer import Box, ProgramWriter, Region, boxes, dense, lowers

@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.plugin import HloInstruction, Reason, refuse
 from xla_explorer_npu.architecture import NPU, Architecture
 from xla_explorer_npu.instruction_set import OPERATIONS, Address, Instruction
 from xla_explorer_npu.vector_functions import DTYPES

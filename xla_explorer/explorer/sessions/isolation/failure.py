@@ -33,7 +33,7 @@ class IsolatedError(XlaExplorerError, RuntimeError):
     >>> with xe.options.set(timeout=1):
     ...     try:
     ...         xe.compile(endless, isolate=True)(1)
-    ...     except xe.IsolatedError as problem:
+    ...     except xe.errors.IsolatedError as problem:
     ...         print(problem.phase)
     running
     """

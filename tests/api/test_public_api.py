@@ -1,0 +1,83 @@
+"""The public face: a snapshot of it, its size, the calls of the referees, and what extensions and type checkers see."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from tests.api.public_api import SNAPSHOT, lines
+
+ROOT = Path(xe.__file__).resolve().parents[1]
+TEXT = """HloModule m
+
+ENTRY e {
+  p = (f32[4], f32[]) parameter(0)
+  a = f32[4] get-tuple-element(p), index=0
+  b = f32[] get-tuple-element(p), index=1
+  c = f32[4] broadcast(b), dimensions={}
+  z = f32[4] add(a, c)
+  zero = f32[] constant(0)
+  zeros = f32[4] broadcast(zero), dimensions={}
+  ROOT r = f32[4] add(z, zeros)
+}
+"""
+
+
+def test_the_snapshot_is_current() -> None:
+    now, known = list(lines()), SNAPSHOT.read_text(encoding="utf-8").splitlines()
+    assert now == known, "a public name or signature changed; if it is meant: python -m tests.api.public_api"
+
+
+def test_the_face_stays_small() -> None:
+    assert len([name for name in xe.__all__ if not name.startswith("__")]) <= 50
+
+
+def test_old_names_warn_and_are_not_listed() -> None:
+    for name, (_, _, new) in xe._OLD.items():
+        assert name not in xe.__all__ and name not in dir(xe)
+        with pytest.warns(DeprecationWarning, match=f"use {new}"):
+            old = getattr(xe, name)
+        found: object = xe
+        for part in new.split(".")[1:]:
+            found = getattr(found, part)
+        assert found is old, name
+
+
+def test_the_calls_of_the_referees(tmp_path: Path) -> None:
+    """These calls stay as they are; the referees beside the checkout make them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        xe.warm_up("interpreter")
+        session = xe.compile(TEXT, backend="interpreter", journal="off", threads=1, cache=False)
+        given = xe.random_arguments(session.source, 3)
+        leaves = session.signature.leaves(given)
+        assert len(leaves) == 2 and np.array_equal(session.run_flat(leaves)[0], session(*session.place(*given)))
+        trace = xe.optimize(TEXT, "algsimp,dce", journal="passes")
+        assert trace.steps[0].changed and trace.module.instruction_count() < session.source.instruction_count()
+        (tmp_path / "m.hlo").write_text(TEXT)
+        assert xe.load(str(tmp_path / "m.hlo")).to_text() == session.source.to_text()
+        assert session.module.to_text() and callable(xe.jit)
+
+
+def test_extensions_import_the_package_by_plugin_only() -> None:
+    wrong = []
+    for path in sorted((ROOT / "extensions").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("xla_explorer.") and node.module != "xla_explorer.plugin":
+                wrong.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_type_checker_rejects_names_that_are_not_there(tmp_path: Path) -> None:
+    pytest.importorskip("mypy", reason="mypy is not installed: what a type checker sees is not tested")
+    (tmp_path / "use.py").write_text("import xla_explorer as xe\nreveal_type(xe.compile('x'))\nxe.comple('x')\n")
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(tmp_path / "cache"), str(tmp_path / "use.py")]
+    told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout
+    assert 'Module has no attribute "comple"' in told and "Session" in told and "1 error" in told, told

@@ -1,0 +1,113 @@
+"""What newcomers tripped over in the public face, by the numbers of the review; each holds now."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+
+TEXT = """HloModule m
+
+ENTRY e {
+  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  s = f32[8] add(x, y)
+  e = f32[8] exponential(s)
+  ROOT r = f32[8] multiply(e, y)
+}
+"""
+X = np.ones(8, np.float32)
+
+
+@pytest.fixture
+def session() -> xe.Session:
+    return xe.compile(TEXT, backend="interpreter", passes="algsimp,fusion")
+
+
+def test_1_one_numbering_on_one_class(session: xe.Session) -> None:
+    for k in range(len(session.passes)):
+        assert session.passes[k].graph().picture.title == session.explorer_source.picture(k).title
+    assert set(session.decisions("fusion")["step"]) == {session.passes.named("fusion").number}
+
+
+def test_2_a_comparison_runs_both(session: xe.Session) -> None:
+    other = session.override(skip_rules=["fusion"])
+    rows = [row[0] for row in session.compare(other, repeats=2).rows]
+    assert "median us" in rows and rows == [row[0] for row in other.compare(repeats=2).rows]
+    assert rows == [row[0] for row in xe.compare(session, other, X, X, repeats=2).rows]
+
+
+def test_3_arrays_come_last(session: xe.Session) -> None:
+    frame = xe.compare(TEXT, X, X, backends="interpreter", repeats=1)
+    assert set(frame["backend"]) == {"interpreter"} and frame["status"][0] == "ok"
+    with pytest.warns(DeprecationWarning, match="backends="):
+        old = xe.compare(TEXT, ["interpreter"], X, X, repeats=1)
+    assert list(old["kernel"]) == list(frame["kernel"])
+    for function in (xe.compare, xe.evaluate, xe.search_fusion, session.profile, session.compare, session.bisect, session.time):
+        kinds = [p.kind for p in inspect.signature(function).parameters.values()]
+        after = kinds[kinds.index(inspect.Parameter.VAR_POSITIONAL) + 1 :]
+        assert inspect.Parameter.POSITIONAL_OR_KEYWORD not in after
+
+
+def test_4_an_instruction_is_its_name_its_id_or_itself(session: xe.Session) -> None:
+    first, second = session.source.find("s"), session.source.find("e")
+    trace = xe.optimize(TEXT, "algsimp,fusion")
+    for ask in (session.find, session.source_line, lambda given: str(session.explain(given)), session.history, session.passes.find):
+        assert ask("%s") == ask(first.id) == ask(first)
+    answers = [str(session.why_not("fusion", *pair)) for pair in (("s", "e"), (first.id, second.id), (first, second))]
+    assert len(set(answers)) == 1
+    with pytest.raises(xe.XlaExplorerError, match="no instruction was ever named"):
+        trace.history("nothing")
+
+
+def test_5_what_is_not_there_is_not_an_attribute(session: xe.Session) -> None:
+    assert not hasattr(xe.compile(TEXT, backend="interpreter", passes="none"), "nothing")
+    failed = xe.compile(TEXT, backend="interpreter")
+    failed.result = None
+    assert not hasattr(failed, "buffers")
+
+
+def test_6_the_timeline_of_chrome_is_no_trace() -> None:
+    assert "load_trace" not in xe.__all__ and callable(xe.read_timeline)
+
+
+def test_7_one_place_for_the_compile_for_a_gpu(session: xe.Session) -> None:
+    assert not session.has_gpu
+    gpu = session.gpu
+    assert session.has_gpu and session.gpu_with() is gpu and "ptx" in gpu.stages
+    assert str(session.ptx()) == gpu.stage("ptx").text
+
+
+def test_8_charts_take_sessions() -> None:
+    for name in ("roofline", "predicted", "memory"):
+        assert next(iter(inspect.signature(getattr(xe.charts, name)).parameters)) in ("given", "session")
+
+
+def test_9_every_documented_error_has_a_name() -> None:
+    for name in ("UnknownBackendError", "StablehloError", "LoadError", "PassFailedError", "MissingExtraError", "ArgumentError"):
+        assert issubclass(getattr(xe.errors, name), xe.XlaExplorerError)
+    with pytest.raises(xe.errors.UnknownBackendError):
+        xe.compile(TEXT, backend="abacus")
+    with pytest.raises(xe.errors.ArgumentError):
+        xe.compile(TEXT, backend="interpreter")(1)
+
+
+def test_10_names_that_are_not_there_are_errors() -> None:
+    with pytest.raises(AttributeError, match="comple"):
+        xe.comple  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_12_a_picture_is_made_in_one_place(session: xe.Session) -> None:
+    drawn = {xe.graph(session).to_svg(), session.graph().to_svg(), session.passes[-1].graph().to_svg(), xe.graph(session.trace).to_svg()}
+    assert len(drawn) == 1
+
+
+def test_a_path_with_blanks_is_a_path(tmp_path: Path) -> None:
+    folder = tmp_path / "run=3"
+    folder.mkdir()
+    (folder / "a b.hlo").write_text(TEXT)
+    assert xe.compile(str(folder / "a b.hlo"), backend="interpreter")(X, X).shape == (8,)

@@ -1,0 +1,73 @@
+"""`xe.compare`: two compiles, one module on several backends, fusions, programs, signatures, structure, text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_explorer.explorer.comparisons.comparison import compare_backends, compare_sessions, diff
+from xla_explorer.explorer.comparisons.fusion_comparison import compare_fusions
+from xla_explorer.explorer.comparisons.program_comparison import compare_programs
+from xla_explorer.explorer.comparisons.structural_difference import structural_diff
+from xla_explorer.explorer.sessions.arguments import random_arguments
+from xla_explorer.explorer.sessions.call_signatures import diff_signatures
+from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.foundation.renamed import warn_renamed
+
+
+class Compare:
+    """Compare compiles and programs.
+
+    `xe.compare(module, *arrays)` is one table for several backends, `xe.compare(session, other, *arrays)` two compiles beside each other.
+    `xe.compare.fusions`, `.programs`, `.signatures`, `.structure` and `.text` compare what their names say.
+    """
+
+    fusions = staticmethod(compare_fusions)
+    programs = staticmethod(compare_programs)
+    signatures = staticmethod(diff_signatures)
+    structure = staticmethod(structural_diff)
+    text = staticmethod(diff)
+
+    def __call__(
+        self, module: Any, *arrays: Any, backends: Sequence[str] | str = ("cpu", "interpreter"), repeats: int = 10, passes: Any = "default"
+    ) -> Any:
+        """Compare one module on several backends, or two sessions.
+
+        Parameters
+        ----------
+        module : HloModule, str, Path or Session
+            What to compare. Of two sessions the second is the first of `arrays`.
+        *arrays
+            The arguments, the same for all; random ones without.
+        backends : sequence of str
+            The backends, or one text with commas. A GPU that is emulated runs once and has no times.
+        repeats : int
+            Timed runs.
+        passes : str or PassPipeline
+            The pipeline for every backend.
+
+        Returns
+        -------
+        DataFrame
+            For each backend a row for the whole program and one for each kernel. Columns: backend, those of `Session.profile`, max_error
+            (largest error of the results over the largest value, against the evaluator, on the row of the whole program), status (`ok`, or
+            why the backend did not run). Of two sessions: a `Comparison`.
+        """
+        if isinstance(module, Compilation) and arrays and isinstance(arrays[0], Compilation):
+            other, given = arrays[0], arrays[1:]
+            return compare_sessions(module, other, given or random_arguments(module.source), repeats)
+        if arrays and _names_backends(arrays[0]):
+            warn_renamed("xe.compare(module, backends, *arrays)", "xe.compare(module, *arrays, backends=[...])")
+            backends, arrays = arrays[0], arrays[1:]
+        return compare_backends(module, backends, arrays, repeats, passes)
+
+    def __repr__(self) -> str:
+        return "<xe.compare(module, *arrays); .fusions .programs .signatures .structure .text>"
+
+
+def _names_backends(given: Any) -> bool:
+    """Whether an argument is the list of backends that used to stand in front of the arrays."""
+    return isinstance(given, str) or (isinstance(given, list | tuple) and bool(given) and all(isinstance(name, str) for name in given))
+
+
+compare = Compare()

@@ -1,0 +1,105 @@
+"""The stable imports for extensions: passes, rules and backends in packages of their own import from here and from nowhere else.
+
+What is here keeps its name and its meaning for at least one release after a deprecation; everything below it may move.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.backends.interfaces import (
+    CompileOptions,
+    CompileResult,
+    DeviceMemory,
+    KernelTiming,
+    LinearTransferManager,
+    ProfileResult,
+    ProgramStep,
+    Stage,
+    hlo_stage,
+)
+from xla_explorer.backends.registry import register
+from xla_explorer.compiler.buffers import Allocation, BufferAssignment, BufferSlice, assign_buffers
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline, requested_pipeline
+from xla_explorer.compiler.pipeline.optimize import optimize
+from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass, register_pass
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline
+from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.compiler.rewriting import (
+    Exactness,
+    Pattern,
+    Rule,
+    RuleSet,
+    any_,
+    constant,
+    one_of,
+    operator,
+    rewrite_computation,
+    rule,
+    scalar,
+    splat,
+)
+from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
+from xla_explorer.explorer.display.display import Svg, table_html
+from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.attributes.values import WindowDimension
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import literal_from_array
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+__all__ = [
+    "Allocation",
+    "BufferAssignment",
+    "BufferSlice",
+    "CompileOptions",
+    "CompileResult",
+    "DeviceMemory",
+    "Exactness",
+    "HloComputation",
+    "HloInstruction",
+    "HloModule",
+    "HloPass",
+    "KernelTiming",
+    "LinearTransferManager",
+    "PassContext",
+    "PassPipeline",
+    "PassTrace",
+    "Pattern",
+    "ProfileResult",
+    "ProgramStep",
+    "Reason",
+    "Rule",
+    "RuleSet",
+    "Shape",
+    "Stage",
+    "Svg",
+    "WindowDimension",
+    "XlaExplorerError",
+    "any_",
+    "assign_buffers",
+    "build_fusion",
+    "constant",
+    "default_simplification_pipeline",
+    "escape",
+    "hlo_stage",
+    "literal_from_array",
+    "make_pass",
+    "one_of",
+    "operator",
+    "optimize",
+    "order_callees_first",
+    "refuse",
+    "register",
+    "register_pass",
+    "requested_pipeline",
+    "rewrite_computation",
+    "rule",
+    "scalar",
+    "sequential_computations",
+    "splat",
+    "table_html",
+]
