@@ -119,6 +119,7 @@ def test_a_sample_is_read_back_as_the_same_modules(preset: str, tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("preset", ["default", "short_parsable"])
 def test_the_corpus_is_read_back_as_the_same_modules(preset: str, tmp_path: Path) -> None:
     assert _check(1, getattr(PrintOptions, preset), tmp_path) > 4_700

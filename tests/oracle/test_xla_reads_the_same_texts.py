@@ -44,6 +44,8 @@ DIFFERENCES = (
     ("accepted", "expects exactly one", "a dimension without a label is number 0 to XLA"),
     ("accepted", "expects sizes of tiles from 1 on", "no device can hold a tile of it"),
     ("accepted", "sizes of axes count from 1 on", "an axis of a mesh without devices"),
+    ("accepted", "primitive type S64", "XLA reads a whole number from 2^63 on as the number with these 64 bits"),
+    ("accepted", "tuple tree of original arrays", "XLA goes on where more brackets are closed than are open"),
     ("accepted", "of a layout is negative", "an element of -1 bits, a memory space -1: there is none"),
     ("accepted", "lhs_ragged_dims is expected", "XLA's parser reads a ragged dot without its ragged dimension; its verifier refuses it"),
 )
@@ -98,7 +100,7 @@ def _not_ours(text: str, printed: str) -> str:
     try:
         modules = _as_xla_keeps_it(text), _as_xla_keeps_it(printed)
     except xe.XlaExplorerError as problem:
-        return f"we do not read XLA's print: {problem}"
+        return "" if _is_listed("accepted", str(problem)) else f"we do not read XLA's print: {problem}"
     if any("last_tile" in sharding or "T(" in sharding for sharding in _shardings(modules[0])):  # of which XLA has a normal form
         for module in modules:
             for i in module.instructions():
@@ -110,11 +112,21 @@ def _shardings(module: HloModule) -> list[str]:
     return [i.attributes["sharding"] for i in module.instructions() if "sharding" in i.attributes]
 
 
+def _wraps(text: str) -> bool:
+    """Whether a whole number is so large that XLA reads another: in a literal of floats 9223372036854775808 is negative to it."""
+    return "constant" in text and any(int(number) >= 1 << 63 for number in re.findall(r"\d{19,20}", text))
+
+
 def _compare(texts: list[str], xla: XlaParser) -> list[str]:
     """How verdicts, prints and modules differ, where no reason is listed."""
     problems, accepted = [], []
     for text, verdict in zip(texts, xla.verdicts(texts), strict=True):
+        if _wraps(text):
+            continue
         kind, ours = _ours(text)
+        if verdict.kind == "aborted" and kind == "accepted":  # perhaps of what an earlier text has left in the process
+            xla.close()
+            verdict = xla.verdicts([text])[0]
         said = "accepted" if verdict.kind == "accepted" else "refused"
         if kind != said:
             if not _is_listed(said, ours if kind == "refused" else verdict.text):
@@ -148,6 +160,7 @@ def test_some_generated_texts(edited: bool) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("first", range(0, 100_000, 10_000))
 @pytest.mark.parametrize("edited", [False, True], ids=["valid", "one edit"])
 def test_all_generated_texts(edited: bool, first: int) -> None:

@@ -61,6 +61,9 @@ def test_blanks_and_comments_say_nothing(spelled: str, plain: str) -> None:
         "ROOT r = f32[4] tuple(p)",
         "ROOT r = f32[4,6] all-reduce(p), use_global_device_ids=true, to_apply=sum",
         'ROOT r = f32[4,6] custom-call(p), custom_call_target="t", operand_layout_constraints={f32[6,4]{1,0}}',
+        "ROOT c = f32[2] constant({1, 18446744073709551616})",
+        "ROOT c = f32[] constant(-9223372036854775809)",
+        "ROOT c = pred[] constant(18446744073709551616)",
         "ROOT r = f32[4,6] negate(p), foo=1",  # an attribute that no opcode has
         "ROOT r = f32[4,6]{1,0:L(0)} negate(p)",
         "ROOT r = f32[4,6]{1,0:SC(0)} negate(p)",
@@ -91,6 +94,8 @@ def test_what_xla_refuses_or_aborts_on_is_refused(body: str) -> None:
         ("ROOT r = f32[4,6] negate(p), frontend_attributes={}, statistics={visualizing_index=0}", "ROOT r = f32[4,6] negate(p)"),
         ("ROOT t = opaque[] after-all()", "ROOT t = token[] after-all()"),
         ("ROOT r = f32[4,6] negate(p), origin={({\"a\"}, {\"b\"}}", "ROOT r = f32[4,6] negate(p), origin={({\"a\"}, {\"b\"})}"),
+        ('ROOT r = f32[4,6] negate(p), origin={({"a" {}},, ({"c"} {"b"}),)}', 'ROOT r = f32[4,6] negate(p), origin={({"a"}, (), ({"b"}))}'),
+        ("ROOT r = f32[4,6] negate(p), sharding={mesh['x'=2],, [{'x'}]}", "ROOT r = f32[4,6] negate(p), sharding={mesh['x'=2], [{'x'}]}"),
         ("ROOT r = f32[4,6] negate(p), origin={}", "ROOT r = f32[4,6] negate(p), origin={()}"),
         (
             "t = token[] after-all()\nROOT s = (f32[4,6]{0,1}, u32[], token[]) send(p, t), channel_id=1",

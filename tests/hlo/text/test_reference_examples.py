@@ -23,7 +23,6 @@ OURS = {
     "13.1 bad literal f32[2] 1": "ROOT %c = f32[2]{0} constant(1)",  # the one element that is said; the others are zero
     "13.26 bad layout perm": "must be a permutation of the dimensions",  # which XLA leaves to its verifier
     "13.28 layout dup": "must be a permutation of the dimensions",
-    "13.41 bad sharding count": "ROOT %p = f32[4,4]{1,0} parameter(0), sharding={devices=[2,2]0,1,2}",  # the places that are not said are device 0
 }
 
 

@@ -11,6 +11,7 @@ from xla_explorer.hlo.text.attribute_pieces import integer, integer_lists, liste
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, IDENT, STRING, Tokens
 
+_MOST_PLACES = 1 << 16
 _TYPES = ("replicated", "maximal", "manual", "unknown", "unreduced")  # the first of several counts
 
 
@@ -89,7 +90,8 @@ def _single(tokens: Tokens) -> str:
             types.add(kind)
             tokens.advance()
         elif kind == "last_tile_dim_replicate":
-            last += " last_tile_dim_replicate"
+            if "last_tile_dim_replicate" not in last:
+                last += " last_tile_dim_replicate"
             tokens.advance()
         elif kind in ("shard_as", "shard_like"):
             tokens.advance()
@@ -119,6 +121,8 @@ def _single(tokens: Tokens) -> str:
     tokens.advance()
     chosen = next((one for one in _TYPES if one in types), None)
     if chosen is None:
+        if devices and math.prod(sizes) <= _MOST_PLACES:
+            devices += [0] * (math.prod(sizes) - len(devices))  # what XLA's array holds where nothing is said
         body = f"devices=[{_joined(sizes)}]{f'<={iota}' if iota else _joined(devices)}{last}"
     else:
         body = f"maximal device={devices[0]}" if chosen == "maximal" else chosen
@@ -255,7 +259,8 @@ def _named(tokens: Tokens) -> str:
     else:
         body, axes = mesh(tokens)
         used: _Parts = {}
-        tokens.eat(",")
+        if tokens.eat(","):
+            tokens.eat(",")  # XLA's parser passes two
         if tokens.kind in ("replicated", "unreduced", "manual"):
             body += f", {tokens.kind}"
             tokens.advance()

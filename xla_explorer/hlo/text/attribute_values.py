@@ -6,7 +6,7 @@ Source: hlo_parser.cc ParseAttributeHelper and the readers that it calls.
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.attribute_pieces import (
@@ -221,8 +221,8 @@ def original_array(tokens: Tokens) -> str:
     found = ""
     if tokens.kind == STRING:
         found = string(tokens)
-        if tokens.kind == "{":
-            found += f" {tuple_index(tokens)}"
+        if tokens.kind == "{" and (index := tuple_index(tokens)) != "{}":
+            found += f" {index}"
     tokens.expect("}", "'}'")
     return "{" + found + "}"
 
@@ -236,18 +236,37 @@ def original_value(tokens: Tokens) -> str:
         tokens.expect("]", "']'")
         tokens.expect("}", "'}'")
         return "{[synthetic_call]}"
-    found, depth = "", 0
+    # As XLA reads it: where each array stands is what counts, and the last of several at one place.
+    tree: dict[int, Any] = {}
+    place: list[int] = []
     while tokens.kind != "}":
         if tokens.kind == "{":
-            found += original_array(tokens)
+            node = tree
+            for step in (0, *place[:-1]) if place else ():
+                if not isinstance(node.get(step), dict):
+                    node[step] = {}
+                node = node[step]
+            node[place[-1] if place else 0] = original_array(tokens)
             continue
-        if tokens.kind not in ("(", ")", ",") or (not depth and tokens.kind != "("):
+        if tokens.kind not in ("(", ")", ",") or (not place and tokens.kind != "("):
             raise tokens.problem("[synthetic_call] or a tuple tree of original arrays")
-        depth += {"(": 1, ")": -1, ",": 0}[tokens.kind]
-        found += ", " if tokens.kind == "," else tokens.kind
+        if tokens.kind == "(":
+            place.append(0)
+        elif tokens.kind == ")":
+            place.pop()
+        else:
+            place[-1] += 1
+        if len(place) > 64 or (place and place[-1] > 4096):
+            raise tokens.problem("a smaller tree of original arrays")
         tokens.advance()
     tokens.advance()
-    return "{" + (found or "()") + ")" * depth + "}"
+    return "{" + _tree_text(tree.get(0, {})) + "}"
+
+
+def _tree_text(tree: dict[int, Any] | str) -> str:
+    if isinstance(tree, str):
+        return tree
+    return f"({', '.join([_tree_text(tree.get(number, {})) for number in range(max(tree, default=-1) + 1)])})"
 
 
 # -- the header of a module ----------------------------------------------------------------------------------------------

@@ -81,6 +81,22 @@ def read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Array
     return np.array(values, dtype=element_type.dtype)
 
 
+def _refuse_beyond_64_bits(parts: list[str], text: str, base: int) -> None:
+    """A whole number is a token of 64 bits, whatever it is for: a larger one has a point or an exponent."""
+    if max(map(len, parts), default=0) < 19:
+        return
+
+    def is_beyond(part: str) -> bool:
+        digits = part.strip().lstrip("-").lstrip("0")
+        if len(digits) < 19 or _INTEGER.fullmatch(part.strip()) is None:
+            return False
+        return len(digits) > 20 or not -(1 << 63) <= int("-" * part.strip().startswith("-") + digits) < 1 << 64
+
+    if any(map(is_beyond, parts)):
+        piece, at = _first_bad(parts, text, base, is_beyond)
+        raise TextProblem(f"{piece} has more than 64 bits", at, f"write {piece}.0 for a number of floating point", len(piece))
+
+
 _PRED = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -95,6 +111,7 @@ def read_preds(parts: list[str], text: str, base: int) -> Array:
                 f"write true or false instead of {piece or 'nothing'}",
                 max(len(piece), 1),
             )
+        _refuse_beyond_64_bits(parts, text, base)
         values = [bool(int(part)) if value is None else value for part, value in zip(parts, values, strict=True)]
     return np.array(values, dtype=np.bool_)
 
@@ -125,6 +142,7 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
             f"write a number, inf or nan instead of {piece or 'nothing'}",
             max(len(piece), 1),
         )
+    _refuse_beyond_64_bits(plain, text, base)
     dtype = element_type.dtype
     if dtype == np.float64:
         array = values
