@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.corpora import report
+from tests.support.corpora import SHARED, report
 
 HERE = Path(__file__).resolve().parent
 
@@ -44,6 +44,12 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_report_header() -> str:
     """Whether the reference corpora are there."""
     return report()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The same at the end, where `-q` shows it too, if they are not."""
+    if not SHARED.is_dir():
+        terminalreporter.write_line(report())
 
 
 @pytest.hookimpl(tryfirst=True)
