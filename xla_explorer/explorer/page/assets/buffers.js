@@ -11,6 +11,7 @@ const CHART_WIDTH = 900,
   ARENA = 200,
   IN_USE = 56;
 
+/** @param {import("./state.js").App} app */
 function buffersTab(app) {
   const root = make("div", { className: "xe-buffers xe-panel" }),
     body = make("div", { className: "xe-scroll" }),

@@ -19,6 +19,7 @@ const FIRST_CHOICE = [["hlo-after", "hlo"], ["llvm-ir-optimized", "llvm-ir"], ["
 const CHEAP_CHOICE = [["hlo-before"], ["hlo-after", "hlo"]]; // where the others take a code generation
 export const paneTitle = name => TITLES[name] || name;
 
+/** @param {import("./state.js").App} app */
 export function codeStrip(app) {
   const chips = make("span", { className: "xe-pane-chips" }),
     body = make("div", { className: "xe-panes" }),

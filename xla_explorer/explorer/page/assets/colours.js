@@ -28,6 +28,7 @@ export function scaleInk(part, dark) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
 }
 // A node takes the value of its own id, else the sum of those inside it.
+/** @param {import("./state.js").App} app */
 export function colouring(app) {
   let columns = [],
     chosen = app.store.data.own_colour ? 0 : -1;

@@ -15,6 +15,7 @@ export function changeOf({ now, before, less_is_better, spread }) {
 }
 const verdictText = (verdict, code) => (code ? `${verdict} (${code})` : verdict);
 
+/** @param {import("./state.js").App} app */
 function compareTab(app) {
   const { comparison } = app.store.data,
     root = make("div", { className: "xe-compare xe-panel" });

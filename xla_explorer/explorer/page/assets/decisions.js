@@ -12,6 +12,7 @@ export function refusalCost(d) {
   return bound === undefined ? [d.facts?.refusal_costs_microseconds ?? null, false] : [bound, true];
 }
 
+/** @param {import("./state.js").App} app */
 function decisionsTab(app) {
   const { decisions, steps, data } = app.store,
     chips = make("div", { className: "xe-chips" }),

@@ -8,6 +8,7 @@ import { registerTab } from "./tabs.js";
 import { BUDGET, buildScene } from "./scene.js";
 import { drawGhost, drawScene, flat, statusSince } from "./drawing.js";
 
+/** @param {import("./state.js").App} app */
 function graphTab(app) {
   const canvas = shape("g"),
     svg = shape("svg", { class: "xe-canvas", role: "img", "aria-label": "instruction graph" }, canvas);

@@ -25,6 +25,7 @@ function wordAt(x, y) {
   return from < to ? text.slice(from, to) : null;
 }
 
+/** @param {import("./state.js").App} app */
 export function hoverHelp(app) {
   const tip = make("div", { className: "xe-tip", role: "tooltip", hidden: true });
   let timer = 0,
@@ -44,12 +45,12 @@ export function hoverHelp(app) {
     mnemonicHelp(pane, word) ?? (Object.hasOwn(opcodes, word) ? opcodes[word] : null);
   app.root.addEventListener("pointermove", event => {
     clearTimeout(timer);
-    const line = event.target.closest?.(".xe-line code, .xe-hlo");
+    const line = /** @type {HTMLElement} */ (event.target).closest?.(".xe-line code, .xe-hlo");
     if (!line) return hide();
     const { clientX, clientY } = event;
     timer = setTimeout(() => {
       const word = wordAt(clientX, clientY),
-        pane = line.closest(".xe-pane")?.dataset.pane || (app.store.steps[app.step]?.level === "llvm" ? "llvm" : "hlo"),
+        pane = /** @type {HTMLElement | null} */ (line.closest(".xe-pane"))?.dataset.pane || (app.store.steps[app.step]?.level === "llvm" ? "llvm" : "hlo"),
         help = word && sentence(pane, word);
       if (!help) return hide();
       tip.replaceChildren(make("b", { className: "mono", textContent: word }), ` ${help}`);

@@ -7,6 +7,7 @@ import { registerTab } from "./tabs.js";
 
 const MOST_KERNEL_ROWS = 500;
 
+/** @param {import("./state.js").App} app */
 function kernelsTab(app) {
   const root = make("div", { className: "xe-kernels xe-panel" }),
     body = make("div", { className: "xe-scroll" }),

@@ -46,6 +46,7 @@ function smallDiff(before, after) {
   return make("div", { className: "xe-diff" }, ...out);
 }
 
+/** @param {import("./state.js").App} app */
 function rewriteTab(app) {
   const root = make("div", { className: "xe-rewrite xe-panel" });
   let number = 0,

@@ -3,6 +3,7 @@ import { decisionEnds, make } from "./elements.js";
 
 let searches = 0;
 
+/** @param {import("./state.js").App} app */
 export function searchBox(app) {
   const input = make("input", {
       type: "search",

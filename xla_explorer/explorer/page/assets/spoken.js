@@ -1,6 +1,7 @@
 // What a screen reader hears when a step or the selection changes.
 import { numberOf } from "./elements.js";
 
+/** @param {import("./state.js").App} app */
 export function spoken(app) {
   const s = app.store.steps[app.step],
     pass = !s.index
@@ -27,6 +28,7 @@ export function spoken(app) {
 }
 
 // The title over the tabs: which step is shown.
+/** @param {import("./state.js").App} app */
 export function whereText(app) {
   const { store, nowStep } = app,
     s = store.steps[nowStep],

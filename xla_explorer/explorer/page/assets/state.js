@@ -1,14 +1,20 @@
 // What the views share, and who is told when it changes. A view subscribes to fields; no view calls another one.
 
 /**
+ * What views and actions are given: the state (the fields of STATE in explorer.js), the data behind it, and the actions.
+ * @typedef {{ store: Awaited<ReturnType<typeof import("./store.js").openStore>>, root: HTMLElement & { dataset: any },
+ *     subscribe: (keys: string[], listener: (news: any) => void) => () => boolean, change: (news: any) => void } & Record<string, any>} App
+ */
+/**
  * An object whose fields are the shared state.
  * `subscribe(keys, listener)` returns the way to end it; `change(news)` sets fields and tells, in the order in which they
  * subscribed, those who watch one of them.
  * @param {Record<string, any>} fields
+ * @returns {App}
  */
 export function observable(fields) {
   const watching = new Set();
-  return Object.assign(fields, {
+  const made = Object.assign(fields, {
     subscribe(keys, listener) {
       const entry = { keys, listener };
       watching.add(entry);
@@ -19,4 +25,5 @@ export function observable(fields) {
       for (const entry of [...watching]) if (watching.has(entry) && entry.keys.some(key => Object.hasOwn(news, key))) entry.listener(news);
     },
   });
+  return /** @type {any} */ (made);
 }

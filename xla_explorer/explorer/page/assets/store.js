@@ -145,12 +145,14 @@ export function assertFormat(format) {
 }
 
 export async function openStore(model, ask) {
-  const data = await inflate(model.get("data")),
-    cache = new Map();
+  /** @type {import("./schema.js").ExplorerPayload} */
+  const data = await inflate(model.get("data"));
+  const cache = new Map();
   assertFormat(data.format);
   /** @type {(import("./schema.js").StepRow & { detail?: any })[]} */
-  const steps = namedAll("step", data.steps),
-    decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
+  const steps = namedAll("step", data.steps);
+  /** @type {(import("./schema.js").DecisionRow & { index: number })[]} */
+  const decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
   const parents = new Map(),
     children = new Map(),
     forward = new Map(),

@@ -38,6 +38,7 @@ function contrasted(text, other) {
   ];
 }
 
+/** @param {import("./state.js").App} app */
 function textTab(app) {
   const body = make("div", { className: "xe-diff" }),
     title = make("span", { className: "xe-count" });

@@ -1,6 +1,7 @@
 // The timeline: passes by pipeline, unchanged ones folded into a count, a bar for time, the rules of the current step under it.
 import { make, scrollWithin, showMicroseconds } from "./elements.js";
 
+/** @param {import("./state.js").App} app */
 export function timelineView(app) {
   const { steps } = app.store,
     list = make("div", { className: "xe-list", role: "list" });

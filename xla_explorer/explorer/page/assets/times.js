@@ -23,6 +23,7 @@ const TEXT = new Set(["kernel", "opcode", "source_line", "runs_on"]);
 
 const VIEWS = ["table", "roofline", "timeline"];
 
+/** @param {import("./state.js").App} app */
 export function timesView(app) {
   const rows = app.store.timings,
     table = make("table", { className: "xe-table" }),

@@ -8,6 +8,7 @@ const heading = text => make("h4", { textContent: text });
 const factText = (unit, value) =>
   Array.isArray(value) ? value.join(", ") : value && typeof value === "object" ? JSON.stringify(value) : showQuantity(unit, value);
 
+/** @param {import("./state.js").App} app */
 export function whyView(app) {
   const leftOut = id => `left out of this page for its size: session.history("%${app.store.names.get(id) ?? "name"}") has it`;
   const body = make("div", { className: "xe-why-body" }),
