@@ -25,6 +25,9 @@ pytestmark = [
 ]
 
 
+_SETTLED = "() => { const app = document.querySelector('.xe').explorer; return !app || app.step === app.nowStep || app.problem; }"
+
+
 class Page:
     """An opened page that remembers what went wrong in it."""
 
@@ -44,6 +47,7 @@ class Page:
         for key in keys:
             self.page.keyboard.press(key)
             self.page.wait_for_timeout(60)
+            self.page.wait_for_function(_SETTLED)  # a loaded machine takes longer
 
     def step(self) -> int:
         return int(self.page.locator(".xe").get_attribute("data-step"))
