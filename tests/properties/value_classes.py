@@ -165,7 +165,7 @@ def _terms(instruction: HloInstruction) -> float:
 
 
 def _epsilon(dtype: np.dtype[Any]) -> float:
-    return float(np.finfo(dtype).eps) if dtype.kind in "fc" else 2.0 ** -_fraction_bits(dtype)
+    return float(ml_dtypes.finfo(dtype).eps)
 
 
 def _fraction_bits(dtype: np.dtype[Any]) -> int:

@@ -258,3 +258,24 @@ ENTRY e {{ x = {name}[4,64] parameter(0)
  ROOT r = {name}[{5 - rows},{65 - columns}] reduce-window(x, z), window={{size={window}}}, to_apply=combine }}"""
         x = np.random.default_rng(7).standard_normal((4, 64)).astype(kind)
         np.testing.assert_array_equal(run(text, x).astype(float), evaluate(parse_hlo(text), x).astype(float))
+
+
+@pytest.mark.parametrize("order", ["", ", type=TOTALORDER"])
+def test_an_exponent_alone_has_no_sign_to_sort_by(order):
+    x = np.random.default_rng(0).permutation(np.arange(255, dtype=np.uint8))[None].view(ml_dtypes.float8_e8m0fnu)
+    for k in (2, 100, 255):
+        for largest in ("true", "false"):
+            text = f"ENTRY e {{ a = f8e8m0fnu[1,255] parameter(0)\n ROOT t = (f8e8m0fnu[1,{k}], s32[1,{k}]) topk(a), k={k}, largest={largest} }}"
+            made = compile_for_cpu(text).execute([x])
+            for one, other in zip(made, evaluate(parse_hlo(text), x), strict=True):
+                np.testing.assert_array_equal(one.astype(float), np.asarray(other).astype(float))
+    for direction in ("LT", "GT"):
+        text = f"""HloModule m
+c {{ l = f8e8m0fnu[] parameter(0)
+ r = f8e8m0fnu[] parameter(1)
+ ROOT z = pred[] compare(l, r), direction={direction}{order} }}
+ENTRY e {{ a = f8e8m0fnu[1,255] parameter(0)
+ ROOT t = f8e8m0fnu[1,255] sort(a), dimensions={{1}}, to_apply=c }}"""
+        made = compile_for_cpu(text).execute([x])[0]
+        wanted = np.sort(x.astype(float))
+        np.testing.assert_array_equal(made.astype(float), wanted if direction == "LT" else wanted[:, ::-1])

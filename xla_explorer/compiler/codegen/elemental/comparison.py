@@ -9,6 +9,7 @@ from xla_explorer.compiler.codegen.llvm_types import float_constant, register_ty
 from xla_explorer.hlo.instruction import HloInstruction
 
 _INTEGER_BITS = {"i4": "i4", "i8": "i8", "half": "i16", "i16": "i16", "float": "i32", "double": "i64"}
+WITHOUT_SIGN = "f8e8m0fnu"  # the one float whose bits are ordered as an unsigned integer
 
 
 def total_order_key(w: FunctionWriter, value: str, llvm_type: str) -> str:
@@ -33,6 +34,8 @@ def compare(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Valu
         return w.value(f"{'and' if direction == 'EQ' else 'or'} i1 {parts[0]}, {parts[1]}")
     if element_type.is_float:
         if order == "TOTALORDER":
+            if element_type.name == WITHOUT_SIGN:
+                return w.value(f"icmp {direction.lower() if direction in ('EQ', 'NE') else 'u' + direction.lower()} {llvm_type} {a}, {b}")
             a, b = total_order_key(w, a, llvm_type), total_order_key(w, b, llvm_type)
             return w.value(f"icmp {_signed(direction)} {_INTEGER_BITS[llvm_type]} {a}, {b}")
         kind = compute_type(element_type)
