@@ -115,7 +115,7 @@ def test_fusion_decisions_as_checklists(browser: Any, softmax: Path) -> None:
     page = Page(browser, softmax).ready()
     page.press("f")
     assert "fusion refused" in page.text(".xe-why-body") and page.count(".xe-checks .no") == 1
-    assert 'session.override(fuse=[("%exp.9", "%quotient.14")])' in page.text(".xe-try")
+    assert 'session.override(force=[("fusion", "%exp.9", "%quotient.14")])' in page.text(".xe-try")
     page.keep("decision")
     page.press("d")
     assert page.count(".xe-decisions tbody tr") == 4 and page.count(".xe-decisions tr.on") == 1

@@ -219,7 +219,7 @@ def test_wishes_that_were_not_granted_say_why(softmax: Session) -> None:
     apart = softmax.override(forbid=[accepted["subjects"]])
     assert [w.granted for w in apart.overrides] == [True] and apart.overrides.refused == [] and "wishes" not in repr(apart)
     again = apart.override(fuse=[legality["subjects"]])
-    assert [(w.wish, w.granted) for w in again.overrides] == [("forbid", True), ("fuse", False)]
+    assert [(w.wish, w.granted) for w in again.overrides] == [("forbid", True), ("force", False)]
 
 
 def test_steps_are_the_numbers_of_passes(softmax: Session) -> None:

@@ -45,7 +45,6 @@ from xla_explorer.hlo.instruction import HloInstruction
 if TYPE_CHECKING:
     import pandas
 
-Pairs = Iterable[tuple[str | int, str | int]]
 
 
 class Session(Compilation):
@@ -133,21 +132,31 @@ class Session(Compilation):
 
     def override(
         self,
-        fuse: Pairs = (),
-        forbid: Pairs = (),
+        fuse: Iterable[Any] = (),
+        forbid: Iterable[Any] = (),
         skip_rules: Iterable[str] = (),
         *,
+        force: Iterable[Any] = (),
         stop_after: int | Event | None = None,
         passes: Any = None,
     ) -> Session:
         """Compile again, on top of what was overridden already; `.compare()` of the result shows what that changes.
 
-        fuse, forbid: pairs (producer, consumer) to fuse or to keep apart; what is illegal stays refused, and `.overrides` of the result
-        says which wish was granted and which was not, with the Reason. skip_rules: rules, merges or
-        kinds of decision that must not act (`add-zero`, `merge-equal`, `fusion`). stop_after: an event of the journal (or its sequence
-        number, -1 for none at all) after which nothing acts any more but what code generation needs. passes: another pipeline.
+        Parameters
+        ----------
+        force, forbid : list of (kind, *subjects)
+            Decisions that must go ahead, or must not: `("fusion", "%producer", "%consumer")`, `("share-buffer", "%copy")`; a rule can be
+            forbidden by its name. What is illegal stays refused. `.overrides` of the result says which wish was granted, and the Reason of
+            each that was not. Pairs (producer, consumer), and `fuse`, are the old form.
+        skip_rules : list of str
+            Rules, merges or kinds of decision that must not act (`add-zero`, `merge-equal`, `fusion`).
+        stop_after : int or Event, optional
+            An event of the journal (or its sequence number, -1 for none at all) after which nothing acts any more but what code generation
+            needs.
+        passes : pipeline, optional
+            Another pipeline.
         """
-        return overridden(self, fuse, forbid, skip_rules, stop_after, passes)
+        return overridden(self, fuse, forbid, skip_rules, stop_after, passes, force)
 
     @cached_property
     def overrides(self) -> Wishes:

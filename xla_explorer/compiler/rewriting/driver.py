@@ -75,6 +75,9 @@ def rewrite_computation(
                 continue
             if not context.may_rewrite(r.name):
                 continue
+            if context.control.forbid and context.control.forbidden(r.name, (i,)):
+                context.refused(r.name, i, refuse("forbidden-by-user", f"the user forbids {r.name} of %{i.name}"))
+                continue
             before = module.next_instruction_id
             context.acting = r.name
             result = r.build(computation, i, captures)

@@ -138,7 +138,9 @@ def _attempt(
     sessions: dict[int, C],
 ) -> dict[str, Any]:
     try:
-        session = overridden(base, [f.pair for f in flips if f.fuse], [f.pair for f in flips if not f.fuse])
+        session = overridden(
+            base, force=[("fusion", *f.pair) for f in flips if f.fuse], forbid=[("fusion", *f.pair) for f in flips if not f.fuse]
+        )
         row = _measure(number, parent, flips, session, given, expected, repeats)
         sessions[number] = session
     except Exception as problem:  # a failure of one trial is that trial's result

@@ -315,7 +315,8 @@ class SessionReports(TraceReports):
 
     # -- what-ifs ------------------------------------------------------------------------------------------------------
     def variant(self, fuse: Sequence[Pair], forbid: Sequence[Pair]) -> tuple[ExplorerSource, ComparisonTable]:
-        other = overridden(self._session, fuse, forbid)
+        forced, forbidden = [[("fusion", *pair) for pair in pairs] for pairs in (fuse, forbid)]
+        other = overridden(self._session, force=forced, forbid=forbidden)
         note = ""
         if other.source.instruction_count() > LONGEST_COMPARED:
             comparison = compare_sessions(other, self._session)

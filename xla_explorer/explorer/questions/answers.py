@@ -6,7 +6,7 @@ not record is asked of the passes themselves (`compiler.pipeline.explaining`); n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,12 +16,12 @@ from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.explorer.display.display import table_html
 from xla_explorer.explorer.questions.applicable import applicable
 from xla_explorer.explorer.questions.decisions import KINDS_OF_CODE, RULE, NamesAt, check_kind, facts_of, refusal_costs
-from xla_explorer.explorer.questions.refusal_costs import RefusalCost
+from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
 from xla_explorer.explorer.questions.rule_book import rules
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.journal import Event, Level
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
@@ -101,7 +101,12 @@ def why_not(passes: RecordedPasses[RecordedPass], kind: str, subjects: Sequence[
         check_kind(passes.record, kind, {decision.kind for decision in further})
     if not subjects:
         raise XlaExplorerError(f"why_not({kind!r}) needs the instructions that it asks about", f'why_not({kind!r}, "%name")')
-    question = _Question(passes, kind, tuple([_name(passes, given) for given in subjects]))
+    return answer(Known(passes), kind, tuple([_name(passes, given) for given in subjects]), further)
+
+
+def answer(known: Known, kind: str, names: tuple[str, ...], further: Sequence[Decision] = ()) -> Answer:
+    """The answer from what is known. names: of instructions that there were."""
+    question = _Question(known, kind, names)
     found = question.recorded(further) or question.of_a_rule() or question.recorded_of_its_heirs()
     return found or question.gone() or question.decided_again() or question.asked_of_the_pass() or question.never_decided()
 
@@ -112,12 +117,57 @@ def _name(passes: RecordedPasses[RecordedPass], given: str | int) -> str:
     return record.name if record is not None else passes.module.find(key).name
 
 
+class Known:
+    """What answers about one compile look up, each made at the first question that needs it: a thousand questions cost one index."""
+
+    def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
+        self.passes, self.record, self.lineage = passes, passes.record, passes.lineage
+        self._last: dict[str, dict[tuple[str, ...], Event]] = {}
+        self._there: dict[int | None, dict[str, HloInstruction]] = {}
+        self._steps: dict[str, list[PassStep]] = {}
+        self._checked: dict[int, dict[int, Decision]] = {}
+
+    def last(self, kind: str) -> dict[tuple[str, ...], Event]:
+        """The last recorded event of a kind by the names of its subjects."""
+        if kind not in self._last:
+            events = self.record.journal.events if self.record.journal is not None else []
+            found = [e for e in events if (e.is_rewrite if kind == RULE else e.by == kind and (e.is_decision or e.is_rewrite))]
+            self._last[kind] = {e.names: e for e in found}
+        return self._last[kind]
+
+    def steps(self, kind: str) -> list[PassStep]:
+        """The steps of passes that decide about such things."""
+        if kind not in self._steps:
+            self._steps[kind] = steps_of_kind(self.record, kind)
+        return self._steps[kind]
+
+    def there(self, step: PassStep | None) -> dict[str, HloInstruction]:
+        """The instructions before a step, by name; without one, those of the result."""
+        key = step.index if step is not None else None
+        if key not in self._there:
+            before = step.before if step is not None else None
+            module = HloModule.from_snapshot(before) if before is not None else self.record.module
+            self._there[key] = {i.name: i for i in module.instructions()}
+        return self._there[key]
+
+    def checked(self, step: PassStep) -> dict[int, Decision]:
+        """The recorded decisions of a step with their checklists, by the numbers of their events."""
+        if step.index not in self._checked:
+            self._checked[step.index] = with_checklists(self.record, step)
+        return self._checked[step.index]
+
+    @cached_property
+    def costs(self) -> RefusalCosts:
+        """What refusals cost."""
+        return refusal_costs(self.record, self.lineage)
+
+
 class _Question:
     """One question, answered by the first of its methods that knows something."""
 
-    def __init__(self, passes: RecordedPasses[RecordedPass], kind: str, names: tuple[str, ...]) -> None:
-        self.passes, self.kind, self.names = passes, kind, names
-        self.record, self.lineage = passes.record, passes.lineage
+    def __init__(self, known: Known, kind: str, names: tuple[str, ...]) -> None:
+        self.known, self.kind, self.names = known, kind, names
+        self.passes, self.record, self.lineage = known.passes, known.record, known.lineage
 
     # -- what the compile recorded ---------------------------------------------------------------------------------------
     def recorded(self, further: Sequence[Decision] = ()) -> Answer | None:
@@ -125,46 +175,37 @@ class _Question:
         for decision in further:
             if decision.kind == self.kind and decision.names == self.names:
                 return Answer(decision, "recorded by code generation", recorded=True)
-        events = self.record.journal.events if self.record.journal is not None else []
-        event, kernel = self._pick([e for e in events if self._is_of_the_kind(e)])
+        event, kernel = self._pick(self.known.last(self.kind))
         if event is None:
             return None
         number = self.lineage.step_of(event)
         step = self.record.numbered(number)
         decision = event.decision(number)
         if event.is_decision and step is not None and step.before is not None and step.error is None:
-            decision = with_checklists(self.record, step).get(event.sequence, decision)
+            decision = self.known.checked(step).get(event.sequence, decision)
         where = f"recorded in pass {number}, {self.record.name_of(number)}" if number else "recorded after the passes"
         where = "recorded of the module as written" if number == 0 else where
         return self._answer(decision, where + self._part_of(kernel), recorded=True)
 
-    def _is_of_the_kind(self, event: Event) -> bool:
-        if self.kind == RULE:
-            return event.is_rewrite
-        return event.by == self.kind and (event.is_decision or event.is_rewrite)
-
-    def _pick(self, found: Sequence[Event | Decision]) -> tuple[Any, str]:
+    def _pick(self, last: Mapping[tuple[str, ...], Event | Decision]) -> tuple[Any, str]:
         """What was decided about the subjects, the last time; and the name of the kernel's root where the second was part of a kernel then.
 
         Fusions grow from their roots: once %b is inside the kernel of %c, whether %a goes into %b is asked as %a into %c. Of several such
         kernels one that refused is told.
         """
-        last = {one.names: one for one in found}
         if self.names in last:
             return last[self.names], ""
-        for names, one in reversed(last.items()):
-            if tuple(dict.fromkeys(names)) == self.names or (len(self.names) == 1 and self.names[0] in names and self._may_leave_out):
-                return one, ""
+        if len(self.names) == 1:
+            alone = self.names * 2  # an instruction that stands for itself and for its value
+            leaving_out = self.kind not in REASONS_BY_KIND
+            fitting = [one for names, one in last.items() if names == alone or (leaving_out and alone[0] in names)]
+            return fitting[-1] if fitting else None, ""
         if len(self.names) != 2 or not self._reads(*self.names):
             return None, ""
         producer, consumer = self.names
         kernels = [names[1] for names, one in last.items() if len(names) == 2 and names[0] == consumer and one.verdict == "accepted"]
         inside = [(last[producer, kernel], kernel) for kernel in kernels if (producer, kernel) in last]
         return min(inside, key=lambda pair: pair[0].verdict == "accepted", default=(None, ""))
-
-    @property
-    def _may_leave_out(self) -> bool:
-        return self.kind not in REASONS_BY_KIND
 
     def _part_of(self, kernel: str) -> str:
         return f", for the kernel of %{kernel}, which %{self.names[1]} is part of" if kernel else ""
@@ -189,17 +230,12 @@ class _Question:
     @cached_property
     def _step(self) -> PassStep | None:
         """The first pass that decides about such things."""
-        return next(iter(steps_of_kind(self.record, self.kind)), None)
+        return next(iter(self.known.steps(self.kind)), None)
 
-    @cached_property
-    def _before(self) -> HloModule:
-        """The module that it was given; without such a pass, the module as it is now."""
-        before = self._step.before if self._step is not None else None
-        return HloModule.from_snapshot(before) if before is not None else self.record.module
-
-    @cached_property
+    @property
     def _there(self) -> dict[str, HloInstruction]:
-        return {i.name: i for i in self._before.instructions()}
+        """What it was given; without such a pass, what there is now."""
+        return self.known.there(self._step)
 
     def _reads(self, producer: str, consumer: str) -> bool:
         i = self._there.get(consumer)
@@ -210,7 +246,7 @@ class _Question:
         now = tuple([self._present(name) for name in self.names])
         if now == self.names or any(name not in self._there for name in now):
             return None
-        heirs = _Question(self.passes, self.kind, now)
+        heirs = _Question(self.known, self.kind, now)
         answer = heirs.recorded() or heirs.decided_again() or heirs.asked_of_the_pass() or heirs.never_decided()
         renamed = [f"%{old} had become %{new}" for old, new in zip(self.names, now, strict=True) if old != new]
         answer.source += f"; {' and '.join(renamed)} by then"
@@ -249,8 +285,10 @@ class _Question:
     # -- asked again -----------------------------------------------------------------------------------------------------
     def decided_again(self) -> Answer | None:
         """What the passes of the kind decide when they run once more: where the compile recorded nothing."""
-        for step in steps_of_kind(self.record, self.kind):
-            found, kernel = self._pick([d for d in decided_again(self.record, step) if d.kind == self.kind])
+        if self.record.journal is not None and self.record.journal.level >= Level.DECISIONS:
+            return None  # it would be recorded
+        for step in self.known.steps(self.kind):
+            found, kernel = self._pick({d.names: d for d in decided_again(self.record, step) if d.kind == self.kind})
             if found is not None:
                 source = f"asked again: {step.name} run once more on the module before it"
                 return self._answer(found, source + self._part_of(kernel), recorded=False)
@@ -275,8 +313,7 @@ class _Question:
             message = f"code generation decided nothing of the kind {self.kind} about {about}"
         else:
             message = f"no pass of this compile decides about {self.kind}, so nothing was asked about {about}"
-        events = self.record.journal.events if self.record.journal is not None else []
-        told = list(dict.fromkeys([" and ".join(e.decision(None).about) for e in events if self._is_of_the_kind(e)]))
+        told = list(dict.fromkeys([" and ".join(e.decision(None).about) for e in self.known.last(self.kind).values()]))
         if told:
             message += f"; it decided about {', '.join(told[:8])}" + (f" and {len(told) - 8} more" if len(told) > 8 else "")
         reason = refuse("never-decided", message, decisions=len(told))
@@ -287,7 +324,7 @@ class _Question:
         return Decision(self.kind, verdict_of(reason is None), ids, self.names, reason, {}, None, checks)
 
     def _answer(self, decision: Decision, source: str, *, recorded: bool) -> Answer:
-        cost = refusal_costs(self.record, self.lineage).of(decision)
+        cost = self.known.costs.of(decision)
         return Answer(decision._replace(names=self.names), source, recorded=recorded, cost=cost)
 
 

@@ -2,40 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from xla_explorer.compiler.pipeline import PassControl
-from xla_explorer.explorer.questions.decisions import names_at_fusion
+from xla_explorer.compiler.pipeline.context import FUSION_KINDS
+from xla_explorer.explorer.questions.decisions import KINDS_OF_CODE, RULE, check_kind, is_kind, names_before
+from xla_explorer.explorer.questions.rule_book import rules
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.foundation.renamed import warn_renamed
 
 C = TypeVar("C", bound=Compilation)
-Pairs = Iterable[tuple[Any, Any]]
+
+
+class Request(NamedTuple):
+    """A wish as it was made. word: `force` or `forbid`. subjects: names or ids."""
+
+    word: str
+    kind: str
+    subjects: tuple[Any, ...]
 
 
 def overridden(
     session: C,
-    fuse: Pairs,
-    forbid: Pairs,
+    fuse: Iterable[Any] = (),
+    forbid: Iterable[Any] = (),
     skip_rules: Iterable[str] = (),
     stop_after: int | Event | None = None,
     passes: Any = None,
+    force: Iterable[Any] = (),
 ) -> C:
     """See `Session.override`."""
     old = session.options.control or PassControl()
-    forced, forbidden = [[_pair(session, pair) for pair in pairs] for pairs in (fuse, forbid)]
+    asked = [_request(session, "force", given, old_form=True) for given in fuse]
+    asked += [_request(session, "force", given) for given in force]
+    asked += [_request(session, "forbid", given) for given in forbid]
+    keys = _keys(session, asked)
     control = PassControl(
-        {**old.force, "fusion": [*old.force.get("fusion", ()), *_at_fusion(session, forced)]},
-        {**old.forbid, "fusion": [*old.forbid.get("fusion", ()), *_at_fusion(session, forbidden)]},
+        {kind: [*old.force.get(kind, ()), *keys["force"].get(kind, ())] for kind in {**old.force, **keys["force"]}},
+        {kind: [*old.forbid.get(kind, ()), *keys["forbid"].get(kind, ())] for kind in {**old.forbid, **keys["forbid"]}},
         {*old.skipped_rules, *skip_rules},
         old.rewrite_limit if stop_after is None else actions_until(session.passes.journal, stop_after),
         old.check_values,
     )
     other = session.recompiled(control=control, **({} if passes is None else {"passes": passes}))
     other.base, other.beside = session, session.beside
-    other.asked = (*session.asked, *[("fuse", *pair) for pair in forced], *[("forbid", *pair) for pair in forbidden])
+    other.asked = (*session.asked, *asked)
     return other
 
 
@@ -51,26 +65,68 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
     return len([e for e in events[: number + 1] if e.acted])
 
 
-def _at_fusion(session: Compilation, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """The pairs, and under the names that they bear when fusion comes: rewrites may have put others in their place."""
-    found = list(pairs)
-    if not pairs or not session.passes.lineage.records:
-        return found
-    at_fusion = names_at_fusion(session.passes.record, session.passes.lineage)
-    for pair in pairs:
-        if all(isinstance(part, str) for part in pair):
-            now = tuple([at_fusion[part.lstrip("%")] for part in pair])
-            if now != tuple([part.lstrip("%") for part in pair]):
-                found.append((now[0], now[1]))
+def _keys(session: Compilation, asked: Iterable[Request]) -> dict[str, dict[str, list[tuple[Any, ...]]]]:
+    """The wishes by word and kind; each also under the names that its subjects bear when the pass comes: rewrites may have put others in
+    their place."""
+    found: dict[str, dict[str, list[tuple[Any, ...]]]] = {"force": {}, "forbid": {}}
+    lineage, names = session.passes.lineage, dict[str, Mapping[str, str]]()
+    for word, kind, subjects in asked:
+        keys = found[word].setdefault(kind, [])
+        keys.append(subjects)
+        if lineage.records and all(isinstance(part, str) for part in subjects):
+            if kind not in names:
+                names[kind] = names_before(session.passes.record, lineage, kind)
+            written = tuple([part.lstrip("%") for part in subjects])
+            now = tuple([names[kind][part] for part in written])
+            if now != written:
+                keys.append(now)
     return found
 
 
-def _pair(session: Compilation, given: Any) -> tuple[Any, Any]:
-    """Names or ids of a pair. XlaExplorerError when it is none, or names what was never there: a wish that nothing can hear."""
-    if isinstance(given, str) or len(given) != 2:
-        raise XlaExplorerError(f"{given!r} is not a pair (producer, consumer)", "write a list of pairs: [('%exp', '%multiply')]")
-    pair = getattr(given[0], "name", given[0]), getattr(given[1], "name", given[1])
+def _request(session: Compilation, word: str, given: Any, *, old_form: bool = False) -> Request:
+    """A wish as it was written, `(kind, *subjects)`; of old a pair (producer, consumer), which is about fusion.
+
+    XlaExplorerError when it is neither, when nothing can hear it, or when it names what was never there.
+    """
+    parts = () if isinstance(given, str) else tuple([getattr(part, "name", part) for part in given])
+    is_kind = bool(parts) and isinstance(parts[0], str) and not old_form and _may_be_kind(session, parts)
+    if not is_kind:
+        if len(parts) != 2:
+            raise XlaExplorerError(
+                f"{given!r} is not a wish (kind, *subjects), nor a pair (producer, consumer)",
+                'write a list of wishes: [("fusion", "%exp", "%multiply"), ("share-buffer", "%copy")]',
+            )
+        old = f"override({'fuse' if old_form else word}=[(producer, consumer)])"
+        warn_renamed(old, f'override({word}=[("fusion", producer, consumer)])', frames=4)
+        parts = (FUSION_KINDS[0], *parts)
+    kind, subjects = str(parts[0]), parts[1:]
+    _check_heard(session, word, kind, subjects)
     if session.passes.lineage.records:  # with the journal off, only the ends of the compile are known
-        for part in pair:
+        for part in subjects:
             session.passes.find(part)
-    return pair
+    return Request(word, kind, subjects)
+
+
+def _may_be_kind(session: Compilation, parts: tuple[Any, ...]) -> bool:
+    """Whether a wish begins with a kind. A pair of names of which the first could be a kind is a pair, where the kind is about two."""
+    first = parts[0]
+    if len(parts) != 2 or first.startswith("%"):
+        return not first.startswith("%")
+    known = first in rules() or first == RULE or is_kind(session.passes.record, first)
+    return known and first not in FUSION_KINDS and first not in session.passes.lineage.ids_by_name
+
+
+def _check_heard(session: Compilation, word: str, kind: str, subjects: tuple[Any, ...]) -> None:
+    """An error for a wish that nothing can hear."""
+    if kind in rules():
+        if word == "force":
+            hint = f'why_not({kind!r}, "%name") says which of them does not hold'
+            raise XlaExplorerError(f"the rule {kind} cannot be forced: its conditions keep the values right", hint)
+    elif kind == RULE or kind in KINDS_OF_CODE:
+        hint = "forbid a rule by its name" if kind == RULE else "options of the compile steer it, such as threads= or libraries="
+        raise XlaExplorerError(f"decisions of the kind {kind} cannot be forced or forbidden one by one", hint)
+    else:
+        check_kind(session.passes.record, kind)
+    if not subjects or (kind in FUSION_KINDS and len(subjects) != 2):
+        raise XlaExplorerError(f"a wish about {kind} names {'two instructions' if kind in FUSION_KINDS else 'what it is about'}",
+                               f'{word}=[({kind!r}, "%producer", "%consumer")]')

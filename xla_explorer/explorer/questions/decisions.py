@@ -43,12 +43,17 @@ class UnknownKindError(XlaExplorerError, ValueError):
     """A kind of decision that there is not."""
 
 
+def is_kind(trace: PassTrace, kind: str) -> bool:
+    """Whether a pass or code generation decides about that, or the journal records that something did."""
+    if kind in KINDS_OF_CODE or kind in _kinds_of_passes() or kind in {step.name for step in trace.steps}:
+        return True
+    return any(event.by == kind for event in decision_events(trace))
+
+
 def check_kind(trace: PassTrace, kind: str, further: Collection[str] = ()) -> None:
     """UnknownKindError, with near ones, for a kind that nothing decides. further: kinds of decisions that are not in the journal."""
-    if kind == RULE or kind in KINDS_OF_CODE or kind in further or kind in _kinds_of_passes():
-        return
-    recorded = {event.by for event in decision_events(trace)}
-    if kind not in recorded and kind not in {step.name for step in trace.steps}:
+    if kind != RULE and kind not in further and not is_kind(trace, kind):
+        recorded = {event.by for event in decision_events(trace)}
         known = sorted({RULE} | KINDS_OF_CODE | recorded | {k for step in trace.steps for k in getattr(step.hlo_pass, "kinds", ())})
         near = difflib.get_close_matches(kind, [*known, *_kinds_of_passes()], 3)
         hint = f"near: {', '.join(dict.fromkeys(near))}" if near else f"kinds: {', '.join(known)}"
@@ -162,9 +167,9 @@ def _checklists(trace: PassTrace) -> dict[int, Decision]:
     return found
 
 
-def names_at_fusion(trace: PassTrace, lineage: Lineage) -> Mapping[str, str]:
-    """The names that what came of instructions bears when fusion comes, by the names as they were."""
-    step = next(iter(steps_of_kind(trace, FUSION_KINDS[0])), None)
+def names_before(trace: PassTrace, lineage: Lineage, kind: str) -> Mapping[str, str]:
+    """The names that what came of instructions bears when the pass comes that decides about a kind, by the names as they were."""
+    step = next(iter(steps_of_kind(trace, kind)), None)
     module = HloModule.from_snapshot(step.before) if step is not None and step.before is not None else trace.module
     return NamesAt(lineage, {i.name for i in module.instructions()})
 

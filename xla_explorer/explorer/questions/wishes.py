@@ -8,31 +8,57 @@ from typing import Any, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import FUSION_KINDS
 from xla_explorer.explorer.display.display import table_html, table_text
-from xla_explorer.explorer.questions.answers import why_not
-from xla_explorer.explorer.questions.decisions import decision_events, names_at_fusion
+from xla_explorer.explorer.questions.answers import Known, answer
+from xla_explorer.explorer.questions.decisions import names_before
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.foundation.visible_text import cleaned
 
 _CLONED = re.compile(r"(\.clone(\.\d+)?)+\Z")
-_HEAD = ["wish", "producer", "consumer", "granted", "why not"]
+_HEAD = ["wish", "kind", "subjects", "granted", "why not"]
 
 
 class Wish(NamedTuple):
-    """wish: `fuse` or `forbid`. producer, consumer: as given, names with %. reason: why it was not granted, None where it was."""
+    """What became of one wish.
+
+    Attributes
+    ----------
+    wish : {"force", "forbid"}
+        What was wanted.
+    kind : str
+        The kind of decision.
+    subjects : tuple of str
+        What it is about, as given, names with %.
+    granted : bool
+        Whether it was done.
+    reason : Reason or None
+        Why it was not; None where it was.
+    """
 
     wish: str
-    producer: str
-    consumer: str
+    kind: str
+    subjects: tuple[str, ...]
     granted: bool
     reason: Reason | None = None
 
+    @property
+    def producer(self) -> str:
+        """The first subject."""
+        return self.subjects[0]
+
+    @property
+    def consumer(self) -> str:
+        """The last subject."""
+        return self.subjects[-1]
+
     @cleaned
     def __str__(self) -> str:
-        done = {"fuse": "fused", "forbid": "kept apart"}[self.wish]
+        not_done = "" if self.granted else "not "
         why = f": {self.reason}" if self.reason is not None else ""
-        return f"{self.producer} and {self.consumer} were {'' if self.granted else 'not '}{done}{why}"
+        if self.kind == FUSION_KINDS[0]:
+            return f"{' and '.join(self.subjects)} were {not_done}{ {'force': 'fused', 'forbid': 'kept apart'}[self.wish] }{why}"
+        return f"{self.kind} of {' and '.join(self.subjects)} was {not_done}{ {'force': 'forced', 'forbid': 'forbidden'}[self.wish] }{why}"
 
 
 class Wishes(tuple[Wish, ...]):
@@ -44,7 +70,7 @@ class Wishes(tuple[Wish, ...]):
         return [wish for wish in self if not wish.granted]
 
     def _rows(self) -> list[tuple[str, ...]]:
-        return [(w.wish, w.producer, w.consumer, "yes" if w.granted else "no", str(w.reason or "")) for w in self]
+        return [(w.wish, w.kind, " ".join(w.subjects), "yes" if w.granted else "no", str(w.reason or "")) for w in self]
 
     @cleaned
     def __repr__(self) -> str:
@@ -57,20 +83,44 @@ class Wishes(tuple[Wish, ...]):
 
 def wishes_of(session: Compilation) -> Wishes:
     """What was asked of the session's compile, and what that made of it."""
-    found = []
     if not session.asked:
         return Wishes()
-    at_fusion, kernels = names_at_fusion(session.passes.record, session.passes.lineage), _Kernels(session)
-    for wish, producer, consumer in session.asked:
-        names = _name(session, producer), _name(session, consumer)
-        joined = kernels.join(*[{name, at_fusion[name]} for name in names])
-        reason = None
-        if joined and wish == "forbid":
-            reason = refuse("in-one-kernel", f"%{names[0]} and %{names[1]} are in one kernel, by a pass that asks no one")
-        elif not joined and wish == "fuse":
-            reason = _why_not(session, *names, at_fusion)
-        found.append(Wish(wish, f"%{names[0]}", f"%{names[1]}", reason is None, reason))
+    known = Known(session.passes)
+    at_fusion, kernels = names_before(session.passes.record, session.passes.lineage, FUSION_KINDS[0]), _Kernels(session)
+    found = []
+    for word, kind, subjects in session.asked:
+        names = tuple([_name(session, subject) for subject in subjects])
+        if kind in FUSION_KINDS:
+            reason = _of_a_fusion(known, kernels, at_fusion, word, names)
+        else:
+            reason = _of_a_decision(known, word, kind, names)
+        found.append(Wish(word, kind, tuple([f"%{name}" for name in names]), reason is None, reason))
     return Wishes(found)
+
+
+def _of_a_fusion(
+    known: Known, kernels: _Kernels, at_fusion: Mapping[str, str], word: str, names: tuple[str, ...]
+) -> Reason | None:
+    """Why a wish about two in one kernel was not granted; the result shows whether it was."""
+    joined = kernels.join(*[{name, at_fusion[name]} for name in names])
+    if joined and word == "forbid":
+        return refuse("in-one-kernel", f"%{names[0]} and %{names[1]} are in one kernel, by a pass that asks no one")
+    return _why_apart(known, names, tuple([at_fusion[name] for name in names])) if not joined and word == "force" else None
+
+
+def _of_a_decision(known: Known, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:
+    """Why a wish about a decision was not granted; what was decided last about the subjects shows whether it was."""
+    try:
+        found = answer(known, kind, names)
+    except XlaExplorerError as problem:
+        return refuse("not-there-before-the-pass", problem.message)
+    if found.recorded and (word == "force") == (not found.refused):
+        return None
+    if found.refused and word == "forbid":
+        return None
+    if found.refused:
+        return Reason(found.code, found.message, dict(found.facts))
+    return refuse("done-all-the-same", f"{kind} of {' and '.join(found.subjects)} was accepted: {found.source}")
 
 
 def _name(session: Compilation, given: Any) -> str:
@@ -98,17 +148,22 @@ def _names(names: Iterable[str]) -> set[str]:
     return {form for name in names for form in (name, _CLONED.sub("", name))}
 
 
-def _why_not(session: Compilation, producer: str, consumer: str, at_fusion: Mapping[str, str]) -> Reason:
-    """Why the two are in different kernels although the user wanted one."""
-    now = at_fusion[producer], at_fusion[consumer]
-    pairs = {(producer, consumer), (consumer, producer), now, now[::-1]}
-    denied = [e for e in decision_events(session.passes.record) if not e.acted and e.by in FUSION_KINDS and e.names[:2] in pairs]
-    if denied and denied[-1].reason is not None:
-        return denied[-1].reason
+def _why_apart(known: Known, names: tuple[str, ...], now: tuple[str, ...]) -> Reason:
+    """Why the two are in different kernels although the user wanted one. now: their names when fusion comes."""
+    denied = [
+        event
+        for kind in FUSION_KINDS
+        for pair in dict.fromkeys((names, names[::-1], now, now[::-1]))
+        if (event := known.last(kind).get(pair)) is not None and not event.acted and event.reason is not None
+    ]
+    if denied:
+        found = max(denied, key=lambda event: event.sequence).reason
+        assert found is not None
+        return found
     try:
-        answer = why_not(session.passes, "fusion", (producer, consumer))
+        told = answer(known, FUSION_KINDS[0], names)
     except XlaExplorerError as problem:
         return refuse("not-there-before-fusion", problem.message)
-    if answer.refused:
-        return Reason(answer.code, answer.message, dict(answer.facts))
-    return refuse("undone-later", f"%{producer} went into the kernel of %{consumer}; a later pass undid that or removed one of them")
+    if told.refused:
+        return Reason(told.code, told.message, dict(told.facts))
+    return refuse("undone-later", f"%{names[0]} went into the kernel of %{names[1]}; a later pass undid that or removed one of them")

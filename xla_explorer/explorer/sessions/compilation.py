@@ -109,7 +109,7 @@ class Compilation:
         self.last_profile: Any = None  # the DataFrame of the last profile
         self.last_emulation: Any = None
         self.base: Any = None
-        self.asked: tuple[tuple[str, Any, Any], ...] = ()  # (fuse | forbid, producer, consumer) of the overrides
+        self.asked: tuple[tuple[str, str, tuple[Any, ...]], ...] = ()  # (force | forbid, kind, subjects) of the overrides
         self.beside: Beside | None = None  # what another compiler made of the same program
         self.isolation: Isolation | None = None  # how its code is kept apart; None: it runs in this process
 

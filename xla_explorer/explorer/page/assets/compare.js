@@ -95,7 +95,7 @@ registerTab({ key: "compare", title: "Comparison", isPresent: app => app.store.d
 export function overrideControls(app, d) {
   const allowed = d.verdict === "accepted",
     pairs = [[d.producer_name, d.consumer_name]],
-    code = `session.override(${allowed ? "forbid" : "fuse"}=[("%${d.producer_name}", "%${d.consumer_name}")])`;
+    code = `session.override(${allowed ? "forbid" : "force"}=[("fusion", "%${d.producer_name}", "%${d.consumer_name}")])`;
   const out = [];
   if (app.store.data.live) {
     const button = make("button", {

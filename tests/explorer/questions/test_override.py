@@ -1,0 +1,130 @@
+"""`override(force=[(kind, *subjects)], forbid=[...])`: one form of wish for every kind; none is lost without a word."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from tests.explorer.questions.test_why_not import MANY
+from tests.explorer.test_many_wishes import chain
+from tests.support.pace import processor_seconds
+from xla_explorer.explorer.questions.decisions import UnknownKindError
+
+TWO = """HloModule two
+ENTRY e { x = f32[64,64] parameter(0)
+ one = f32[] constant(1)
+ ones = f32[64,64] broadcast(one), dimensions={}
+ m = f32[64,64] multiply(x, ones)
+ a = f32[64,64] exponential(m)
+ b = f32[64,64] negate(a)
+ c = f32[64,64] cholesky(b), lower=true
+ ROOT t = (f32[64,64], f32[64,64]) tuple(a, c) }
+"""
+
+
+@pytest.fixture
+def session() -> xe.Session:
+    return xe.compile(TWO, threads=1)
+
+
+def test_a_fusion_is_forbidden_and_the_row_says_so(session: xe.Session) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        apart = session.override(forbid=[("fusion", "%a", "%b")])
+    (wish,) = apart.overrides
+    assert (wish.wish, wish.kind, wish.subjects, wish.granted) == ("forbid", "fusion", ("%a", "%b"), True)
+    assert str(wish) == "%a and %b were kept apart"
+    assert len(apart.override(force=[("fusion", "%b", "%c")]).overrides) == 2
+
+
+def test_what_is_illegal_stays_refused_and_the_row_says_why(session: xe.Session) -> None:
+    (wish,) = session.override(force=[("fusion", "%b", "%c")]).overrides
+    assert not wish.granted and wish.reason is not None and wish.reason.code == "consumer-not-fusible"
+
+
+@pytest.mark.parametrize("options", [{"forbid": [("%a", "%b")]}, {"fuse": [("%a", "%b")]}])
+def test_the_old_forms_work_and_warn(session: xe.Session, options: dict[str, list[tuple[str, str]]]) -> None:
+    with pytest.warns(DeprecationWarning, match=r'\("fusion", producer, consumer\)') as caught:
+        (wish,) = session.override(**options).overrides
+    assert wish.kind == "fusion" and caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("backend", ["cpu", "gpu", "interpreter"])
+def test_decisions_of_any_pass_can_be_forbidden(backend: str) -> None:
+    options = {"passes": "call-inliner,algsimp,constant_folding,fusion,dce"} if backend == "interpreter" else {}
+    session = xe.compile(MANY, backend=backend, **options)
+    other = session.override(forbid=[("inlining", "%c"), ("constant-folding", "%folded"), ("share-buffer", "%x")])
+    inlining, folding, sharing = other.overrides
+    assert inlining.granted and folding.granted, (inlining, folding)
+    assert other.why_not("inlining", "%c").code == other.why_not("constant-folding", "%folded").code == "forbidden-by-user"
+    assert "%c" in str(inlining) and str(inlining).startswith("inlining of %c was forbidden")
+    assert sharing.kind == "share-buffer" and (sharing.granted or sharing.reason is not None)
+
+
+def test_a_rule_is_forbidden_at_one_instruction(session: xe.Session) -> None:
+    rule = next(e.by for e in session.passes.journal.events if e.is_rewrite and e.acted and e.names[0] == "m")  # type: ignore[union-attr]
+    other = session.override(forbid=[(rule, "%m")])
+    assert [wish.granted for wish in other.overrides] == [True]
+    assert other.why_not(rule, "%m").code == "forbidden-by-user"
+    x = np.eye(64, dtype=np.float32)
+    for ours, wanted in zip(other(x), session(x), strict=True):
+        np.testing.assert_allclose(ours, wanted, rtol=1e-5)
+
+
+def test_a_kind_that_this_compile_never_decides_gives_a_row(session: xe.Session) -> None:
+    (wish,) = session.override(force=[("stream-assignment", "%x")]).overrides
+    assert not wish.granted and wish.reason is not None and wish.reason.code == "never-decided"
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        (("fusion", "%a"), "no instruction was ever named fusion"),
+        (("fusion", "%a", "%b", "%c"), "names two instructions"),
+        (("fussion", "%a", "%b"), "no kind of decision 'fussion'"),
+        (("launch", "%a"), "cannot be forced or forbidden one by one"),
+        (("parallel", "%a"), "cannot be forced or forbidden one by one"),
+        (("rule", "%a"), "cannot be forced or forbidden one by one"),
+        (("share-buffer",), "names what it is about"),
+        (("fusion", "%a", "%nope"), "no instruction was ever named"),
+        ("fusion", "producer, consumer"),
+    ],
+)
+def test_what_cannot_be_heard_is_an_error(session: xe.Session, wish: object, words: str) -> None:
+    with warnings.catch_warnings(), pytest.raises(xe.XlaExplorerError, match=words):
+        warnings.simplefilter("ignore")
+        session.override(force=[wish])
+
+
+def test_a_rule_cannot_be_forced(session: xe.Session) -> None:
+    with pytest.raises(xe.XlaExplorerError, match="conditions keep the values right"):
+        session.override(force=[("multiply-one", "%m")])
+
+
+def test_an_unknown_kind_is_one_error_everywhere(session: xe.Session) -> None:
+    for ask in (lambda: session.decisions("fussion"), lambda: session.why_not("fussion", "%a"), lambda: session.override(forbid=[("fussion", "%a", "%b")])):
+        with pytest.raises(UnknownKindError, match=r"near: .*fusion"):
+            ask()
+
+
+def test_thousands_of_wishes_cost_no_more_than_a_compile() -> None:
+    started = time.process_time()
+    session = xe.compile(chain(700), threads=1, cache=False)
+    compiling = time.process_time() - started
+    pairs = [("fusion", *pair) for pair in session.decisions("fusion")["subjects"] if len(pair) == 2]
+    others = [("fusion", f"%x{k}", f"%b{k + 5}") for k in range(600)]  # never read each other: each is answered by its own words
+    assert len(pairs) + len(others) > 2000
+    started = time.process_time()
+    other = session.override(forbid=pairs, force=others)
+    deciding = time.process_time() - started
+    started = time.process_time()
+    rows = other.overrides
+    telling = time.process_time() - started
+    assert len(rows) == len(pairs) + len(others) and all(row.granted or row.reason is not None for row in rows)
+    assert {row.reason.code for row in rows if row.reason is not None and row.wish == "force"} <= {"not-an-operand", "forbidden-by-user"}
+    assert telling <= compiling + processor_seconds(0.5), (telling, compiling)
+    assert deciding <= 3 * compiling + processor_seconds(1), (deciding, compiling)
