@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.explorer.code.annotated_source import AnnotatedSource, annotated_source
 from xla_explorer.explorer.code.explanation import Explanation, explain
-from xla_explorer.explorer.code.llvm_views import VECTORIZERS, inner_loops, llvm_passes, remarks
+from xla_explorer.explorer.code.llvm_views import VECTORIZERS, inner_loops, kernel_code, llvm_passes, remarks
 from xla_explorer.explorer.code.program import kernel_table, native_code_decisions, ptxas_table, sass_code, stage_code
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
@@ -206,10 +206,15 @@ class Session(Compilation):
         return timing(self, arrays or random_arguments(self.source), repeats)
 
     # -- code ----------------------------------------------------------------------------------------------------------
-    def llvm_ir(self, optimized: bool = True) -> CodeText:
-        """LLVM IR, after LLVM's passes or before."""
+    def llvm_ir(self, optimized: bool = True, *, kernel: str = "") -> CodeText:
+        """LLVM IR, after LLVM's passes or before.
+
+        kernel: only the function of this kernel, by its name in `kernels`, with what it calls before LLVM's passes (after them it is
+        inlined). XlaExplorerError with near names for unknown ones.
+        """
         name = "llvm-ir-optimized" if optimized else "llvm-ir"
-        return stage_code(self, name, "llvm", f"session.llvm_ir({optimized})")
+        whole = stage_code(self, name, "llvm", f"session.llvm_ir({optimized})")
+        return CodeText(kernel_code(self, name, kernel), "llvm", f"session.llvm_ir({optimized}, kernel={kernel!r})") if kernel else whole
 
     def assembly(self) -> CodeText:
         """Assembly of this machine."""

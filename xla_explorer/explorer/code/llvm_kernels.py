@@ -59,6 +59,22 @@ def kernel_ir(session: Compilation, function: str | None = None) -> str:
     return with_debug_lines(lines, origins, setting.emission)
 
 
+def functions_reached(text: str, function: str) -> str:
+    """The definitions of `function` and of what it reaches through calls, without the rest of the module."""
+    whole = text.split("\n")
+    nowhere: list[int | None] = [None] * len(whole)
+    lines, _ = _alone(whole, nowhere, function)
+    found: list[str] = []
+    inside = False
+    for line in lines:
+        inside = inside or _DEFINE.match(line) is not None
+        if inside:
+            found.append(line)
+        if line == "}":
+            inside = False
+    return "\n".join(found)
+
+
 def _alone(lines: list[str], origins: list[int | None], function: str) -> tuple[list[str], list[int | None]]:
     """Without the functions that `function` does not reach through calls."""
     bodies: dict[str, tuple[int, int]] = {}

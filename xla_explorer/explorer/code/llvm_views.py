@@ -14,7 +14,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.code.llvm_kernels import kernel_ir, llvm_setting
+from xla_explorer.explorer.code.llvm_kernels import functions_reached, kernel_ir, llvm_setting
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -111,6 +111,11 @@ def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
         lines = dict.fromkeys(line for line in [session.source_line(k) for k in origins] if line)
         rows.append([function, label, len(code), *found, ", ".join(lines)])
     return wide_frame(sorted(rows, key=lambda row: -row[3]), LOOP_COLUMNS)
+
+
+def kernel_code(session: Compilation, stage: str, kernel: str) -> str:
+    """The functions of a stage of LLVM IR that a kernel reaches: its own, and what that calls."""
+    return functions_reached(session.stage(stage).text, _function(session, kernel))
 
 
 def _function(session: Compilation, kernel: str) -> str:

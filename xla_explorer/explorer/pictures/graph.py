@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.quantities import number_of
@@ -14,6 +14,9 @@ from xla_explorer.explorer.pictures.picture import PictureFormatError, PictureGr
 from xla_explorer.explorer.pictures.svg import picture_svg
 from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.foundation.visible_text import cleaned
+
+if TYPE_CHECKING:
+    import graphviz
 
 
 class Graph:
@@ -37,6 +40,14 @@ class Graph:
     def to_dot(self) -> str:
         """Graphviz DOT text; always possible."""
         return picture_dot(self.picture)
+
+    def to_graphviz(self) -> graphviz.Digraph:
+        """A `graphviz.Digraph` of the picture, to render, style or extend with that package."""
+        # A hosted kernel may be without it: nothing else needs the package.
+        import graphviz
+
+        lines = self.to_dot().strip().split("\n")
+        return graphviz.Digraph(self.picture.title, body=[f"{line}\n" for line in lines[1:-1]])
 
     def to_json(self) -> dict[str, Any]:
         """Nodes, edges and boxes as plain data: what the widget draws. See `PictureGraph.to_json`."""
