@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pathlib
 import re
 from collections.abc import Iterator
@@ -224,3 +225,10 @@ def test_all_passes_say_kinds_in_kebab_case() -> None:
     for cls in registered_passes().values():
         for kind in getattr(cls, "kinds", ()):
             assert re.fullmatch(r"[a-z]+(-[a-z]+)*", kind)
+
+
+def test_questions_import_no_pass() -> None:
+    passes = {cls.__name__ for cls in registered_passes().values()}
+    for path in (pathlib.Path(xla_explorer.__file__).parent / "explorer" / "questions").glob("*.py"):
+        imported = {alias.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom) for alias in node.names}
+        assert not imported & passes, path.name
