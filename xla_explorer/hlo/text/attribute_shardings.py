@@ -33,6 +33,8 @@ def _iota(tokens: Tokens) -> str:
     """Pass `[4]` or `[2,2]T(1,0)`: what devices count along."""
     start = tokens.start
     sizes = _numbers(tokens)
+    if min(sizes) < 0:
+        raise TextProblem(f"[{_joined(sizes)}] counts no devices", start, "write sizes from 1 on", tokens.previous_end - start)
     if len(sizes) == 1:
         return f"[{sizes[0]}]"
     if tokens.kind != IDENT or tokens.value != "T":
