@@ -54,7 +54,7 @@ def _all_imports(path: Path) -> Iterator[tuple[int, str, bool]]:
     checking = {
         id(inner)
         for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for part in node.body
         for inner in ast.walk(part)
     }

@@ -80,6 +80,7 @@ def test_a_long_sum_of_bf16() -> None:
     assert not same(xla(LONG_SUM, a), xla(IN_TWO_STEPS, a), 6e-2)
 
 
+@pytest.mark.slow
 def test_a_triangular_solve_whose_elements_grow() -> None:
     a, b = multiples(256, 256), multiples(256, 192, 1)[..., 0]
     assert not same(xla(SOLVE, a, b), xla(OF_THE_TRANSPOSED, a, b))
@@ -91,11 +92,13 @@ def test_a_dot_of_a_dot_with_its_terms_in_reverse() -> None:
     assert not same(xla(DOTS, x, y, y), xla(DOTS, x, *backwards))
 
 
+@pytest.mark.slow
 def test_a_dot_of_bf16_that_is_read_once_and_twice() -> None:
     p, q = [multiples(3, 32, 3, size).astype(ml_dtypes.bfloat16) for size in (13, 64)]
     assert not same(xla(NARROW_DOT, p, q), xla(READ_TWICE, p, q))
 
 
+@pytest.mark.slow
 def test_the_last_digits_of_a_transform() -> None:
     """The corpus allows three ulps of each element (`test_cpu_conformance.py`); a sum of 17 terms that cancel has more to choose from."""
     a = np.random.default_rng(0).standard_normal((512, 17)).astype(np.float32)

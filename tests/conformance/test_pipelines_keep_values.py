@@ -108,6 +108,7 @@ def failures(pipeline: str, every: int = 1, pattern: str = "", jobs: int = 2) ->
     return {_JOBS[number][1]: problem for number, problem in found.items() if _checked((number, ""))[1] is None}
 
 
+@pytest.mark.slow
 def test_a_sample_keeps_its_value() -> None:
     assert failures("default", every=120, jobs=1) == {}
 

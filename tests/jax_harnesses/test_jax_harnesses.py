@@ -37,6 +37,7 @@ def agree(count: int | None) -> None:
     assert compared >= 0.9 * len(rows), f"JAX itself did not run enough of them:\n{said}"
 
 
+@pytest.mark.slow
 def test_a_few_harnesses() -> None:
     agree(40)
 

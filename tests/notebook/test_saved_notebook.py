@@ -76,6 +76,7 @@ def test_a_notebook_of_magics_shows_everything_without_a_kernel(tmp_path: Path) 
             assert len(html) < 300_000 and "<script" not in html
 
 
+@pytest.mark.slow
 def test_other_exporters_show_text(tmp_path: Path) -> None:
     import nbconvert
 

@@ -138,6 +138,7 @@ CASES = [(field, kind) for field in FIELDS for kind in HOSTILE if kind != "long"
 
 
 @pytest.mark.parametrize(("field", "kind"), CASES)
+@pytest.mark.sampled(3)
 def test_html_of_every_result(sessions: Callable[[str, str], Session], field: str, kind: str) -> None:
     session = sessions(field, kind)
     for name, output in OUTPUTS.items():
@@ -150,6 +151,7 @@ def test_html_of_every_result(sessions: Callable[[str, str], Session], field: st
 
 
 @pytest.mark.parametrize(("field", "kind"), CASES)
+@pytest.mark.sampled(2)
 def test_the_exported_page(sessions: Callable[[str, str], Session], field: str, kind: str) -> None:
     page = sessions(field, kind).to_html()
     assert_tame(page, scripts=2)

@@ -13,8 +13,8 @@ from tests.notebooks.course_notebooks import COURSE, ROOT, exercise_cells, read,
 
 pytestmark = pytest.mark.skipif(find_spec("nbclient") is None, reason="nbclient is not installed: the course is NOT run")
 
-# By default two notebooks are run in a kernel; all of them with `-m slow`.
-FAST = ("03", "05")
+# By default one notebook is run in a kernel; all of them with `-m slow`.
+FAST = ("03",)
 
 
 needs_solutions = pytest.mark.skipif(not solution_cells(), reason="the reference solutions are not in this copy: the course is NOT solved")

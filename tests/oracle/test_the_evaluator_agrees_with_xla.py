@@ -86,6 +86,7 @@ def is_comparable(module: xe.HloModule) -> bool:
 
 @pytest.mark.parametrize("rare", [(), ON_XLA], ids=["common", "rare"])
 @pytest.mark.parametrize("extremes", [False, True], ids=["tame", "extremes"])
+@pytest.mark.sampled(2)
 def test_random_modules_have_the_values_of_xla(extremes: bool, rare: tuple[Any, ...], tmp_path: pathlib.Path) -> None:
     made = [(seed, ModuleWriter(random.Random(seed), 14, extremes=extremes, rare=rare).write()) for seed in range(FIRST, FIRST + SEEDS)]
     made = [(seed, case) for seed, case in made if is_comparable(case.module)]

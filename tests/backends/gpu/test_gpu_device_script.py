@@ -79,7 +79,7 @@ def corpora(tmp_path, cases=CASES):
 
 
 def test_on_the_cuda_side(script, tmp_path, monkeypatch):
-    from tests.performance import gpu_device_sections
+    import gpu_device_sections
 
     monkeypatch.setattr(code_loading, "find_ptxas", lambda: None)
     monkeypatch.setattr(code_loading, "_by_nvjitlink", lambda program: "is not installed")
@@ -102,6 +102,7 @@ def test_on_the_cuda_side(script, tmp_path, monkeypatch):
     assert result["sample"]["run"] == 4 and result["environment"]["nvidia_smi"] and unknown_fields(script, result) == []
 
 
+@pytest.mark.slow
 def test_children_that_die_or_hang_are_replaced(script, tmp_path):
     cases = CASES.replace("def compare_case(out, case):", """def compare_case(out, case):
     import os, time

@@ -111,6 +111,7 @@ def test_another_architecture_does_not_run_here() -> None:
 
 
 @ON_X86
+@pytest.mark.slow
 def test_a_process_of_its_own_obeys_and_finds_no_object_of_another_target_in_the_cache(tmp_path) -> None:
     code = (
         "import xla_explorer as xe, numpy as np\n"

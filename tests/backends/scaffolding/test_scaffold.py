@@ -25,7 +25,7 @@ def run(arguments: list[str], folder: Path, path: str = "") -> str:
 
 
 @pytest.mark.parametrize("scenario", [1, 2, 3])
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 def test_a_scaffold_passes_its_own_tests_at_once(scenario: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "chip"
     assert main(["new-backend", "my-chip", "--scenario", str(scenario), "-o", str(folder)]) == 0

@@ -133,6 +133,7 @@ print("end")
 
 
 @pytest.mark.parametrize("answer", ["in-time", "late"])
+@pytest.mark.slow
 def test_a_profiler_works_after_a_check(answer: str) -> None:
     """An exception that was taken back left CPython 3.11 with a mark under which the next profiled call never returned."""
     done = subprocess.run([sys.executable, "-c", PROFILED, answer], capture_output=True, text=True, timeout=120)

@@ -171,6 +171,7 @@ def test_small_modules(scenes: SceneScript, name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "least"), [("c_dag_10000", 0.9), ("c_tf48_unrolled_d64", 0.8)])
+@pytest.mark.slow
 def test_large_modules(scenes: SceneScript, name: str, least: float) -> None:
     path = WORKLOADS / f"{name}.hlo.gz"
     if not path.exists():

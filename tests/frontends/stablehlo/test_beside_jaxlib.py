@@ -78,6 +78,7 @@ def generic_text(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.sampled(45)
 def test_the_examples_in_the_printers_own_forms(name: str) -> None:
     """Each example printed by MLIR, in its pretty and its generic form, reads as it was written."""
     from jax._src.interpreters import mlir
@@ -105,6 +106,7 @@ def test_whole_programs_in_the_generic_form(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(15)
 def test_instructions_say_which_line_they_came_from(name: str) -> None:
     every = list(xe.parse_stablehlo(exported(ALL[name])).instructions())
     assert len([i for i in every if i.op_metadata.source_line]) >= 0.95 * len(every)
