@@ -70,11 +70,11 @@ def check_passes(case: RandomModule, expected: list[Array], *, steps: int = 2) -
     """Passes keep the value; the verifier accepts what each leaves; steps in between evaluate to the same."""
     trace = xe.optimize(case.module, "default", verify=True)
     assert_same(case, expected, evaluate_leaves(trace.module, case.arguments), "optimize", through_rules=True)
-    changed = [step.index for step in trace.steps if step.changed]
-    for index in changed[:: max(1, len(changed) // steps)][:steps]:
-        module = trace.at(index)
+    changed = [step for step in trace.passes if step.changed]
+    for step in changed[:: max(1, len(changed) // steps)][:steps]:
+        module = step.module
         verify(module)
-        assert_same(case, expected, evaluate_leaves(module, case.arguments), f"at({index}) after {trace.steps[index].name}",
+        assert_same(case, expected, evaluate_leaves(module, case.arguments), f"pass {step.number}, {step.name}",
                     through_rules=True)
 
 
