@@ -21,13 +21,10 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "backend_names": ("xla_explorer.backends.registry", "backend_names"),
     "compare": ("xla_explorer.explorer.comparisons.compare", "compare"),
     "compile": ("xla_explorer.explorer.compiling", "compile"),
-    "cond": ("xla_explorer.hlo.builder", "cond"),
     "doctor": ("xla_explorer.explorer.doctor", "doctor"),
     "evaluate": ("xla_explorer.explorer.sessions.given_modules", "evaluate"),
-    "evaluate_replicated": ("xla_explorer.hlo.evaluator", "evaluate_replicated"),
     "example": ("xla_explorer.explorer.sessions.examples", "example"),
     "explore": ("xla_explorer.explorer.exploring", "explore"),
-    "fori_loop": ("xla_explorer.hlo.builder", "fori_loop"),
     "from_jax": ("xla_explorer.frontends.jax_program", "from_jax"),
     "graph": ("xla_explorer.explorer.exploring", "graph"),
     "jit": ("xla_explorer.explorer.jax_functions", "jit"),
@@ -44,19 +41,12 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "rule": ("xla_explorer.compiler.rewriting", "rule"),
     "search_fusion": ("xla_explorer.explorer.searching", "search_fusion"),
     "sweep": ("xla_explorer.explorer.comparisons.sweep", "sweep"),
-    "switch": ("xla_explorer.hlo.builder", "switch"),
-    "trace_json": ("xla_explorer.explorer.measures.trace_events", "trace_json"),
     "verify": ("xla_explorer.explorer.sessions.given_modules", "verify"),
     "warm_up": ("xla_explorer.explorer.warming", "warm_up"),
-    "where": ("xla_explorer.hlo.builder", "where"),
-    "while_loop": ("xla_explorer.hlo.builder", "while_loop"),
     "HloBuilder": ("xla_explorer.hlo.builder", "HloBuilder"),
     "HloModule": ("xla_explorer.hlo.module", "HloModule"),
-    "Host": ("xla_explorer.hlo.evaluator", "Host"),
     "Isolation": ("xla_explorer.explorer.sessions.isolation", "Isolation"),
-    "Journal": ("xla_explorer.foundation.journal", "Journal"),
     "PassPipeline": ("xla_explorer.compiler.pipeline", "PassPipeline"),
-    "PrintOptions": ("xla_explorer.hlo.text", "PrintOptions"),
     "Reason": ("xla_explorer.foundation.reason", "Reason"),
     "Session": ("xla_explorer.explorer.session", "Session"),
     "XlaExplorerError": ("xla_explorer.foundation.diagnostic", "XlaExplorerError"),
@@ -66,19 +56,29 @@ _OLD: dict[str, tuple[str, str, str]] = {
     "CompileFailedError": ("xla_explorer.explorer.sessions.compilation", "CompileFailedError", "xe.errors.CompileFailedError"),
     "HloParseError": ("xla_explorer.hlo.text", "HloParseError", "xe.errors.HloParseError"),
     "HloVerifyError": ("xla_explorer.hlo.verifier", "HloVerifyError", "xe.errors.HloVerifyError"),
+    "Host": ("xla_explorer.hlo.evaluator", "Host", "xe.hlo.Host"),
     "IsolatedError": ("xla_explorer.explorer.sessions.isolation", "IsolatedError", "xe.errors.IsolatedError"),
+    "Journal": ("xla_explorer.foundation.journal", "Journal", "xla_explorer.plugin.Journal"),
+    "PrintOptions": ("xla_explorer.hlo.text", "PrintOptions", "xe.hlo.PrintOptions"),
     "ValuesDifferError": ("xla_explorer.compiler.pipeline", "ValuesDifferError", "xe.errors.ValuesDifferError"),
     "check": ("xla_explorer.course", "check", "xe.course.check"),
     "compare_fusions": ("xla_explorer.explorer.comparisons.fusion_comparison", "compare_fusions", "xe.compare.fusions"),
     "compare_programs": ("xla_explorer.explorer.comparisons.program_comparison", "compare_programs", "xe.compare.programs"),
+    "cond": ("xla_explorer.hlo.builder", "cond", "xe.hlo.cond"),
     "diff": ("xla_explorer.explorer.comparisons.comparison", "diff", "xe.compare.text"),
     "diff_signatures": ("xla_explorer.explorer.sessions.call_signatures", "diff_signatures", "xe.compare.signatures"),
+    "evaluate_replicated": ("xla_explorer.hlo.evaluator", "evaluate_replicated", "xe.hlo.evaluate_replicated"),
     "exercises": ("xla_explorer.course", "exercises", "xe.course.exercises"),
+    "fori_loop": ("xla_explorer.hlo.builder", "fori_loop", "xe.hlo.fori_loop"),
     "load_trace": ("xla_explorer.explorer.measures.trace_events", "read_timeline", "xe.read_timeline"),
     "memory_chart": ("xla_explorer.explorer.measures.charts", "memory", "xe.charts.memory"),
     "predicted_chart": ("xla_explorer.explorer.measures.charts", "predicted", "xe.charts.predicted"),
     "roofline_chart": ("xla_explorer.explorer.measures.charts", "roofline", "xe.charts.roofline"),
     "structural_diff": ("xla_explorer.explorer.comparisons.structural_difference", "structural_diff", "xe.compare.structure"),
+    "switch": ("xla_explorer.hlo.builder", "switch", "xe.hlo.switch"),
+    "trace_json": ("xla_explorer.explorer.measures.trace_events", "trace_json", "session.timeline()"),
+    "where": ("xla_explorer.hlo.builder", "where", "xe.hlo.where"),
+    "while_loop": ("xla_explorer.hlo.builder", "while_loop", "xe.hlo.while_loop"),
 }
 # The names of `xla_explorer.hlo.primitive_type.PRIMITIVE_TYPES`, listed so that completion costs no import; a test compares.
 _PRIMITIVE_TYPES = (
@@ -118,7 +118,7 @@ _PRIMITIVE_TYPES = (
     "f8e8m0fnu",
 )
 
-# name -> module; `xe.hlo` is callable too
+# name -> module; `xe.hlo` is a decorator too
 _MODULES = {
     "backends": "xla_explorer.backends",
     "charts": "xla_explorer.explorer.measures.charts",
@@ -183,7 +183,6 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.loading import load as load
     from xla_explorer.explorer.measures import charts as charts
     from xla_explorer.explorer.measures.trace_events import read_timeline as read_timeline
-    from xla_explorer.explorer.measures.trace_events import trace_json as trace_json
     from xla_explorer.explorer.questions.reduction import reduce as reduce
     from xla_explorer.explorer.searching import search_fusion as search_fusion
     from xla_explorer.explorer.session import Session as Session
@@ -196,24 +195,16 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.trace import optimize as optimize
     from xla_explorer.explorer.warming import warm_up as warm_up
     from xla_explorer.foundation.diagnostic import XlaExplorerError as XlaExplorerError
-    from xla_explorer.foundation.journal import Journal as Journal
     from xla_explorer.foundation.reason import Reason as Reason
     from xla_explorer.frontends.jax_program import from_jax as from_jax
     from xla_explorer.frontends.stablehlo import parse_stablehlo as parse_stablehlo
+    from xla_explorer.hlo import TracingRoom
     from xla_explorer.hlo.builder import HloBuilder as HloBuilder
-    from xla_explorer.hlo.builder import cond as cond
-    from xla_explorer.hlo.builder import fori_loop as fori_loop
-    from xla_explorer.hlo.builder import hlo as hlo
-    from xla_explorer.hlo.builder import switch as switch
-    from xla_explorer.hlo.builder import where as where
-    from xla_explorer.hlo.builder import while_loop as while_loop
-    from xla_explorer.hlo.evaluator import Host as Host
-    from xla_explorer.hlo.evaluator import evaluate_replicated as evaluate_replicated
     from xla_explorer.hlo.module import HloModule as HloModule
     from xla_explorer.hlo.primitive_type import PrimitiveType
-    from xla_explorer.hlo.text import PrintOptions as PrintOptions
     from xla_explorer.hlo.text import parse_hlo as parse_hlo
 
+    hlo: TracingRoom
     pred: PrimitiveType
     token: PrimitiveType
     opaque: PrimitiveType

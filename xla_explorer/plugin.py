@@ -42,6 +42,7 @@ from xla_explorer.compiler.transforms.fusion.building import build_fusion, order
 from xla_explorer.explorer.display.display import Svg, table_html
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes.values import WindowDimension
@@ -63,6 +64,7 @@ __all__ = [
     "HloInstruction",
     "HloModule",
     "HloPass",
+    "Journal",
     "KernelTiming",
     "LinearTransferManager",
     "PassContext",

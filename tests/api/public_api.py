@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import xla_explorer as xe
+import xla_explorer.hlo
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 
@@ -18,6 +19,8 @@ def lines() -> Iterator[str]:
             yield f"xe.{name}{_signature(getattr(xe, name))}"
     for name in ("fusions", "programs", "signatures", "structure", "text"):
         yield f"xe.compare.{name}{_signature(getattr(xe.compare, name))}"
+    for name in sorted(xla_explorer.hlo.__all__):
+        yield f"xe.hlo.{name}{_signature(getattr(xe.hlo, name))}"
     for name in sorted(n for n in dir(xe.charts) if getattr(getattr(xe.charts, n), "__module__", "") == xe.charts.__name__ and n[0] != "_"):
         yield f"xe.charts.{name}{_signature(getattr(xe.charts, name))}"
     yield from (f"xe.errors.{name}" for name in xe.errors.__all__)

@@ -66,7 +66,7 @@ def test_that_values_are_unknown_is_not_forgotten() -> None:
         lambda m: xe.compile(m, backend="interpreter"),
         lambda m: xe.evaluate(m, np.zeros(16, np.float32)),
         lambda m: xe.optimize(m),
-        lambda m: xe.evaluate_replicated(xe.parse_hlo(m), [[np.zeros(16, np.float32)]]),
+        lambda m: xe.hlo.evaluate_replicated(xe.parse_hlo(m), [[np.zeros(16, np.float32)]]),
     ],
     ids=["compile", "interpreter", "evaluate", "optimize", "replicated"],
 )

@@ -62,7 +62,7 @@ def test_transfers_of_a_session(backend: str) -> None:
 
 
 def test_the_evaluator_takes_a_host() -> None:
-    host = xe.Host(infeed=[(np.float32([1, 2]), 3)])
+    host = xe.hlo.Host(infeed=[(np.float32([1, 2]), 3)])
     assert xe.evaluate(xe.parse_hlo(FEED), host=host) == 3
     assert len(host.outfeed) == 1
 

@@ -31,7 +31,7 @@ def test_gzip_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(LoadError, match=f"(?s)unpack to more than 100,000.*{LARGEST_VARIABLE}"):
             use(bomb)
     with pytest.raises(XlaExplorerError, match="unpack to more than"):
-        xe.load_trace(bomb)
+        xe.read_timeline(bomb)
     monkeypatch.setenv(LARGEST_VARIABLE, "20000000")
     assert xe.load(bomb).name == "m"
     monkeypatch.setenv(LARGEST_VARIABLE, "many")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.measures.trace_events import trace_json
 
 TEXT = """HloModule m
 
@@ -36,45 +37,56 @@ def test_events_become_rows(tmp_path: Path) -> None:
     folder = tmp_path / "plugins" / "profile" / "now"
     folder.mkdir(parents=True)
     (folder / "vm.trace.json.gz").write_bytes(gzip.compress(json.dumps({"traceEvents": EVENTS}).encode()))
-    frame = xe.load_trace(tmp_path)
+    frame = xe.read_timeline(tmp_path)
     assert list(frame["kernel"]) == ["%dot", "%fusion.1"]
     dot, fusion = frame.to_dict("records")
     assert (dot["n"], dot["median_us"], dot["total_us"], dot["bytes"], dot["flops"], dot["GB/s"]) == (2, 5.0, 10.0, 8000.0, 64000.0, 1.6)
     assert dot["runs_on"] == "/device:TPU:0/XLA Ops" and dot["module"] == "jit_f"
     assert fusion["median_us"] == 3.0 and fusion["line"] == "model.py:9"
-    assert "PjitFunction(f)" in list(xe.load_trace(tmp_path, everything=True)["kernel"])
+    assert "PjitFunction(f)" in list(xe.read_timeline(tmp_path, everything=True)["kernel"])
 
 
 def test_a_module_fills_in_what_the_trace_leaves_out(tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text(json.dumps([{**e, "args": {"hlo_op": "dot"}} for e in EVENTS[2:4]]))
-    row = xe.load_trace(tmp_path / "t.json", xe.parse_hlo(TEXT)).to_dict("records")[0]
+    row = xe.read_timeline(tmp_path / "t.json", xe.parse_hlo(TEXT)).to_dict("records")[0]
     assert row["opcode"] == "dot" and row["line"] == "model.py:3" and row["flops"] == 2 * 64**3
 
 
 def test_a_profile_goes_out_and_comes_back(tmp_path: Path) -> None:
     session = xe.compile(TEXT)
     frame = session.profile(repeats=3)
-    trace = xe.trace_json(session, tmp_path / "own.json.gz")
-    complete = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+    trace = session.timeline(tmp_path / "own.json.gz")
+    complete = [e for e in trace["traceEvents"] if e["ph"] == "X" and e["pid"] == 0]
     kernels = [e for e in complete if "hlo_op" in e["args"]]
     assert len(complete) == len(frame) and len(kernels) == len(frame) - 1
     for before, after in itertools.pairwise(kernels):
         assert after["ts"] == pytest.approx(before["ts"] + before["dur"])
-    back = xe.load_trace(tmp_path / "own.json.gz")
+    back = xe.read_timeline(tmp_path / "own.json.gz")
     want = {row["kernel"]: row["median_us"] for row in frame.to_dict("records")[1:]}
     assert {row["kernel"]: row["median_us"] for row in back.to_dict("records")} == pytest.approx(want)
-    assert xe.trace_json(frame)["traceEvents"][-1]["name"] == complete[-1]["name"]
+    with pytest.warns(DeprecationWarning, match=r"session\.timeline"):
+        old = xe.trace_json
+    assert [e for e in old(frame)["traceEvents"] if e["ph"] == "X"] == complete and old(session) == trace
+
+
+def test_a_compile_that_cannot_run_has_a_timeline_of_its_passes() -> None:
+    session = xe.compile(TEXT, backend="amdgpu")
+    compiling = [e for e in session.timeline()["traceEvents"] if e["ph"] == "X"]
+    assert {e["pid"] for e in compiling} == {1}
+    passes = [e for e in compiling if "step" in e["args"]]
+    assert [e["name"] for e in passes] == [p.name for p in session.passes[1:]]
+    assert {e["name"] for e in compiling if e not in passes} == set(session.seconds)
 
 
 @pytest.mark.parametrize(("content", "message"), [(b"hello", "not JSON"), (b"{}", "no list traceEvents"), (b"[]", "holds no event"), (b"\x1f\x8bbroken", "broken|cannot|not JSON")])
 def test_what_is_no_trace_is_said(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "t.json").write_bytes(content)
     with pytest.raises(xe.XlaExplorerError, match=message):
-        xe.load_trace(tmp_path / "t.json")
+        xe.read_timeline(tmp_path / "t.json")
     with pytest.raises(xe.XlaExplorerError, match="cannot read"):
-        xe.load_trace(tmp_path / "gone.json")
+        xe.read_timeline(tmp_path / "gone.json")
     with pytest.raises(xe.XlaExplorerError, match="no profile"):
-        xe.trace_json("text")
+        trace_json("text")  # type: ignore[arg-type]
 
 
 @pytest.mark.jax
@@ -85,5 +97,5 @@ def test_a_trace_of_jaxs_own_profiler(tmp_path: Path) -> None:
     with jax.profiler.trace(tmp_path, create_perfetto_trace=True):
         for _ in range(3):
             f(x).block_until_ready()
-    frame = xe.load_trace(tmp_path)
+    frame = xe.read_timeline(tmp_path)
     assert (frame["median_us"] > 0).all() and set(frame.groupby("kernel")["n"].sum()) == {3} and set(frame["module"]) == {"jit__lambda"}

@@ -47,7 +47,7 @@ WRITERS = {
     "graph.dot": ("g.dot", lambda path: xe.graph(TEXT).save(path)),
     "svg": ("p.svg", lambda path: Svg("<svg/>", "").save(path)),
     "journal": ("j.jsonl", lambda path: Journal().save(path)),
-    "trace": ("t.json", lambda path: xe.trace_json(profile(), path)),
+    "trace": ("t.json", lambda path: session().timeline(path)),
     "opt -o": ("o.hlo", lambda path: main(["opt", hlo_file(path.parent), "-o", str(path)])),
     "run -o": ("o.npz", lambda path: main(["run", hlo_file(path.parent), "-o", str(path)])),
     "report -o": ("r.html", lambda path: main(["report", hlo_file(path.parent), "-o", str(path)])),

@@ -52,7 +52,7 @@ def objects() -> dict[str, Any]:
         "annotated": s.annotate(measure=False), "code": s.llvm_ir(), "options": xe.options, "doctor": xe.doctor(), "pass catalogue": xe.passes(),
         "PassPipeline": s.pipeline, "Journal": s.trace.journal, "event": s.trace.journal.events[0], "Reason": xe.Reason("a-b", "c", {"n": 1}),
         "structural difference": xe.structural_diff(module, s.module), "diff": xe.diff(module, s.module), "Isolation": xe.Isolation(),
-        "table": xe.compare(module, ["cpu"]), "signature": s.signature, "PrintOptions": xe.PrintOptions.default,
+        "table": xe.compare(module, ["cpu"]), "signature": s.signature, "PrintOptions": xe.hlo.PrintOptions.default,
         "Host": s.host,
     }  # fmt: skip
 

@@ -57,7 +57,7 @@ def check_text(case: RandomModule) -> None:
 
     Not from the first: text has instructions in post order, and the order of the computations follows theirs.
     """
-    for options in (xe.PrintOptions(), xe.PrintOptions.short_parsable):
+    for options in (xe.hlo.PrintOptions(), xe.hlo.PrintOptions.short_parsable):
         again = xe.parse_hlo(case.module.to_text(options))
         verify(again)
         difference = modules_equal(case.module, again, ignore_metadata=True)

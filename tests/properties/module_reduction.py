@@ -121,6 +121,6 @@ if __name__ == "__main__":
     start = random_module(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 14)
     small, how = reduced(start, check_all)
     print(how)
-    print(small.module.to_text(xe.PrintOptions.short_parsable))
+    print(small.module.to_text(xe.hlo.PrintOptions.short_parsable))
     for argument in small.arguments:
         print(np.array2string(np.asarray(argument, dtype=object), threshold=40) if not isinstance(argument, tuple) else argument)

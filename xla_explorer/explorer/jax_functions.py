@@ -159,7 +159,7 @@ def _accept_options_of_jax(options: dict[str, Any]) -> None:
         options.pop(name, None)
     for name in _PLACES:
         if name in options and (count := _devices(options.pop(name))) > 1:
-            raise JitError(f"{name} names {count} devices, and xe.jit runs on one", "xe.evaluate_replicated runs a module on several")
+            raise JitError(f"{name} names {count} devices, and xe.jit runs on one", "xe.hlo.evaluate_replicated runs a module on several")
     for name, instead in {"compiler_options": "the options of xe.compile", "abstracted_axes": "a function of one shape"}.items():
         if options.pop(name, None) is not None:
             raise JitError(f"{name} is an option of jax.jit that xe.jit has not", f"use {instead}")

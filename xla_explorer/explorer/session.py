@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
@@ -18,6 +19,7 @@ from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_report
 from xla_explorer.explorer.measures.emulation import Emulation, emulation
 from xla_explorer.explorer.measures.profiling import Timing, profile, timing
+from xla_explorer.explorer.measures.trace_events import timeline
 from xla_explorer.explorer.page.html_page import export_page, save_page
 from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.page.static_form import static_html
@@ -195,6 +197,17 @@ class Session(Compilation):
         """A row a kernel and one for the whole program; see `explorer.profiling.profile`. Without arrays: random ones, and it says so."""
         with working(f"profiling {self.source.name} on {self.backend}"):
             return profile(self, arrays, repeats)
+
+    def timeline(self, path: str | Path | None = None) -> dict[str, Any]:
+        """A Chrome trace of the compile and of the last profile; where there is none and it can run, it is profiled now.
+
+        The phases and the passes of the compile stand one after the other, then the kernels of one run, each as long as its median; the
+        whole program, timed without probes, is a track of its own. Times are in microseconds.
+
+        path: also write the trace there (gzipped when it ends in .gz); ui.perfetto.dev and chrome://tracing open it, `xe.read_timeline`
+        reads it back.
+        """
+        return timeline(self, path)
 
     def emulation(self, *arrays: Any) -> Emulation:
         """The GPU kernels of the same source on the PTX emulator: work, memory traffic and faults by PTX and HLO line."""

@@ -144,8 +144,8 @@ class Journal:
 
     Examples
     --------
-    >>> import xla_explorer as xe
-    >>> xe.Journal("passes").level.name
+    >>> from xla_explorer.plugin import Journal
+    >>> Journal("passes").level.name
     'PASSES'
     """
 

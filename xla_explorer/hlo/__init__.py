@@ -1,23 +1,70 @@
 """The HLO language and its meaning: value types, opcodes, the graph, text, builder, verifier, evaluator, analyses.
 
-The room is also the decorator `@xe.hlo`: the package cannot hold a room and a function under one name, so calling the room traces a
-function (see `builder.hlo`).
+The room is also the decorator `@xe.hlo`, and has what programs in Python are written with:
+
+    xe.hlo.cond, .switch, .while_loop, .fori_loop, .where    control flow of builder values
+    xe.hlo.evaluate_replicated                               a module on several virtual devices, by the numpy reference
+    xe.hlo.Host                                              the other side of infeed, outfeed and transfers
+    xe.hlo.PrintOptions                                      how `module.to_text` prints
+
+The package cannot hold a room and a function under one name, so calling the room traces a function (see `builder.hlo`).
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xla_explorer.hlo.text import forms  # noqa: F401  # binds what the graph shows as text
 
+if TYPE_CHECKING:
+    from xla_explorer.hlo import builder, evaluator, text
 
-class _TracingRoom(ModuleType):
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        from xla_explorer.hlo.builder import hlo
+_PUBLIC = {
+    "cond": "builder",
+    "fori_loop": "builder",
+    "switch": "builder",
+    "where": "builder",
+    "while_loop": "builder",
+    "evaluate_replicated": "evaluator",
+    "Host": "evaluator",
+    "PrintOptions": "text",
+}
 
-        return hlo(*arguments, **options)
+__all__ = list(_PUBLIC)
 
 
-sys.modules[__name__].__class__ = _TracingRoom
+class TracingRoom(ModuleType):
+    """The type of this package."""
+
+    if TYPE_CHECKING:
+        __call__ = staticmethod(builder.hlo)
+        cond = staticmethod(builder.cond)
+        fori_loop = staticmethod(builder.fori_loop)
+        switch = staticmethod(builder.switch)
+        where = staticmethod(builder.where)
+        while_loop = staticmethod(builder.while_loop)
+        evaluate_replicated = staticmethod(evaluator.evaluate_replicated)
+        Host = evaluator.Host
+        PrintOptions = text.PrintOptions
+    else:
+
+        def __call__(self, *arguments: Any, **options: Any) -> Any:
+            from xla_explorer.hlo.builder import hlo
+
+            return hlo(*arguments, **options)
+
+        def __getattr__(self, name: str) -> Any:
+            # On first use: most programs need neither builder nor evaluator.
+            if name not in _PUBLIC:
+                raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            value = self.__dict__[name] = getattr(importlib.import_module(f"{self.__name__}.{_PUBLIC[name]}"), name)
+            return value
+
+        def __dir__(self) -> list[str]:
+            return sorted({*self.__dict__, *_PUBLIC})
+
+
+sys.modules[__name__].__class__ = TracingRoom

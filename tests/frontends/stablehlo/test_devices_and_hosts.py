@@ -41,7 +41,7 @@ def module_of(operation: str, result: str, header: str = "") -> xe.HloModule:
 @pytest.mark.parametrize("name", COLLECTIVES)
 def test_two_replicas(name: str) -> None:
     operation, result, want = COLLECTIVES[name]
-    got = xe.evaluate_replicated(module_of(operation, result, "attributes {mhlo.num_replicas = 2 : i32} "), [[x] for x in X], timeout=20)
+    got = xe.hlo.evaluate_replicated(module_of(operation, result, "attributes {mhlo.num_replicas = 2 : i32} "), [[x] for x in X], timeout=20)
     for g, w in zip(got, want, strict=True):
         np.testing.assert_array_equal(g, w)
 
@@ -51,10 +51,10 @@ def test_two_partitions_over_a_channel() -> None:
     module = module_of(operation, MATRIX, "attributes {mhlo.num_partitions = 2 : i32} ")
     assert module.attributes["num_partitions"] == "2"
     assert "channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true" in module.to_text()
-    for got in xe.evaluate_replicated(module, [[x] for x in X], timeout=20):
+    for got in xe.hlo.evaluate_replicated(module, [[x] for x in X], timeout=20):
         np.testing.assert_array_equal(got, X[0] + X[1])
     number = module_of("stablehlo.partition_id : tensor<ui32>", "tensor<ui32>", "attributes {mhlo.num_partitions = 2 : i32} ")
-    assert [int(n) for n in xe.evaluate_replicated(number, [[x] for x in X], timeout=20)] == [0, 1]
+    assert [int(n) for n in xe.hlo.evaluate_replicated(number, [[x] for x in X], timeout=20)] == [0, 1]
 
 
 def test_all_to_all_joined_before_and_behind_the_split_dimension() -> None:
@@ -64,7 +64,7 @@ def test_all_to_all_joined_before_and_behind_the_split_dimension() -> None:
   %0 = "stablehlo.all_to_all"(%a) <{{split_dimension = {split} : i64, concat_dimension = {joined} : i64, split_count = 2 : i64, {GROUPS}}}> : (tensor<2x4x2xf32>) -> tensor<{type_}xf32>
   return %0 : tensor<{type_}xf32>
 }}"""
-        got = xe.evaluate_replicated(xe.parse_stablehlo(text), [[a] for a in x], replicas=2, timeout=20)
+        got = xe.hlo.evaluate_replicated(xe.parse_stablehlo(text), [[a] for a in x], replicas=2, timeout=20)
         for device in range(2):
             np.testing.assert_array_equal(got[device], np.concatenate([np.split(a, 2, split)[device] for a in x], joined))
 
@@ -99,7 +99,7 @@ def test_an_asynchronous_all_reduce() -> None:
 }}"""
     module = xe.parse_stablehlo(text)
     assert [i.opcode.name for i in module.entry.post_order()] == ["parameter", "async-start", "async-done"]
-    for got in xe.evaluate_replicated(module, [[x] for x in X], replicas=2, timeout=20):
+    for got in xe.hlo.evaluate_replicated(module, [[x] for x in X], replicas=2, timeout=20):
         np.testing.assert_array_equal(got, X[0] + X[1])
 
 

@@ -49,16 +49,16 @@ def test_control_flow_needs_no_builder() -> None:
     @xe.hlo
     def collatz_steps(n: xe.s32):  # type: ignore[name-defined]
         def step(m, count):  # type: ignore[no-untyped-def]
-            return xe.cond(m % 2 == 0, lambda v: v // 2, lambda v: 3 * v + 1, m), count + 1
+            return xe.hlo.cond(m % 2 == 0, lambda v: v // 2, lambda v: 3 * v + 1, m), count + 1
 
-        return xe.while_loop(lambda m, count: m > 1, step, (n, n * 0))[1]
+        return xe.hlo.while_loop(lambda m, count: m > 1, step, (n, n * 0))[1]
 
     assert int(collatz_steps(np.int32(27))) == 111
 
     @xe.hlo
     def pick(k: xe.s32, x: xe.f32[3]):  # type: ignore[name-defined]
-        y = xe.switch(k, [lambda v: v + 1, lambda v: v * 10, lambda v: -v], x)
-        return xe.fori_loop(0, k, lambda i, v: v + 1, xe.where(x > 1, y, 0))
+        y = xe.hlo.switch(k, [lambda v: v + 1, lambda v: v * 10, lambda v: -v], x)
+        return xe.hlo.fori_loop(0, k, lambda i, v: v + 1, xe.hlo.where(x > 1, y, 0))
 
     for k, function in enumerate([lambda v: v + 1, lambda v: v * 10, lambda v: -v]):
         x = np.array([1, 2, 3], np.float32)
@@ -67,7 +67,7 @@ def test_control_flow_needs_no_builder() -> None:
 
 def test_control_flow_of_numbers_alone_is_refused() -> None:
     with pytest.raises(HloBuilderError, match=r"while_loop: none of its arguments .* b\.while_loop|none of its arguments"):
-        xe.while_loop(lambda i: i < 3, lambda i: i + 1, 0)
+        xe.hlo.while_loop(lambda i: i < 3, lambda i: i + 1, 0)
 
 
 def test_the_examples_of_the_documentation_run() -> None:

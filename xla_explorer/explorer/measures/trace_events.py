@@ -1,4 +1,4 @@
-"""Profiles as Chrome traces, and the traces of other profilers as the frame that `session.profile()` gives.
+"""Compiles and profiles as Chrome traces, and the traces of other profilers as the frame that `session.profile()` gives.
 
 Source: the Trace Event Format (chrome://tracing, Perfetto); what XProf and `jax.profiler` put into the arguments of an event (`hlo_op`,
 `hlo_module`, `hlo_category`, `bytes_accessed`, `model_flops`, `source`).
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, spread
+from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, profile, spread
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file
 from xla_explorer.foundation.file_writing import write_file
@@ -23,7 +24,8 @@ from xla_explorer.hlo.module import HloModule
 if TYPE_CHECKING:
     import pandas
 
-_PROGRAM_TRACK, _KERNEL_TRACK = 0, 1
+_PROGRAM_TRACK, _KERNEL_TRACK = 0, 1  # of process 0, the run
+_COMPILE = 1  # the process of the compile
 
 
 class TraceFileError(XlaExplorerError, ValueError):
@@ -31,61 +33,61 @@ class TraceFileError(XlaExplorerError, ValueError):
 
 
 # -- out -------------------------------------------------------------------------------------------------------------
+def timeline(session: Compilation, path: str | Path | None = None) -> dict[str, Any]:
+    """See `Session.timeline`."""
+    runs = session.result is not None and session.result.executable is not None
+    if session.last_profile is None and runs:
+        profile(session, (), 20)
+    events = _compile_events(session)
+    if session.last_profile is not None:
+        events += _profile_events(session.last_profile, f"{session.source.name} on {session.backend}")
+    return _written(events, path)
+
+
 def trace_json(given: Any, path: str | Path | None = None) -> dict[str, Any]:
-    """A Chrome trace of a session's last profile (profiled now with random arguments if there is none), or of a frame from `.profile()`.
+    """A Chrome trace of a session or of a frame of `session.profile()`: the old name of `session.timeline(path)`."""
+    if isinstance(given, Compilation):
+        return timeline(given, path)
+    return _written(_profile_events(given, "profile"), path)
 
-    The kernels of one run stand one after the other, each as long as its median; the whole program, timed without probes, is a track of
-    its own. Times are in microseconds.
 
-    Parameters
-    ----------
-    given
-        A session, or a frame of its method `profile`.
-    path
-        Also write the trace there (gzipped when it ends in .gz); ui.perfetto.dev and chrome://tracing open it.
+def _compile_events(session: Compilation) -> list[dict[str, Any]]:
+    """The phases of the compile, and its passes, each one after the other."""
+    events = [_named("process_name", f"compiling {session.source.name} for {session.backend}", _COMPILE)]
+    passes = [(p.name, p.seconds, {"step": p.number, "pipeline": p.pipeline, "changed": p.changed}) for p in session.passes[1:]]
+    phases: list[tuple[str, float, dict[str, Any]]] = [(name, seconds, {}) for name, seconds in session.seconds.items()]
+    for track, (title, parts) in enumerate((("phases", phases), ("passes", passes))):
+        events.append(_named("thread_name", title, track, _COMPILE))
+        clock = 0.0
+        for name, seconds, said in parts:
+            events.append(_complete(name, track, clock, seconds * 1e6, said, _COMPILE))
+            clock += seconds * 1e6
+    return events
 
-    Returns
-    -------
-    dict
-        The trace.
 
-    Examples
-    --------
-    >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
-    >>> sorted(xe.trace_json(xe.compile(text)))
-    ['displayTimeUnit', 'traceEvents']
-    """
-    frame, name = given, "profile"
-    if hasattr(given, "profile"):
-        name = f"{given.source.name} on {given.backend}"
-        frame = given.last_profile if given.last_profile is not None else given.profile()
+def _profile_events(frame: pandas.DataFrame, name: str) -> list[dict[str, Any]]:
+    """The kernels of one run one after the other, each as long as its median; the whole program on a track of its own."""
     missing = [column for column in ("kernel", "median_us") if column not in getattr(frame, "columns", ())]
     if missing:
         raise XlaExplorerError(f"no profile: {', '.join(missing)} missing", "give a session, or the frame of session.profile()")
-    events: list[dict[str, Any]] = [_named("process_name", name, 0)]
+    events = [_named("process_name", name, 0)]
     events += [_named("thread_name", title, track) for title, track in (("program", _PROGRAM_TRACK), ("kernels (medians)", _KERNEL_TRACK))]
     clock = 0.0
     for row in frame.to_dict("records"):
         length = float(row["median_us"])
         if not length >= 0:  # NaN: it did not run
             continue
-        whole = row["kernel"] == WHOLE_PROGRAM
-        said = {key: value for key, value in row.items() if key not in ("kernel", "median_us") and _is_said(value)}
-        if not whole:
+        said = {str(key): value for key, value in row.items() if key not in ("kernel", "median_us") and _is_said(value)}
+        if row["kernel"] == WHOLE_PROGRAM:
+            events.append(_complete(WHOLE_PROGRAM, _PROGRAM_TRACK, 0.0, length, said))
+        else:
             said["hlo_op"] = str(row["kernel"]).lstrip("%")
-        events.append(
-            {
-                "name": str(row["kernel"]),
-                "ph": "X",
-                "pid": 0,
-                "tid": _PROGRAM_TRACK if whole else _KERNEL_TRACK,
-                "ts": 0.0 if whole else clock,
-                "dur": length,
-                "args": said,
-            }
-        )
-        clock += 0.0 if whole else length
+            events.append(_complete(str(row["kernel"]), _KERNEL_TRACK, clock, length, said))
+            clock += length
+    return events
+
+
+def _written(events: list[dict[str, Any]], path: str | Path | None) -> dict[str, Any]:
     trace = {"displayTimeUnit": "ns", "traceEvents": events}
     if path is not None:
         text = json.dumps(trace, default=str).encode()
@@ -93,8 +95,12 @@ def trace_json(given: Any, path: str | Path | None = None) -> dict[str, Any]:
     return trace
 
 
-def _named(what: str, name: str, track: int) -> dict[str, Any]:
-    return {"name": what, "ph": "M", "pid": 0, "tid": track, "args": {"name": name}}
+def _complete(name: str, track: int, start: float, length: float, said: dict[str, Any], process: int = 0) -> dict[str, Any]:
+    return {"name": name, "ph": "X", "pid": process, "tid": track, "ts": start, "dur": length, "args": said}
+
+
+def _named(what: str, name: str, track: int, process: int = 0) -> dict[str, Any]:
+    return {"name": what, "ph": "M", "pid": process, "tid": track, "args": {"name": name}}
 
 
 def _is_said(value: Any) -> bool:
@@ -116,9 +122,8 @@ def read_timeline(path: str | Path, module: Any = None, *, everything: bool = Fa
     Parameters
     ----------
     path
-        A trace in JSON (`.json`, `.json.gz`) of XProf, `jax.profiler`, Perfetto or `xe.trace_json`; or a folder that `jax.profiler.trace`
-        wrote, of
-        which the latest trace is taken.
+        A trace in JSON (`.json`, `.json.gz`) of XProf, `jax.profiler`, Perfetto or `session.timeline`; or a folder that
+        `jax.profiler.trace` wrote, of which the latest trace is taken.
     module
         An HloModule or session; its instructions of the same names fill in opcode, bytes, flops, line and instruction.
     everything
@@ -138,7 +143,7 @@ def read_timeline(path: str | Path, module: Any = None, *, everything: bool = Fa
     --------
     >>> import xla_explorer as xe
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
-    >>> events = xe.trace_json(xe.compile(text), "run.json.gz")
+    >>> events = xe.compile(text).timeline("run.json.gz")
     >>> len(xe.read_timeline("run.json.gz")) > 0
     True
     """

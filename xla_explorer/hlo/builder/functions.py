@@ -2,7 +2,7 @@
 
     @xe.hlo
     def power_of_two(n: xe.s32, x: xe.f32[4]):
-        return xe.while_loop(lambda k, y: k < n, lambda k, y: (k + 1, y * 2), (n * 0, x))[1]
+        return xe.hlo.while_loop(lambda k, y: k < n, lambda k, y: (k + 1, y * 2), (n * 0, x))[1]
 
 Each asks the builder of the first value among its arguments; at least one of them must be a value.
 """
@@ -61,7 +61,7 @@ def while_loop(condition: Function, body: Function, init: Any) -> HloValue:
     >>> import xla_explorer as xe
     >>> b = xe.HloBuilder("doubling")
     >>> x = b.parameter(xe.s32[()])
-    >>> module = b.build(xe.while_loop(lambda v: v < 100, lambda v: v + v, x))
+    >>> module = b.build(xe.hlo.while_loop(lambda v: v < 100, lambda v: v + v, x))
     >>> int(xe.evaluate(module, 3))
     192
     """
@@ -90,7 +90,7 @@ def fori_loop(lower: Any, upper: Any, body: Function, init: Any) -> HloValue:
     >>> import xla_explorer as xe
     >>> b = xe.HloBuilder("sum")
     >>> x = b.parameter(xe.s32[()])
-    >>> module = b.build(xe.fori_loop(0, 5, lambda i, total: total + i, x))
+    >>> module = b.build(xe.hlo.fori_loop(0, 5, lambda i, total: total + i, x))
     >>> int(xe.evaluate(module, 0))
     10
     """
@@ -119,7 +119,7 @@ def cond(predicate: Any, on_true: Function, on_false: Function, *operands: Any) 
     >>> import xla_explorer as xe
     >>> b = xe.HloBuilder("m")
     >>> x = b.parameter(xe.f32[()])
-    >>> module = b.build(xe.cond(x > 0, lambda v: v.sqrt(), lambda v: -v, x))
+    >>> module = b.build(xe.hlo.cond(x > 0, lambda v: v.sqrt(), lambda v: -v, x))
     >>> float(xe.evaluate(module, 9.0))
     3.0
     """
@@ -148,7 +148,7 @@ def switch(selector: Any, branches: Sequence[Function], *operands: Any) -> HloVa
     >>> import xla_explorer as xe
     >>> b = xe.HloBuilder("m")
     >>> k, x = b.parameter(xe.s32[()]), b.parameter(xe.f32[()])
-    >>> module = b.build(xe.switch(k, [lambda v: v, lambda v: -v, lambda v: v * v], x))
+    >>> module = b.build(xe.hlo.switch(k, [lambda v: v, lambda v: -v, lambda v: v * v], x))
     >>> float(xe.evaluate(module, 2, 3.0))
     9.0
     """
@@ -176,7 +176,7 @@ def where(predicate: Any, on_true: Any, on_false: Any) -> HloValue:
     >>> import xla_explorer as xe
     >>> b = xe.HloBuilder("relu")
     >>> x = b.parameter(xe.f32[3])
-    >>> module = b.build(xe.where(x > 0, x, 0.0))
+    >>> module = b.build(xe.hlo.where(x > 0, x, 0.0))
     >>> xe.evaluate(module, np.array([-1, 0, 2], np.float32)).tolist()
     [0.0, 0.0, 2.0]
     """

@@ -56,7 +56,7 @@ class PrintOptions:
     --------
     >>> import xla_explorer as xe
     >>> module = xe.parse_hlo("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }")
-    >>> print(module.to_text(xe.PrintOptions.default.but(header=False, percent=False, layouts=False)))
+    >>> print(module.to_text(xe.hlo.PrintOptions.default.but(header=False, percent=False, layouts=False)))
     ENTRY main (x: f32[4]) -> f32[4] {
       x = f32[4] parameter(0)
       ROOT r = f32[4] negate(x)

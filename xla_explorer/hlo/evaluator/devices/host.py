@@ -33,7 +33,7 @@ class Host:
     --------
     >>> import numpy as np
     >>> import xla_explorer as xe
-    >>> host = xe.Host([np.float32(2)])
+    >>> host = xe.hlo.Host([np.float32(2)])
     >>> text = '''ENTRY main { t = token[] after-all()
     ...   i = (f32[], token[]) infeed(t)
     ...   ROOT x = f32[] get-tuple-element(i), index=0 }'''
@@ -70,6 +70,6 @@ class Host:
         if self.on_receive is None:
             raise EvaluationError(
                 f"{what} wants {shape.text_without_layout} from the host on channel {channel}, but nothing is sent",
-                "session.host.on_receive = a function of channel and shape; xe.evaluate takes host=xe.Host(on_receive=...)",
+                "session.host.on_receive = a function of channel and shape; xe.evaluate takes host=xe.hlo.Host(on_receive=...)",
             )
         return self.on_receive(channel, shape)
