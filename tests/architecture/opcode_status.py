@@ -54,7 +54,7 @@ def _row(name: str, row: OpcodeSpec, have: dict[str, set[str]], notes: list[str]
     passed = f"{counted[0]} of {counted[1]}" if counted else "none"
     built = mark("builder") if program(WITH_PARTNER.get(name, name)) else "**hole**"
     evaluated = f"{len(tests)} test{'s' if len(tests) != 1 else ''}" if tests else "**hole**"
-    cells = [f"`{name}`", operands, mark("shape rule"), f"{_STANDARD} + {own}", built, evaluated, mark("emitter"), passed]
+    cells = [f"`{name}`", operands, mark("shape rule"), f"{_STANDARD} + {own}", built, evaluated, mark("index map"), mark("emitter"), passed]
     return f"| {' | '.join(cells)} | {row.summary.replace('|', '/')} |"
 
 
@@ -75,6 +75,7 @@ def page() -> str:
         "- *Constraints*: the six that every opcode has, and its own; `tests/hlo/verifier/test_every_constraint.py` breaks each of them.",
         "- *Builder*: `tests/hlo/builder/test_builder_opcodes.py` builds each, verifies it and sends it through text.",
         "- *Evaluator*: how many test functions under `tests/hlo/evaluator` evaluate the opcode.",
+        "- *Index map*: which operand elements each element of the result is made of (`hlo/analysis/indexing`).",
         "- *CPU*: code generation for the cpu backend.",
         "- *Cases*: modules of XLA's tests that hold the opcode and have a recorded result of XLA:CPU, and how many of them the evaluator",
         "  reproduces (`tests/conformance/executable_corpus.py`, which names and explains the others); *none* where no case holds it.",
@@ -84,8 +85,8 @@ def page() -> str:
         + f". Undeclared holes: {sum(map(len, holes.values()))}.",
     ]
     for family, rows in families.items():
-        lines += ["", f"## {family.capitalize()}", "", "| opcode | operands | shape rule | constraints | builder | evaluator | CPU | cases | meaning |"]
-        lines += ["|" + " --- |" * 9, *rows]
+        lines += ["", f"## {family.capitalize()}", "", "| opcode | operands | shape rule | constraints | builder | evaluator | index map | CPU | cases | meaning |"]
+        lines += ["|" + " --- |" * 10, *rows]
     lines += ["", "## Why a facet is absent", "", *[f"{number}. {reason}." for number, reason in enumerate(notes, 1)], ""]
     return "\n".join(lines)
 

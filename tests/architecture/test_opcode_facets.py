@@ -6,6 +6,7 @@ from xla_explorer.compiler.codegen.elemental.registry import elemental_opcodes
 from xla_explorer.compiler.codegen.kernels import kernel
 from xla_explorer.hlo.builder import HloBuilder
 from xla_explorer.hlo.builder.opcode_methods import method_name
+from xla_explorer.hlo.analysis.indexing import mapped_opcodes
 from xla_explorer.hlo.evaluator import supported_opcodes
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.verifier import constraints_of
@@ -15,6 +16,14 @@ RENAMES = "only names memory that is there already: there is nothing to emit"
 HOST = "the host program does it: native control flow, a call of a kernel, or a copy"
 ONE_DEVICE = "collectives and transfers run on the evaluator in this version: one device"
 LATER = "no native kernel in this version: the cpu backend records opcode-not-emitted and the evaluator runs it"
+NAMED = "its elements are where they are: it names, groups or forwards arrays"
+CALLS = "its elements are those of a computation that it calls: ask there"
+BY_VALUE = "which elements it reads depends on what they are, or on all of them"
+PLACES_ELEMENTS = "it says where elements go, not where they come from"
+OF_DEVICES = "its elements come from other devices, the host or a copy that is under way"
+RANDOM = "its elements come from a state, not from an array"
+STATISTICS = "it is expanded into reductions and elementwise operations, which have maps"
+BY_SIZES = "the map depends on sizes known at run time"
 DYNAMIC = "dynamic sizes have no native code in this version: the evaluator runs it"
 
 HOLES: dict[str, dict[str, tuple[str, ...]]] = {
@@ -44,6 +53,45 @@ HOLES: dict[str, dict[str, tuple[str, ...]]] = {
     "constraints": {},
     "builder": {},
     "evaluator": {},
+    "index map": {
+        NAMED: ("parameter", "tuple", "get-tuple-element", "after-all", "add-dependency", "domain", "opt-barrier", "get-dimension-size"),
+        CALLS: ("call", "fusion", "while", "conditional", "custom-call"),
+        BY_VALUE: ("sort", "topk", "fft", "cholesky", "triangular-solve", "scan"),
+        PLACES_ELEMENTS: ("scatter", "select-and-scatter"),
+        OF_DEVICES: (
+            "all-gather",
+            "all-gather-start",
+            "all-gather-done",
+            "all-reduce",
+            "all-reduce-start",
+            "all-reduce-done",
+            "reduce-scatter",
+            "all-to-all",
+            "ragged-all-to-all",
+            "collective-permute",
+            "collective-permute-start",
+            "collective-permute-done",
+            "collective-broadcast",
+            "collective-reduce",
+            "replica-id",
+            "partition-id",
+            "infeed",
+            "outfeed",
+            "send",
+            "send-done",
+            "recv",
+            "recv-done",
+            "async-start",
+            "async-update",
+            "async-done",
+            "copy-start",
+            "copy-done",
+        ),
+        RANDOM: ("rng", "rng-bit-generator", "rng-get-and-update-state"),
+        STATISTICS: ("batch-norm-training", "batch-norm-inference", "batch-norm-grad"),
+        BY_SIZES: ("dynamic-reshape", "set-dimension-size", "ragged-dot"),
+        "blocks of the operands share scales: it is expanded into a dot, which has a map": ("scaled-dot",),
+    },
     "emitter": {
         RENAMES: ("parameter", "constant", "tuple", "get-tuple-element", "after-all"),
         HOST: ("while", "conditional", "call", "fusion"),
@@ -105,6 +153,7 @@ def _have() -> dict[str, set[str]]:
         "constraints": {name for name, row in rows.items() if constraints_of(row)},
         "builder": {name for name in rows if hasattr(HloBuilder, method_name(name))},
         "evaluator": set(supported_opcodes()),
+        "index map": set(mapped_opcodes()),
         "emitter": set(elemental_opcodes()) | set(kernel.ROOT_WRITERS),
     }
 

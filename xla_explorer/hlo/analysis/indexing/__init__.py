@@ -1,0 +1,47 @@
+"""Index maps: which operand elements an instruction's elements are made of, as expressions that simplify, print and compose."""
+
+from __future__ import annotations
+
+from xla_explorer.hlo.analysis.indexing import combining, movement
+from xla_explorer.hlo.analysis.indexing.expression import (
+    ZERO,
+    Axis,
+    IndexExpression,
+    Place,
+    Quotient,
+    Remainder,
+    RuntimeValue,
+    delinearize,
+    index,
+    linearize,
+    row_major_strides,
+)
+from xla_explorer.hlo.analysis.indexing.expression_text import IndexSyntaxError, parse_index, parse_place
+from xla_explorer.hlo.analysis.indexing.reads import MOVEMENT, Guard, Read, Reads, mapped_opcodes, reads_by, reads_of
+
+# The families register their functions when they are imported.
+_FAMILIES = (combining, movement)
+
+__all__ = [
+    "MOVEMENT",
+    "ZERO",
+    "Axis",
+    "Guard",
+    "IndexExpression",
+    "IndexSyntaxError",
+    "Place",
+    "Quotient",
+    "Read",
+    "Reads",
+    "Remainder",
+    "RuntimeValue",
+    "delinearize",
+    "index",
+    "linearize",
+    "mapped_opcodes",
+    "parse_index",
+    "parse_place",
+    "reads_by",
+    "reads_of",
+    "row_major_strides",
+]

@@ -1,0 +1,389 @@
+"""Index expressions: `sum(factor * atom) + constant`, simplified by the known ranges of their atoms.
+
+An atom is an axis, a quotient or a remainder by a constant, or a value known only at run time that is clamped into known bounds.
+Division rounds down, as Python's does. Extents are known, so there are no symbols and no solver.
+Source: xla/hlo/analysis/indexing_map.h; MLIR's affine expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import gcd
+from typing import Any, TypeAlias
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis: 0 <= axis < extent. Equal names and extents are one axis."""
+
+    name: str
+    extent: int
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        return 0, self.extent - 1
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """dividend // divisor, for a divisor above 1."""
+
+    dividend: IndexExpression
+    divisor: int
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        low, high = self.dividend.bounds
+        return low // self.divisor, high // self.divisor
+
+    def __str__(self) -> str:
+        return f"{_wrapped(self.dividend)} // {self.divisor}"
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """dividend % divisor, for a divisor above 1."""
+
+    dividend: IndexExpression
+    divisor: int
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        return 0, self.divisor - 1
+
+    def __str__(self) -> str:
+        return f"{_wrapped(self.dividend)} % {self.divisor}"
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeValue:
+    """Element `place` of `source`, clamped into low..high. source: an HLO instruction, or the name of a value (`%7`)."""
+
+    source: Any
+    place: tuple[IndexExpression, ...]
+    low: int
+    high: int
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        return self.low, self.high
+
+    def __str__(self) -> str:
+        name = self.source if isinstance(self.source, str) else f"%{self.source.name}"
+        return f"clamp({name}[{', '.join(map(str, self.place))}], {self.low}, {self.high})"
+
+
+Atom: TypeAlias = Axis | Quotient | Remainder | RuntimeValue
+Term: TypeAlias = tuple[Atom, int]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexExpression:
+    """A sum of terms and a constant. Equal sums of equal atoms are equal: terms are unique, ordered, their factors not 0.
+
+    Make one with `index` and the operators `+ - * // %`, not by hand: these keep the form and simplify.
+    """
+
+    terms: tuple[Term, ...] = ()
+    constant: int = 0
+
+    def __add__(self, other: Operand) -> IndexExpression:
+        other = index(other)
+        if not other.terms:
+            return IndexExpression(self.terms, self.constant + other.constant) if other.constant else self
+        if not self.terms:
+            return IndexExpression(other.terms, self.constant + other.constant) if self.constant else other
+        return _sum((*self.terms, *other.terms), self.constant + other.constant)
+
+    def __radd__(self, other: Operand) -> IndexExpression:
+        return self + other
+
+    def __mul__(self, factor: int) -> IndexExpression:
+        if factor == 1:
+            return self
+        if factor == 0:
+            return ZERO
+        return IndexExpression(_ordered([(atom, f * factor) for atom, f in self.terms]), self.constant * factor)
+
+    def __rmul__(self, factor: int) -> IndexExpression:
+        return self * factor
+
+    def __neg__(self) -> IndexExpression:
+        return self * -1
+
+    def __sub__(self, other: Operand) -> IndexExpression:
+        return self + index(other) * -1
+
+    def __rsub__(self, other: Operand) -> IndexExpression:
+        return index(other) + self * -1
+
+    def __floordiv__(self, divisor: int) -> IndexExpression:
+        whole, rest = self._divided(divisor)
+        low, high = rest.bounds
+        if low >= 0 and high < divisor:
+            return whole
+        common = gcd(divisor, *[factor for _, factor in rest.terms])
+        if common > 1:
+            return whole + rest._scaled_down(common) // (divisor // common)
+        if len(rest.terms) == 1 and rest.constant == 0 and rest.terms[0][1] == 1:
+            atom = rest.terms[0][0]
+            if isinstance(atom, Quotient):
+                return whole + atom.dividend // (atom.divisor * divisor)
+            if isinstance(atom, Remainder) and atom.divisor % divisor == 0:
+                return whole + (atom.dividend // divisor) % (atom.divisor // divisor)
+        return whole + IndexExpression(((Quotient(rest, divisor), 1),))
+
+    def __mod__(self, divisor: int) -> IndexExpression:
+        _, rest = self._divided(divisor)
+        low, high = rest.bounds
+        if low >= 0 and high < divisor:
+            return rest
+        common = gcd(divisor, *[factor for _, factor in rest.terms])
+        if common > 1:
+            return (rest._scaled_down(common) % (divisor // common)) * common + rest.constant % common
+        # a remainder by a multiple of the divisor is the same without that remainder
+        opened = _sum_of([(_opened(atom, divisor), factor) for atom, factor in rest.terms], rest.constant)
+        return opened % divisor if opened != rest else IndexExpression(((Remainder(rest, divisor), 1),))
+
+    def _divided(self, divisor: int) -> tuple[IndexExpression, IndexExpression]:
+        """(the quotient of what the divisor divides, the rest): self = quotient * divisor + rest."""
+        if divisor < 1:
+            raise ValueError(f"the divisor of an index must be at least 1, got {divisor}")
+        whole = tuple([(atom, factor // divisor) for atom, factor in self.terms if factor % divisor == 0])
+        rest = tuple([(atom, factor) for atom, factor in self.terms if factor % divisor])
+        return IndexExpression(whole, self.constant // divisor), IndexExpression(rest, self.constant % divisor)
+
+    def _scaled_down(self, common: int) -> IndexExpression:
+        return IndexExpression(tuple([(atom, factor // common) for atom, factor in self.terms]), self.constant // common)
+
+    # -- questions ---------------------------------------------------------------------------------------------------
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest value that the ranges of the atoms allow, both included."""
+        low = high = self.constant
+        for atom, factor in self.terms:
+            a, b = atom.bounds
+            low += factor * (a if factor > 0 else b)
+            high += factor * (b if factor > 0 else a)
+        return low, high
+
+    @property
+    def axis(self) -> Axis | None:
+        """The axis that the expression is, else None."""
+        if self.constant or len(self.terms) != 1 or self.terms[0][1] != 1:
+            return None
+        atom = self.terms[0][0]
+        return atom if isinstance(atom, Axis) else None
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether all atoms are axes: no quotient, no remainder, no value of run time."""
+        return all(isinstance(atom, Axis) for atom, _ in self.terms)
+
+    def atoms(self) -> Iterator[Atom]:
+        """Every atom, also those inside quotients, remainders and the places of run-time values."""
+        for atom, _ in self.terms:
+            yield atom
+            for inner in _parts(atom):
+                yield from inner.atoms()
+
+    @property
+    def axes(self) -> frozenset[Axis]:
+        """The axes that the value depends on."""
+        return frozenset([atom for atom in self.atoms() if isinstance(atom, Axis)])
+
+    def coefficient(self, axis: Axis) -> int | None:
+        """By how much the value grows from one step of the axis to the next; None where that is not constant."""
+        found = 0
+        for atom, factor in self.terms:
+            if atom == axis:
+                found = factor
+            elif any(axis in inner.axes for inner in _parts(atom)):
+                return None
+        return found
+
+    def substitute(self, values: Mapping[Axis | RuntimeValue, IndexExpression]) -> IndexExpression:
+        """The expression with axes and run-time values replaced, simplified again."""
+        if not any(atom in values for atom in self.atoms()):
+            return self
+        return _sum_of([(_substituted(atom, values), factor) for atom, factor in self.terms], self.constant)
+
+    def evaluate(self, axes: Mapping[Axis, Any], runtime: Callable[[RuntimeValue], Any] | None = None) -> Any:
+        """The value at a point: numbers, or numpy arrays for many points at once.
+
+        axes: the value of each axis. runtime: gives the value of a run-time value, which is clamped here.
+        """
+        total: Any = self.constant
+        for atom, factor in self.terms:
+            if isinstance(atom, Axis):
+                x = axes[atom]
+            elif isinstance(atom, RuntimeValue):
+                if runtime is None:
+                    raise ValueError(f"{atom} is known at run time only: pass `runtime`")
+                x = _clamped(runtime(atom), atom.low, atom.high)
+            else:
+                inner = atom.dividend.evaluate(axes, runtime)
+                x = inner // atom.divisor if isinstance(atom, Quotient) else inner % atom.divisor
+            total = total + x * factor
+        return total
+
+    def __str__(self) -> str:
+        parts = [(factor, _term_text(atom, abs(factor))) for atom, factor in self.terms]
+        if self.constant or not parts:
+            constant = (self.constant, str(abs(self.constant)))
+            parts = [constant, *parts] if parts and parts[0][0] < 0 < self.constant else [*parts, constant]
+        text = ("-" if parts[0][0] < 0 else "") + parts[0][1]
+        return text + "".join([(" - " if sign < 0 else " + ") + part for sign, part in parts[1:]])
+
+
+Operand: TypeAlias = IndexExpression | Axis | RuntimeValue | int
+Place: TypeAlias = tuple[IndexExpression, ...]
+
+ZERO = IndexExpression()
+
+
+def index(value: Operand) -> IndexExpression:
+    """An axis, a run-time value or a number as an expression; an axis of one step is 0.
+
+    Examples
+    --------
+    >>> from xla_explorer.hlo.analysis.indexing.expression import Axis, index
+    >>> i, j = index(Axis("i", 8)), index(Axis("j", 16))
+    >>> offset = i * 16 + j
+    >>> str(offset), str(offset // 16), str(offset % 4), str(offset // 4)
+    ('16*i + j', 'i', 'j % 4', '4*i + j // 4')
+    """
+    if isinstance(value, IndexExpression):
+        return value
+    if isinstance(value, int):
+        return IndexExpression((), value) if value else ZERO
+    low, high = value.bounds
+    return IndexExpression((), low) if low == high else IndexExpression(((value, 1),))
+
+
+def row_major_strides(dimensions: Iterable[int]) -> tuple[int, ...]:
+    """Steps in elements from one index of each dimension to the next, of an array whose last dimension is contiguous."""
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(tuple(dimensions)):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))
+
+
+def linearize(place: Place, strides: Iterable[int]) -> IndexExpression:
+    """The offset of an element from its place."""
+    total = ZERO
+    for x, stride in zip(place, strides, strict=True):
+        total += x * stride
+    return total
+
+
+def delinearize(offset: IndexExpression, dimensions: Iterable[int]) -> Place:
+    """The place of the element at an offset of a row-major array."""
+    extents = tuple(dimensions)
+    if 0 in extents:
+        return (ZERO,) * len(extents)
+    place: list[IndexExpression] = []
+    for extent in reversed(extents):
+        place.append(offset % extent)
+        offset = offset // extent
+    return tuple(reversed(place))
+
+
+def _parts(atom: Atom) -> tuple[IndexExpression, ...]:
+    """The expressions that an atom is made of."""
+    if isinstance(atom, Axis):
+        return ()
+    return atom.place if isinstance(atom, RuntimeValue) else (atom.dividend,)
+
+
+def _substituted(atom: Atom, values: Mapping[Axis | RuntimeValue, IndexExpression]) -> IndexExpression:
+    if isinstance(atom, Axis | RuntimeValue):
+        found = values.get(atom)
+        if found is not None:
+            return found
+        if isinstance(atom, Axis):
+            return index(atom)
+        return index(RuntimeValue(atom.source, tuple([x.substitute(values) for x in atom.place]), atom.low, atom.high))
+    inner = atom.dividend.substitute(values)
+    return inner // atom.divisor if isinstance(atom, Quotient) else inner % atom.divisor
+
+
+def _opened(atom: Atom, divisor: int) -> IndexExpression:
+    """What an atom may be replaced by where only its remainder by the divisor counts."""
+    if isinstance(atom, Remainder) and atom.divisor % divisor == 0:
+        return atom.dividend
+    return IndexExpression(((atom, 1),))
+
+
+def _sum(terms: Iterable[Term], constant: int) -> IndexExpression:
+    """Terms in any order, atoms perhaps repeated, as one expression."""
+    factors: dict[Atom, int] = {}
+    for atom, factor in terms:
+        factors[atom] = factors.get(atom, 0) + factor
+    if (joined := _joined(factors)) is not None:
+        return joined + constant
+    return IndexExpression(_ordered([(atom, factor) for atom, factor in factors.items() if factor]), constant)
+
+
+def _sum_of(terms: Iterable[tuple[IndexExpression, int]], constant: int) -> IndexExpression:
+    """The sum of multiples of expressions."""
+    found: list[Term] = []
+    for expression, factor in terms:
+        found += [(atom, f * factor) for atom, f in expression.terms]
+        constant += expression.constant * factor
+    return _sum(found, constant)
+
+
+def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
+    """The sum with a quotient and its remainder as one: n*(x // n) + x % n is x, n*((x // n) % m) + x % n is x % (n*m)."""
+    for remainder, factor in factors.items():
+        if not isinstance(remainder, Remainder) or not factor:
+            continue
+        dividend, n = remainder.dividend, remainder.divisor
+        for quotient, other in factors.items():
+            if other != factor * n or quotient is remainder:
+                continue
+            if isinstance(quotient, Quotient) and quotient == Quotient(dividend, n):
+                whole = dividend
+            elif isinstance(quotient, Remainder) and quotient.dividend == dividend // n:
+                whole = dividend % (n * quotient.divisor)
+            else:
+                continue
+            rest = [(atom, f) for atom, f in factors.items() if f and atom != quotient and atom != remainder]
+            return _sum_of([(whole, factor)], 0) + _sum(rest, 0)
+    return None
+
+
+def _ordered(terms: list[Term]) -> tuple[Term, ...]:
+    """Terms in the one order that equal sums have: great factors first, then by text."""
+    return tuple(sorted(terms, key=lambda term: (-abs(term[1]), str(term[0])))) if len(terms) > 1 else tuple(terms)
+
+
+def _clamped(value: Any, low: int, high: int) -> Any:
+    """A number or numpy array of any integer type, clamped; bounds need not be values of its type."""
+    wide = np.asarray(value)
+    if wide.dtype == np.uint64:
+        return np.maximum(np.minimum(wide, np.uint64(max(high, 0))).astype(np.int64), low)
+    return np.clip(wide.astype(np.int64), low, high)
+
+
+def _term_text(atom: Atom, factor: int) -> str:
+    if factor == 1:
+        return str(atom)
+    return f"{factor}*({atom})" if isinstance(atom, Quotient | Remainder) else f"{factor}*{atom}"
+
+
+def _wrapped(x: IndexExpression) -> str:
+    return str(x) if len(x.terms) == 1 and not x.constant and x.terms[0][1] == 1 and not _is_division(x.terms[0][0]) else f"({x})"
+
+
+def _is_division(atom: Atom) -> bool:
+    return isinstance(atom, Quotient | Remainder)
