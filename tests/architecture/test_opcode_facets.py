@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.registry import elemental_opcodes
 from xla_explorer.compiler.codegen.kernels import kernel
+from xla_explorer.hlo.analysis.indexing import mapped_opcodes
 from xla_explorer.hlo.builder import HloBuilder
 from xla_explorer.hlo.builder.opcode_methods import method_name
-from xla_explorer.hlo.analysis.indexing import mapped_opcodes
 from xla_explorer.hlo.evaluator import supported_opcodes
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.verifier import constraints_of
