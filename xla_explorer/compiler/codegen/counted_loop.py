@@ -28,7 +28,7 @@ UNIFORM_CONDITIONS = 2  # selects by a condition that holds for the whole loop; 
 
 IDEMPOTENT = {"maximum": "fmaximum", "minimum": "fminimum", "maxnum": "fmax", "minnum": "fmin", "smax": "smax", "smin": "smin",
                "umax": "umax", "umin": "umin", "and": "and", "or": "or"}  # fmt: skip
-NEUTRAL = {"fadd": "-0.0", "fmul": "1.0", "add": "0", "mul": "1", "xor": "0"}
+OPCODES = {"fadd": "add", "fmul": "multiply", "add": "add", "mul": "multiply", "xor": "xor"}  # of operations that are not idempotent
 
 
 @dataclass(slots=True)
@@ -198,7 +198,7 @@ class CountedLoop:
                     raise RefusedLoop("order-of-additions", value[2])
             elif (c := match_call(value[2])) is not None and c[3].startswith("llvm."):
                 found.operation, found.flags = c[3].split(".")[1], c[1]
-            if found.operation not in IDEMPOTENT and found.operation not in NEUTRAL:
+            if found.operation not in IDEMPOTENT and found.operation not in OPCODES:
                 raise RefusedLoop("not-a-reduction", value[2])
             if len(using(stored)) != 2 or value[2].count(name) != 1:
                 raise RefusedLoop("not-a-reduction", value[2])

@@ -127,6 +127,15 @@ class FunctionWriter:
         finally:
             self.origin = previous
 
+    @contextmanager
+    def fast_math(self, flags: str) -> Iterator[None]:
+        """Float additions, subtractions and products written inside have these fast-math flags."""
+        previous, self.float_flags = self.float_flags, flags
+        try:
+            yield
+        finally:
+            self.float_flags = previous
+
     def declare(self, declaration: str) -> None:
         """Note an external declaration such as `declare float @llvm.fma.f32(float, float, float)`."""
         self.declarations[declaration] = None

@@ -16,6 +16,7 @@ import numpy as np
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
@@ -121,6 +122,12 @@ def scalar_constant(value: Any, element_type: PrimitiveType) -> str | tuple[str,
     bits = type_bits(llvm_type)
     number = int(value) & ((1 << bits) - 1)
     return str(number - (1 << bits) if number >> (bits - 1) else number)
+
+
+def identity_constant(opcode: str | None, element_type: PrimitiveType) -> str | tuple[str, str] | None:
+    """The identity element of a binary opcode as an LLVM constant; None where there is none."""
+    found = identity_element(opcode, element_type)
+    return None if found is None else scalar_constant(found, element_type)
 
 
 def nan_constant(llvm_type: str) -> str:

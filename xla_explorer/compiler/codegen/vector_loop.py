@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.counted_loop import IDEMPOTENT, NEUTRAL, CountedLoop, Reduction
+from xla_explorer.compiler.codegen.counted_loop import IDEMPOTENT, OPCODES, CountedLoop, Reduction
 from xla_explorer.compiler.codegen.loop_refusals import RefusedLoop
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_instructions import (
@@ -18,6 +18,10 @@ from xla_explorer.compiler.codegen.vector_instructions import (
     vector_instruction,
 )
 from xla_explorer.compiler.codegen.vector_pairs import come_in_pairs, half_of_words, words_of_halves
+from xla_explorer.hlo.identity_element import identity_element
+from xla_explorer.hlo.primitive_type import F16, F32, F64, S8, S16, S32, S64
+
+_ELEMENT_TYPES = {"half": F16, "float": F32, "double": F64, "i8": S8, "i16": S16, "i32": S32, "i64": S64}
 
 FEW_LINES = 12  # a vector loop shorter than this is repeated, so that its own arithmetic does not count
 FEWEST_LANES = 4  # a vector is made narrower down to this for a loop with few iterations
@@ -255,9 +259,9 @@ class VectorLoop(CountedLoop):
 
     # -- reductions ----------------------------------------------------------------------------------------------------
     def _initial(self, r: Reduction) -> str:
-        """What the accumulators start with: what is neutral, or what is in the slot where it may count several times."""
-        if r.operation in NEUTRAL:
-            return f"splat ({r.type} {NEUTRAL[r.operation]})"
+        """What the accumulators start with: the identity element, or what is in the slot where it may count several times."""
+        if r.operation in OPCODES:
+            return f"splat ({r.type} {self._identity(r)})"
         first, one, all_ = self._fresh(), self._fresh(), self._fresh()
         vector = self._vector(r.type)
         self._append(f"  {first} = load {r.type}, ptr {r.slot}", None)
@@ -265,9 +269,13 @@ class VectorLoop(CountedLoop):
         self._append(f"  {all_} = shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer", None)
         return all_
 
+    def _identity(self, r: Reduction) -> str:
+        """The identity element of a reduction, as LLVM writes it."""
+        return str(identity_element(OPCODES[r.operation], _ELEMENT_TYPES[r.type]))
+
     def _combine(self, r: Reduction, t: str, a: str, b: str) -> str:
         name, declarations = self._fresh(), self.kernel.declarations
-        if r.operation in NEUTRAL or r.operation in ("and", "or"):
+        if r.operation in OPCODES or r.operation in ("and", "or"):
             self._append(f"  {name} = {r.operation}{r.flags} {t} {a}, {b}", None)
         else:
             intrinsic = f"llvm.{r.operation}.{overload(t)}"
@@ -280,15 +288,15 @@ class VectorLoop(CountedLoop):
         vector, total = self._vector(r.type), r.results[0]
         for other in r.results[1:]:
             total = self._combine(r, vector, total, other)
-        kind = r.operation if r.operation in NEUTRAL else IDEMPOTENT[r.operation]
+        kind = r.operation if r.operation in OPCODES else IDEMPOTENT[r.operation]
         intrinsic, start = f"llvm.vector.reduce.{kind}.{overload(vector)}", ""
         if kind in ("fadd", "fmul"):
-            start = f"{r.type} {NEUTRAL[kind]}, "
+            start = f"{r.type} {self._identity(r)}, "
         result, before = self._fresh(), self._fresh()
         self.kernel.declarations[f"declare {r.type} @{intrinsic}({r.type + ', ' if start else ''}{vector})"] = None
         flags = r.flags if r.type in FLOATS else ""
         self._append(f"  {result} = call{flags} {r.type} @{intrinsic}({start}{vector} {total})", None)
-        if r.operation in NEUTRAL:
+        if r.operation in OPCODES:
             self._append(f"  {before} = load {r.type}, ptr {r.slot}", None)
             result = self._combine(r, r.type, before, result)
         self._append(f"  store {r.type} {result}, ptr {r.slot}", None)

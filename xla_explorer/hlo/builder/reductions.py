@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from xla_explorer.hlo.builder.errors import HloBuilderError
+from xla_explorer.hlo.identity_element import highest_value, lowest_value
 from xla_explorer.hlo.primitive_type import PRED, S32, PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
@@ -16,22 +15,6 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.builder.value import HloValue
 
 Axis = int | Sequence[int] | None
-
-
-def lowest(t: PrimitiveType) -> Any:
-    """The neutral element of maximum: -inf, the least integer, False."""
-    return False if t.is_pred else -np.inf if t.is_float else _limit(t, "min")
-
-
-def highest(t: PrimitiveType) -> Any:
-    """The neutral element of minimum."""
-    return True if t.is_pred else np.inf if t.is_float else _limit(t, "max")
-
-
-def _limit(t: PrimitiveType, which: str) -> int:
-    if t.is_signed:
-        return -(1 << (t.bits - 1)) if which == "min" else (1 << (t.bits - 1)) - 1
-    return 0 if which == "min" else (1 << t.bits) - 1
 
 
 class Reductions:
@@ -91,11 +74,11 @@ class Reductions:
 
     def max(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
         """Largest element along the axes; NaN wins."""
-        return self.reduce(_maximum, lowest(self.dtype), axis, keepdims=keepdims)
+        return self.reduce(_maximum, lowest_value(self.dtype), axis, keepdims=keepdims)
 
     def min(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
         """Smallest element along the axes; NaN wins."""
-        return self.reduce(_minimum, highest(self.dtype), axis, keepdims=keepdims)
+        return self.reduce(_minimum, highest_value(self.dtype), axis, keepdims=keepdims)
 
     def mean(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
         """Sum divided by the number of elements; floats only."""
@@ -128,11 +111,11 @@ class Reductions:
 
     def argmax(self: HloValue, axis: int = -1) -> HloValue:  # type: ignore[misc]
         """s32 index of the first largest element along one axis."""
-        return _arg(self, axis, "GT", lowest(self.dtype))
+        return _arg(self, axis, "GT", lowest_value(self.dtype))
 
     def argmin(self: HloValue, axis: int = -1) -> HloValue:  # type: ignore[misc]
         """s32 index of the first smallest element along one axis."""
-        return _arg(self, axis, "LT", highest(self.dtype))
+        return _arg(self, axis, "LT", highest_value(self.dtype))
 
     def sort(self: HloValue, axis: int = -1) -> HloValue:  # type: ignore[misc]
         """Ascending along one axis; NaN last."""

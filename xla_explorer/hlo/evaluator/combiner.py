@@ -79,22 +79,6 @@ def accumulation_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
     return np.dtype(np.float32) if wide == np.float16 else wide
 
 
-def identity_of(name: str, dtype: np.dtype[Any]) -> Any:
-    """The neutral element of a combiner in a native dtype."""
-    if name in ("add", "or", "xor"):
-        return dtype.type(0)
-    if name == "multiply":
-        return dtype.type(1)
-    if dtype.kind == "b":
-        return np.bool_(name in ("and", "minimum"))
-    if name == "and":
-        return dtype.type(-1) if dtype.kind == "i" else dtype.type(np.iinfo(dtype).max)
-    if dtype.kind in "fc":
-        return dtype.type(-np.inf if name == "maximum" else np.inf)
-    limits = np.iinfo(dtype)
-    return dtype.type(limits.min if name == "maximum" else limits.max)
-
-
 def combine_pair(combiner: Combiner, a: Array, b: Array) -> Array:
     """`combiner` on two arrays of any element type, the result in that type."""
     return apply_binary(combiner.ufunc, a, b)

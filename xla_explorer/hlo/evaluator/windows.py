@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from xla_explorer.hlo.attributes import Window, WindowDimension
-from xla_explorer.hlo.evaluator.combiner import Combiner, accumulation_dtype, combine_pair, combiner_of, identity_of
+from xla_explorer.hlo.evaluator.combiner import Combiner, accumulation_dtype, combine_pair, combiner_of
 from xla_explorer.hlo.evaluator.conversion import WIDER, narrow, type_of, widen
 from xla_explorer.hlo.evaluator.indexing import scatter_elements
 from xla_explorer.hlo.evaluator.reduction import as_list
 from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
+from xla_explorer.hlo.identity_element import identity_element
+from xla_explorer.hlo.primitive_type import primitive_type_of
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
@@ -124,7 +126,7 @@ def _reduce_window_known(
         wide, values = native.dtype, native
     # An extreme may begin with the initial value at once: the least number of the wide type is none of a narrow one.
     extreme = combiner.name in ("maximum", "minimum")
-    identity = widen(initial).astype(wide)[()] if extreme else identity_of(combiner.name, wide)
+    identity = widen(initial).astype(wide)[()] if extreme else wide.type(identity_element(combiner.name, primitive_type_of(wide)))
     if size <= _SMALL:
         source, values = values, np.full(output, identity, wide)
         for position in window_positions(window, x.shape, output):

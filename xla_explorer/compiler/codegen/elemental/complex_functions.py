@@ -40,9 +40,8 @@ def complex_function(w: FunctionWriter, name: str, component: str, *operands: Va
     parts = [str(part) for z in operands for part in z]
     if component == "float":
         parts = [w.value(f"fpext float {part} to double") for part in parts]
-    previous, w.float_flags = w.float_flags, "contract"
-    result = _Functions(w, exact_squares=component == "float").call(name, *parts)
-    w.float_flags = previous
+    with w.fast_math("contract"):
+        result = _Functions(w, exact_squares=component == "float").call(name, *parts)
     if component == "float":
         return w.value(f"fptrunc double {result[0]} to float"), w.value(f"fptrunc double {result[1]} to float")
     return result

@@ -76,11 +76,8 @@ def write_dot_kernel(context: KernelContext) -> None:
 
     def accumulate(value: Value, index: list[str | int], contracted: list[str | int]) -> Value:
         term = product(index, contracted)
-        previous, w.float_flags = w.float_flags, "reassoc contract"
-        try:
+        with w.fast_math("reassoc contract"):
             return binary_value(w, "add", wide, value, term)
-        finally:
-            w.float_flags = previous
 
     def store(value: Value, index: tuple[str | int, ...]) -> None:
         value = convert_value(w, value, wide, dot.shape.element_type)

@@ -21,58 +21,28 @@ from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumul
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.index_reduction import finds_extreme_and_index
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.reducer import Reducer
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
-from xla_explorer.compiler.codegen.kernels.stretches import neutral_element, plan_stretches, write_stretches
-from xla_explorer.compiler.codegen.llvm_types import float_constant, scalar_constant
-from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.compiler.codegen.kernels.stretches import plan_stretches, write_stretches
+from xla_explorer.compiler.codegen.llvm_types import float_constant
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 CHUNK = 4096  # elements summed before a partial sum joins the total
 LANES = (16, 32, 64)  # accumulators side by side of an argmax, the more the longer the row
 STREAMS = 4  # sequential streams of one long sum read at once
 SMALL = 8  # reductions over so few elements are unrolled
 Give = Callable[[list["str | int"], list[Value]], None]  # what becomes of the accumulators of a result
-_SIMPLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
 
-def simple_combiner(computation: HloComputation) -> str | None:
-    """The opcode of a reducer that is one commutative binary operation on its two parameters, else None."""
-    root = computation.root
-    if root.opcode.name in _SIMPLE and len(computation.instructions) == 3:
-        if {o.opcode.name for o in root.operands} == {"parameter"} and root.operands[0] is not root.operands[1]:
-            return root.opcode.name
-    return None
+class ReductionState(Reducer):
+    """The reduce of a CPU kernel, and where it reads: a stretch of a reduction starts from other values, at another place."""
 
+    starts: list[Value] | None = None  # instead of the initial values
+    place: Callable[[IndexTuple], IndexTuple] | None = None  # where an index is read
 
-class ReductionState:
-    """One reduce instruction: operands, initial values, combiner; accumulates floats below 32 bits in f32 when it can.
-
-    rounds_each_step: sums and products are rounded to the type after every step, as the combiner says.
-    """
-
-    def __init__(self, context: KernelContext, reduce: HloInstruction, emitter: ElementalEmitter, rounds_each_step: bool = False) -> None:
-        self.w = context.writer
-        self.reduce = reduce
-        self.emitter = emitter
-        self.count = len(reduce.operands) // 2
-        self.inputs, self.initial = reduce.operands[: self.count], reduce.operands[self.count :]
-        self.combiner = simple_combiner(reduce.to_apply)
-        self.types: list[PrimitiveType] = [i.shape.element_type for i in self.initial]
-        self.wide: list[PrimitiveType] = list(self.types)
-        exact = self.combiner in ("maximum", "minimum")
-        if self.combiner and self.types[0].is_float and self.types[0].bits < 32 and (exact or not rounds_each_step):
-            self.wide = [F32]
-        self.flags = "" if rounds_each_step and self.types[0].bits < 32 else "reassoc contract"
-        self.starts: list[Value] | None = None  # instead of the initial values
-        self.place: Callable[[IndexTuple], IndexTuple] | None = None  # where an index is read
-
-    def neutral_values(self) -> list[Value] | None:
+    def start_of_parts(self) -> list[Value] | None:
         """What any number of accumulators may start from without changing the result; None where there is nothing of the kind."""
-        if finds_extreme_and_index(self.reduce.to_apply):
-            return self.initial_values()
-        neutral = neutral_element(self.combiner, self.wide[0])
-        return None if neutral is None else [neutral]
+        return self.initial_values() if finds_extreme_and_index(self.reduce.to_apply) else self.identity()
 
     def initial_values(self) -> list[Value]:
         """The values to start from, in accumulator types: the initial values, but for a stretch of a reduction."""
@@ -86,28 +56,7 @@ class ReductionState:
 
     def combine(self, accumulators: list[Value], index: IndexTuple) -> list[Value]:
         """Accumulators with the input elements at the index taken in."""
-        index = index if self.place is None else self.place(index)
-        return self.join(accumulators, [self.emitter.element(i, index) for i in self.inputs], self.types)
-
-    def taken(self, index: IndexTuple) -> Value:
-        """The input element at the index in the accumulator's type: what a simple combiner combines."""
-        return convert_value(self.w, self.emitter.element(self.inputs[0], index), self.types[0], self.wide[0])
-
-    def join(self, accumulators: list[Value], values: list[Value], types: list[PrimitiveType]) -> list[Value]:
-        """Accumulators with values of such types taken in."""
-        previous, self.w.float_flags = self.w.float_flags, self.flags
-        try:
-            with self.w.from_instruction(self.reduce.id):
-                if self.combiner:
-                    value = convert_value(self.w, values[0], types[0], self.wide[0])
-                    return [binary_value(self.w, self.combiner, self.wide[0], accumulators[0], value)]
-                return self.emitter.inline_scalar_computation(self.reduce.to_apply, [*accumulators, *values])
-        finally:
-            self.w.float_flags = previous
-
-    def results(self, accumulators: list[Value]) -> list[Value]:
-        """Accumulators in result types."""
-        return [convert_value(self.w, a, wide, t) for a, wide, t in zip(accumulators, self.wide, self.types, strict=True)]
+        return self.join(accumulators, self.elements(index if self.place is None else self.place(index)))
 
 
 class _CollapsedReductionEmitter(CollapsedEmitter):
@@ -147,7 +96,7 @@ def write_reduction_kernel(context: KernelContext) -> None:
     kept_dimensions = [d for d in range(len(dimensions)) if d not in reduced]
     place = {d: k for k, d in enumerate(kept_dimensions)}
     strides = [0 if flag else out_shape.strides[place[group[-1]]] for group, flag in zip(groups, is_reduced, strict=True)]
-    state = ReductionState(context, reduce, emitter)
+    state = ReductionState(context.writer, emitter, reduce)
     total = math.prod([e for e, flag in zip(extents, is_reduced, strict=True) if flag])
     if total == 0:
         with context.iterate([e for e, flag in zip(extents, is_reduced, strict=True) if not flag]) as kept:
@@ -175,11 +124,11 @@ def _in_stretches(
     widest = max(read, key=lambda i: i.shape.element_type.bytes, default=None)
     element_bytes = (widest or state.inputs[0]).shape.element_type.bytes
     stretches = plan_stretches(context.shares, extents, is_reduced, by_column, element_bytes, context.arrays[widest] if widest else None)
-    if stretches is None or (neutral := state.neutral_values()) is None:
+    if stretches is None or (identity := state.start_of_parts()) is None:
         return False
 
     def reduce_part(steps: list[int], place: Callable[[IndexTuple], IndexTuple], give_part: Give) -> None:
-        state.starts, state.place = neutral, place
+        state.starts, state.place = identity, place
         with state.emitter.scope():
             (_by_column if by_column else _per_result)(context, state, steps, is_reduced, give_part)
         state.starts = state.place = None
@@ -188,7 +137,7 @@ def _in_stretches(
         with state.emitter.scope():
             accumulators = state.initial_values()
             for piece in pieces:
-                accumulators = state.join(accumulators, piece, state.wide)
+                accumulators = state.join(accumulators, piece)
             give(index, accumulators)
 
     write_stretches(context, stretches, extents, is_reduced, state.wide, reduce_part, join)
@@ -296,7 +245,8 @@ def _sum_in_chunks(state: ReductionState, slots: Accumulators, at: list[str | in
     """Sum a long run chunk by chunk, so that rounding errors grow with the chunk and not with the run."""
     w, emitter = state.w, state.emitter
     partial = Accumulators(context, state.wide)
-    zero = [scalar_constant(0, t) for t in state.wide]
+    zero = state.identity()
+    assert zero is not None  # the combiner adds
 
     def sweep(start: str | int, end: str | int) -> None:
         partial.store(zero)

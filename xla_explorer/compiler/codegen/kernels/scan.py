@@ -18,7 +18,6 @@ from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumul
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.reduction import ReductionState, store_results
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
-from xla_explorer.compiler.codegen.kernels.stretches import neutral_element
 from xla_explorer.compiler.codegen.llvm_types import memory_type
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
@@ -64,7 +63,7 @@ def write_scan(context: KernelContext, state: ReductionState, emitter: Elemental
 
 def _in_vectors(context: KernelContext, state: ReductionState, dimension: int) -> bool:
     out, t = context.outputs[0].shape, state.wide[0]
-    known = t.bits in (32, 64) and not t.is_complex and neutral_element(state.combiner, t) is not None
+    known = t.bits in (32, 64) and not t.is_complex and state.identity() is not None
     contiguous = dimension == out.rank - 1 and (out.layout.is_default or out.rank == 1)
     return known and contiguous and len(state.wide) == 1 and out.dimensions[-1] >= LEAST_ROW and context.target.vector_bits >= 128
 
@@ -80,8 +79,9 @@ class _VectorScan:
         self.wide: PrimitiveType = state.wide[0]
         self.t = memory_type(self.wide)
         self.lanes = min(LINE, context.target.vector_bits // 8) // self.wide.bytes
-        neutral = neutral_element(state.combiner, self.wide)
-        self.neutral: Value = neutral
+        found = state.identity()
+        assert found is not None  # `_in_vectors` asked
+        self.identity: Value = found[0]
         self.tile = ArrayInMemory(self.w.stack_slot(self.t, TILE), array_shape(self.wide, (TILE,)))
         self.before = self.w.stack_slot(self.t, self.lanes)  # what came before, in every lane
 
@@ -109,17 +109,17 @@ class _VectorScan:
         slots = Accumulators(self.context, state.wide)
         with shares.phase(by_hand=True) as number, self.emitter.scope():
             start, end = bounds(number)
-            slots.store([self.neutral])
+            slots.store([self.identity])
             with w.loop(end, start, stem="reduce") as at, self.emitter.scope():
                 slots.store(state.combine(slots.load(), self._place(row, at)))
             found.store_linear(w, w.mul(number, pitch), slots.load()[0])
         with shares.phase(by_hand=True) as number, self.emitter.scope():
             slots.store(state.initial_values())
             with w.loop(parts, stem="before") as k:
-                # All are looked at, those behind as if they were neutral: a loop runs at least once.
+                # All are looked at, those behind as if they were the identity: a loop runs at least once.
                 earlier = w.value(f"icmp slt i64 {k}, {number}")
-                piece = w.value(f"select i1 {earlier}, {self.t} {found.load_linear(w, w.mul(k, pitch))}, {self.t} {self.neutral}")
-                slots.store(state.join(slots.load(), [piece], state.wide))
+                piece = w.value(f"select i1 {earlier}, {self.t} {found.load_linear(w, w.mul(k, pitch))}, {self.t} {self.identity}")
+                slots.store(state.join(slots.load(), [piece]))
             self._set_before(slots.load()[0])
             self._scan(row, *bounds(number))
 
@@ -143,7 +143,7 @@ class _VectorScan:
             if not (isinstance(end, int) and isinstance(begin, int) and (end - begin) % TILE == 0):
                 length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(TILE)), ("i64", str(w.sub(end, start))))
             with w.loop(length, stem="take") as j, self.emitter.scope():
-                self.tile.store_linear(w, j, self.state.taken(self._place(row, w.add(start, j))))
+                self.tile.store_linear(w, j, self.state.elements(self._place(row, w.add(start, j)))[0])
             with w.loop(length, 0, self.lanes, stem="vector") as k:
                 self._scan_vector(k)
             with w.loop(length, stem="give") as j, self.emitter.scope():
@@ -156,11 +156,11 @@ class _VectorScan:
         w, v, n = self.w, self._vector(), self.lanes
         address = w.value(f"getelementptr inbounds {self.t}, ptr {self.tile.pointer}, i64 {at}")
         value = w.value(f"load {v}, ptr {address}, align {n * self.wide.bytes}")
-        neutral = f"<{', '.join([f'{self.t} {self.neutral}'] * n)}>"
+        identity = f"<{', '.join([f'{self.t} {self.identity}'] * n)}>"
         step = 1
         while step < n:
             mask = ", ".join([f"i32 {n + lane if lane < step else lane - step}" for lane in range(n)])
-            shifted = w.value(f"shufflevector {v} {value}, {v} {neutral}, <{n} x i32> <{mask}>")
+            shifted = w.value(f"shufflevector {v} {value}, {v} {identity}, <{n} x i32> <{mask}>")
             value = self._combined(shifted, value)
             step *= 2
         last = w.value(f"shufflevector {v} {value}, {v} poison, <{n} x i32> <{', '.join([f'i32 {n - 1}'] * n)}>")

@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_row, later_of, rows_ahead
-from xla_explorer.compiler.codegen.kernels.reduction import simple_combiner
+from xla_explorer.compiler.codegen.kernels.reducer import simple_combiner
 from xla_explorer.compiler.codegen.kernels.window import Guard
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, to_memory, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
@@ -166,11 +166,8 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
             position = scatter.position(start, window)
             at = scatter.update_index(row, window)
             values = [output.load(w, position) for output in outputs] + [emitter.element(u, at) for u in scatter.all_updates]
-            previous = w.float_flags
-            if extreme:
-                w.float_flags = "reassoc contract"
-            combined = emitter.combine(scatter.root.to_apply, values, scatter.types)
-            w.float_flags = previous
+            with w.fast_math("reassoc contract" if extreme else w.float_flags):
+                combined = emitter.combine(scatter.root.to_apply, values, scatter.types)
             for output, value in zip(outputs, combined, strict=True):
                 output.store(w, position, value)
 

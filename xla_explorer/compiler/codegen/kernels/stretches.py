@@ -4,7 +4,7 @@ Two reasons. Several threads, where the results are too few to give each thread 
 that begin where a cache line begins: numpy's arrays of pages begin 16 bytes after one, so that every load of 64 bytes takes two lines; a
 stretch of a long run starts at the first whole line, and the elements before it and behind the last stretch are reduced apart.
 
-Every stretch starts from the neutral element, and the initial value comes in once, when they are joined. The order is fixed by the
+Every stretch starts from the identity element, and the initial value comes in once, when they are joined. The order is fixed by the
 extents and by the number of shares, so a program gives the same bits at every run. Stretches that begin with a line depend on where the
 array lies besides: the same values at another place in a line are added in another order. So they are for arrays alone that gain from
 them, of which numpy and the allocators put all at the same place in a line, for they are mappings of their own.
@@ -20,7 +20,6 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, Index
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.shares import BALANCED, Shares
-from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
@@ -29,31 +28,6 @@ NARROW = 2048  # bytes of a row that a share of the columns should have, or the 
 LONG = 1 << 15  # elements of a run that is worth stretches
 BEYOND_CACHES = 32 << 20  # bytes of a run from which whole lines gain (a fifth; next to nothing below)
 GRAIN = 64  # elements that a stretch of a run is a multiple of
-
-
-def neutral_element(combiner: str | None, t: PrimitiveType) -> Value | None:
-    """The value that changes nothing when it is combined with another, as an LLVM constant; None where there is none.
-    combiner: an opcode, see `simple_combiner`."""
-    if combiner == "add":
-        return scalar_constant(-0.0 if t.is_float else 0, t)
-    if combiner == "multiply":
-        return scalar_constant(1, t)
-    if combiner in ("maximum", "minimum") and not t.is_complex:
-        highest = combiner == "minimum"
-        if t.is_float:
-            return scalar_constant(math.inf if highest else -math.inf, t)
-        if t.is_pred:
-            return scalar_constant(highest, t)
-        return scalar_constant(_extreme(t, highest), t)
-    if combiner in ("and", "or", "xor") and not t.is_float:
-        return scalar_constant((True if t.is_pred else -1) if combiner == "and" else 0, t)
-    return None
-
-
-def _extreme(t: PrimitiveType, highest: bool) -> int:
-    if t.is_unsigned:
-        return (1 << t.bits) - 1 if highest else 0
-    return (1 << (t.bits - 1)) - 1 if highest else -(1 << (t.bits - 1))
 
 
 class Stretches(NamedTuple):

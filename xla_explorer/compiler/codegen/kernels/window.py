@@ -92,7 +92,7 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
     rank = out.rank
     scan = scan_dimension(rules, base)
     # The order within a window is that of XLA:CPU and of the evaluator, which round each step; that of a scan is open, and long.
-    state = ReductionState(context, root, emitter, rounds_each_step=scan is None)
+    state = ReductionState(w, emitter, root, rounds_each_step=scan is None)
     if scan is not None and context.target.kind == "cpu":
         write_scan(context, state, emitter, *scan)
         return
@@ -188,11 +188,8 @@ def write_convolution_kernel(context: KernelContext) -> None:
         return binary_value(w, "multiply", wide, a, b)
 
     def add(value: Value, by: Value) -> Value:
-        previous, w.float_flags = w.float_flags, "reassoc contract"
-        try:
+        with w.fast_math("reassoc contract"):
             return binary_value(w, "add", wide, value, by)
-        finally:
-            w.float_flags = previous
 
     if context.target.kind == "gpu":
         with context.iterate(list(out_dims)) as index, emitter.scope():

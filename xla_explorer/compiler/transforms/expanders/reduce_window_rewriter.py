@@ -14,12 +14,10 @@ from xla_explorer.compiler.transforms.expanders.applying import apply_lifted, li
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.attributes import Window, WindowDimension
 from xla_explorer.hlo.builder.builder import HloBuilder
-from xla_explorer.hlo.builder.reductions import highest, lowest
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.instruction import HloInstruction
-
-_IDENTITY = {"add": 0, "multiply": 1, "or": 0, "and": -1, "xor": 0}
 
 
 def scanned_dimension(i: HloInstruction) -> tuple[int, bool] | None:
@@ -42,14 +40,9 @@ def starts_from_identity(i: HloInstruction) -> Reason | None:
     name = root.opcode.name
     value = init.literal.scalar if init.opcode.name == "constant" else None
     kind = init.shape.element_type
-    if (
-        value is not None
-        and (name in ("maximum", "minimum") or name in _IDENTITY)
-        and all(o.opcode.name == "parameter" for o in root.operands)
-    ):
-        wanted = lowest(kind) if name == "maximum" else highest(kind) if name == "minimum" else _IDENTITY[name]
-        if value == wanted or (kind.is_pred and bool(value) == bool(wanted)):
-            return None
+    wanted = identity_element(name, kind)
+    if value is not None and wanted is not None and value == wanted and all(o.opcode.name == "parameter" for o in root.operands):
+        return None
     return refuse("initial-value-not-neutral", f"%{init.name} is not known to be neutral for %{i.called[0].name}")
 
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from xla_explorer.backends.gpu.emitters.reductions.reducer import Reducer, why_not_parallel
+from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReducer, why_not_parallel
 from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Value
@@ -74,7 +74,7 @@ class FusedReduction:
         self.is_reduced = [group[0] in reduced for group in self.groups]
         arrays = {i: a for i, a in context.arrays.items() if i in maps and i not in opaque}
         self.emitter = ReductionEmitter(context, arrays, maps, self.groups, opaque)
-        self.reducers = {r: Reducer(context.writer, self.emitter, r) for phase in phases for r in phase}
+        self.reducers = {r: ParallelReducer(context.writer, self.emitter, r) for phase in phases for r in phase}
         self.maps, self.opaque = maps, opaque
         self.kept: list[tuple[HloInstruction, list[ArrayInMemory]]] = []
         self.whole: list[tuple[HloInstruction, ArrayInMemory]] = []
@@ -127,15 +127,15 @@ class FusedReduction:
         index[-1] = w.add(w.mul(index[-1], width), within)
         return tuple(index)
 
-    def start(self, reducer: Reducer) -> list[Value]:
-        """What an accumulator starts from: the neutral value, or the initial value where there is none (argmax)."""
-        neutral = reducer.neutral()
-        return neutral if neutral is not None else [self.emitter.scalar(i) for i in reducer.initial]
+    def start(self, reducer: ParallelReducer) -> list[Value]:
+        """What an accumulator starts from: the identity element, or the initial value where there is none (argmax)."""
+        identity = reducer.identity()
+        return identity if identity is not None else [self.emitter.scalar(i) for i in reducer.initial]
 
     def results(self, reduce: HloInstruction, total: list[Value]) -> list[Value]:
         """A reduction's values, from its combined elements."""
         reducer = self.reducers[reduce]
-        return reducer.results([self.emitter.scalar(i) for i in reducer.initial], total)
+        return reducer.final([self.emitter.scalar(i) for i in reducer.initial], total)
 
     def announce(self, reduce: HloInstruction, total: list[Value]) -> list[Value]:
         """The same, and known to what follows."""

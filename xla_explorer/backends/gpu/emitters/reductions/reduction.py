@@ -22,7 +22,7 @@ def write_reduction(i: HloInstruction, architecture: GpuArchitecture, slots: tup
     analysis = analyse_reduction(fresh_context(i, slots))
     if isinstance(analysis, Reason):
         return analysis
-    simple = all(reducer.neutral() is not None for reducer in analysis.reducers.values())
+    simple = all(reducer.identity() is not None for reducer in analysis.reducers.values())
     may_split = simple and not analysis.whole and len(analysis.phases) == 1
     if analysis.is_reduced[-1]:
         return _by_rows(analysis, architecture, slots, may_split)

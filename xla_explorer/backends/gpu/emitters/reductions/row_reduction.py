@@ -14,7 +14,7 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
 from xla_explorer.backends.gpu.emitters.reductions.fused_reduction import FusedReduction
-from xla_explorer.backends.gpu.emitters.reductions.reducer import Reducer
+from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReducer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
@@ -118,7 +118,7 @@ class _RowKernel:
         return short_last or (step + 1) * plan.threads > plan.chunks
 
     def accumulate(
-        self, reducers: list[Reducer], totals: list[list[Value] | None], indices: list[IndexTuple], active: str | None
+        self, reducers: list[ParallelReducer], totals: list[list[Value] | None], indices: list[IndexTuple], active: str | None
     ) -> list[list[Value]]:
         """Take one vector in."""
         taken: list[list[Value]] = []
@@ -163,8 +163,8 @@ class _RowKernel:
             for slot, reducer in zip(slots, reducers, strict=True):
                 slot.store(a.start(reducer))
 
-            def body(indices: list[IndexTuple], active: str | None, slots: list[Accumulators] = slots, reducers: list[Reducer] = reducers,
-                     early: bool = number == 0) -> None:  # fmt: skip
+            def body(indices: list[IndexTuple], active: str | None, slots: list[Accumulators] = slots,
+                     reducers: list[ParallelReducer] = reducers, early: bool = number == 0) -> None:  # fmt: skip
                 totals = self.accumulate(reducers, [slot.load() for slot in slots], indices, active)
                 for slot, total in zip(slots, totals, strict=True):
                     slot.store(total)

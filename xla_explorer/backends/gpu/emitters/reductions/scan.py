@@ -16,12 +16,12 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, unravel
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context, load_record
-from xla_explorer.backends.gpu.emitters.reductions.reducer import Reducer
+from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReducer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
-from xla_explorer.compiler.codegen.kernels.reduction import simple_combiner
+from xla_explorer.compiler.codegen.kernels.reducer import simple_combiner
 from xla_explorer.compiler.codegen.kernels.window import scan_dimension
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -89,7 +89,7 @@ class _Scan:
         self.plan, self.w = plan, self.context.writer
         self.root = self.context.roots[0]
         self.emitter = self.context.emitter()
-        self.reducer = Reducer(self.w, self.emitter, self.root)
+        self.reducer = ParallelReducer(self.w, self.emitter, self.root)
         self.totals = memory.arrays(self.context, slots) if memory is not None else []
         self.block = Block(self.context, threads)
 
@@ -115,9 +115,9 @@ class _Scan:
         reducer = self.reducer
         return [convert_value(self.w, self.emitter.element(reducer.initial[0], ()), reducer.types[0], reducer.wide[0])]
 
-    def neutral(self) -> list[Value]:
-        """What changes nothing."""
-        found = self.reducer.neutral()
+    def identity(self) -> list[Value]:
+        """The identity element; `why_not_parallel` refuses what has none."""
+        found = self.reducer.identity()
         assert found is not None
         return found
 
@@ -156,7 +156,7 @@ class _Scan:
                     if inside is not None:
                         at = w.value(f"select i1 {inside}, i64 {at}, i64 0")
                 value = self.reducer.elements(self.index(row, self.place(at, j % together, together), 0))
-                values.append(value if inside is None else self.reducer.select(inside, value, self.neutral()))
+                values.append(value if inside is None else self.reducer.select(inside, value, self.identity()))
                 places.append(self.index(row, self.place(w.add(begin, j - j % together), j % together, together), 0))
                 there.append(inside)
             body(places, values, there)
@@ -171,7 +171,7 @@ class _Scan:
             before = w.value(f"icmp ult i64 {lane}, {chunk}")
             place = w.value(f"select i1 {before}, i64 {lane}, i64 0")
             value = load_record(self.context, self.totals, w.add(w.mul(row, plan.chunks), place))
-            value = block.combine_threads(reducer.select(before, value, self.neutral()), reducer.wide, plan.group, reducer.combine)
+            value = block.combine_threads(reducer.select(before, value, self.identity()), reducer.wide, plan.group, reducer.combine)
             carry.store(reducer.combine(carry.load(), value))
         warps = plan.group // WARP
         shared = block.shared(reducer.wide[0], block.threads // WARP) if warps > 1 else None
@@ -190,7 +190,7 @@ class _Scan:
                 total = reducer.select(further, reducer.combine(block.from_lane_below(total, reducer.wide, distance), total), total)
                 distance *= 2
             lanes = total
-            before = reducer.select(w.value(f"icmp ne i64 {own}, 0"), block.from_lane_below(lanes, reducer.wide, 1), self.neutral())
+            before = reducer.select(w.value(f"icmp ne i64 {own}, 0"), block.from_lane_below(lanes, reducer.wide, 1), self.identity())
             if plan.group < WARP:
                 whole = block.from_lane(lanes, reducer.wide, w.add(w.sub(block.lane, own), plan.group - 1))
             elif shared is None:
@@ -199,7 +199,7 @@ class _Scan:
                 with block.only_if(w.value(f"icmp eq i64 {own}, {WARP - 1}")):
                     shared.store(block.warp, lanes[0])
                 block.barrier()
-                whole, ahead = self.neutral(), self.neutral()
+                whole, ahead = self.identity(), self.identity()
                 for number in range(warps):
                     other: list[Value] = [shared.load(w.add(first_warp, number))]
                     mine = w.value(f"icmp ult i64 {number}, {warp}")
@@ -224,7 +224,7 @@ class _Scan:
         w, plan, reducer = self.w, self.plan, self.reducer
         row, chunk, lane, _ = self.row()
         slot = Accumulators(self.context, reducer.wide)
-        slot.store(self.neutral())
+        slot.store(self.identity())
 
         def body(_places: list[tuple[str | int, ...]], values: list[list[Value]], _there: list[str | None]) -> None:
             total = slot.load()
@@ -248,7 +248,7 @@ class _Scan:
             column, rest = w.mod(number, plan.columns), w.div(number, plan.columns)
             chunk, row = w.mod(rest, plan.chunks), w.div(rest, plan.chunks)
             slot = Accumulators(self.context, reducer.wide)
-            slot.store(self.neutral() if totals_only else self.start())
+            slot.store(self.identity() if totals_only else self.start())
             if plan.chunks > 1 and not totals_only:
                 with w.loop(plan.chunks, stem="before") as other, self.emitter.scope():
                     cell = w.add(w.mul(w.add(w.mul(row, plan.chunks), other), plan.columns), column)
@@ -287,7 +287,7 @@ def write_scan(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     memory = None
     if plan.chunks > 1:
         context = fresh_context(i, slots)
-        reducer = Reducer(context.writer, context.emitter(), context.roots[0])
+        reducer = ParallelReducer(context.writer, context.emitter(), context.roots[0])
         memory = ScratchArrays(reducer.wide, plan.rows * plan.chunks * plan.columns)
     kernels = []
     for totals_only in (True, False) if plan.chunks > 1 else (False,):

@@ -6,13 +6,13 @@ Source: algebraic_simplifier.cc, IsNonNegative and IsPositive.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from xla_explorer.compiler.rewriting.patterns import Pattern, operator, uniform_value
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import CONSTANT
 
@@ -114,7 +114,7 @@ def identity_of(name: str | None, start: HloInstruction) -> Reason | None:
     """The initial value leaves everything as it is under the operation (None: the reducer is no single operation)."""
     if name is None:
         return refuse("reducer-not-plain", "the reducer is more than one operation")
-    wanted, value = identity_element(name, start), uniform_value(start)
+    wanted, value = identity_element(name, start.shape.element_type), uniform_value(start)
     if wanted is None or value is None or value != wanted:
         return refuse("start-not-identity", f"%{start.name} is not the identity of {name}")
     return None
@@ -126,38 +126,6 @@ def placed_first(made: HloComputation) -> HloComputation:
     del module.computations[made.name]
     module.computations = {made.name: made, **module.computations}
     return made
-
-
-def lowest(i: HloInstruction) -> Any:
-    """The smallest value of the element type (-inf for floats)."""
-    kind = i.shape.element_type
-    if kind.is_float:
-        return -math.inf
-    return False if kind.is_pred else 0 if kind.is_unsigned else -(1 << (kind.bits - 1))
-
-
-def highest(i: HloInstruction) -> Any:
-    """The largest value of the element type (inf for floats)."""
-    kind = i.shape.element_type
-    if kind.is_float:
-        return math.inf
-    return True if kind.is_pred else (1 << kind.bits) - 1 if kind.is_unsigned else (1 << (kind.bits - 1)) - 1
-
-
-def identity_element(opcode_name: str, i: HloInstruction) -> Any:
-    """The value that leaves the other operand as it is, None when the operation has none here."""
-    kind = i.shape.element_type
-    if opcode_name in ("add", "or", "xor"):
-        return 0
-    if opcode_name == "multiply":
-        return 1
-    if opcode_name == "and":
-        return True if kind.is_pred else (1 << kind.bits) - 1 if kind.is_unsigned else -1
-    if opcode_name == "maximum" and not kind.is_complex:
-        return lowest(i)
-    if opcode_name == "minimum" and not kind.is_complex:
-        return highest(i)
-    return None
 
 
 def same_value(a: HloInstruction, b: HloInstruction) -> bool:

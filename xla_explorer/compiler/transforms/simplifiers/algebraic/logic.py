@@ -15,10 +15,11 @@ from xla_explorer.compiler.rewriting.guards import boolean, real_type
 from xla_explorer.compiler.rewriting.operators import and_, clamp, maximum, minimum, not_, or_, xor
 from xla_explorer.compiler.rewriting.patterns import any_, operator, scalar, splat, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import highest, lowest
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.identity_element import highest_value, lowest_value
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import PrimitiveType
 
 _P = parameters("pred[4]", "x")
 _N = parameters("s32[4]", "x")
@@ -123,19 +124,19 @@ def extremum_of_self(x: HloInstruction) -> HloInstruction:
 
 def is_the_lowest(i: HloInstruction) -> bool:
     """Every element is the smallest value of its type."""
-    return _is_extreme(i, lowest)
+    return _is_extreme(i, lowest_value)
 
 
 def is_the_highest(i: HloInstruction) -> bool:
     """Every element is the largest value of its type."""
-    return _is_extreme(i, highest)
+    return _is_extreme(i, highest_value)
 
 
-def _is_extreme(i: HloInstruction, limit: Callable[[HloInstruction], Any]) -> bool:
+def _is_extreme(i: HloInstruction, limit: Callable[[PrimitiveType], Any]) -> bool:
     if i.opcode.name not in ("constant", "broadcast") or i.shape.element_type.is_complex:
         return False
     value = uniform_value(i)
-    return value is not None and bool(value == limit(i))
+    return value is not None and bool(value == limit(i.shape.element_type))
 
 
 @rule(

@@ -1,0 +1,56 @@
+"""What code for CPUs and GPUs starts a reduction from."""
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReducer
+from xla_explorer.compiler.codegen.elemental import ElementalEmitter
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.reduction import ReductionState
+from xla_explorer.compiler.codegen.llvm_types import scalar_constant, type_is_emitted
+from xla_explorer.hlo.identity_element import identity_element
+from xla_explorer.hlo.primitive_type import F32, PRIMITIVE_TYPES
+from xla_explorer.hlo.shape import array_shape
+from xla_explorer.hlo.text import parse_hlo
+
+TYPES = [t for t in PRIMITIVE_TYPES.values() if t.is_array_type and type_is_emitted(array_shape(t, ())) is None]
+OPCODES = ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
+
+
+def _text(opcode: str, element_type: str, count: int = 8) -> str:
+    return f"""HloModule reduction
+
+f {{
+  a = {element_type}[] parameter(0)
+  b = {element_type}[] parameter(1)
+  ROOT c = {element_type}[] {opcode}(a, b)
+}}
+
+ENTRY main {{
+  x = {element_type}[{count}] parameter(0)
+  start = {element_type}[] parameter(1)
+  ROOT r = {element_type}[] reduce(x, start), dimensions={{0}}, to_apply=f
+}}
+"""
+
+
+@pytest.mark.parametrize("t", TYPES, ids=lambda t: t.name)
+def test_both_targets_start_from_the_identity_element(t):
+    for opcode in OPCODES:
+        if identity_element(opcode, t) is None:
+            continue
+        reduce = parse_hlo(_text(opcode, t.name)).entry.root
+        wide = F32 if t.is_float and t.bits < 32 else t
+        for kind in (ReductionState, ParallelReducer):
+            reducer = kind(FunctionWriter(), ElementalEmitter(FunctionWriter(), {}), reduce)
+            assert (reducer.wide, reducer.identity()) == ([wide], [scalar_constant(identity_element(opcode, wide), wide)])
+
+
+@pytest.mark.parametrize(("element_type", "threads"), [("f32", 1), ("f32", 2), ("c64", 2)])
+def test_a_sum_of_negative_zeros_is_one(element_type, threads):
+    """Parts of a long sum started from zero, those of a complex one with an imaginary part of zero."""
+    count = 70_000
+    x = np.full(count, {"f32": -0.0, "c64": complex(-0.0, -0.0)}[element_type], {"f32": np.float32, "c64": np.complex64}[element_type])
+    result = np.asarray(xe.compile(_text("add", element_type, count), threads=threads)(x, x[0]))
+    assert np.signbit(result.real) and (element_type == "f32" or np.signbit(result.imag))

@@ -1,0 +1,68 @@
+"""One reduce instruction for every target: its inputs, the types it accumulates in, its identity element, how values combine."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.llvm_types import identity_constant
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import F32, PrimitiveType
+
+_SIMPLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
+_EXACT = ("maximum", "minimum")  # never rounded
+
+
+def simple_combiner(computation: HloComputation) -> str | None:
+    """The opcode of a reducer that is one commutative binary operation on its two parameters, else None."""
+    root = computation.root
+    if root.opcode.name in _SIMPLE and len(computation.instructions) == 3:
+        if {o.opcode.name for o in root.operands} == {"parameter"} and root.operands[0] is not root.operands[1]:
+            return root.opcode.name
+    return None
+
+
+class Reducer:
+    """types: of the inputs and results. wide: of accumulators; floats below 32 bits accumulate in f32 where the combiner is simple.
+
+    rounds_each_step: sums and products are rounded to their type after every step, as the combiner says.
+    """
+
+    def __init__(self, w: FunctionWriter, emitter: ElementalEmitter, reduce: HloInstruction, rounds_each_step: bool = False) -> None:
+        self.w, self.emitter, self.reduce = w, emitter, reduce
+        count = len(reduce.operands) // 2
+        self.inputs, self.initial = reduce.operands[:count], reduce.operands[count:]
+        self.combiner = simple_combiner(reduce.to_apply)
+        self.types: list[PrimitiveType] = [i.shape.element_type for i in self.initial]
+        is_small = self.types[0].is_float and self.types[0].bits < 32
+        widened = self.combiner and is_small and (self.combiner in _EXACT or not rounds_each_step)
+        self.wide: list[PrimitiveType] = [F32] if widened else list(self.types)
+        self.flags = "" if rounds_each_step and self.types[0].bits < 32 else "reassoc contract"
+
+    def identity(self) -> list[Value] | None:
+        """The identity element in accumulator types; None where the combiner has none."""
+        found = identity_constant(self.combiner, self.wide[0])
+        return None if found is None else [found]
+
+    def elements(self, index: IndexTuple) -> list[Value]:
+        """The input elements at an index, in accumulator types."""
+        return self.widened([self.emitter.element(i, index) for i in self.inputs])
+
+    def widened(self, values: list[Value]) -> list[Value]:
+        """Values of the input types in accumulator types."""
+        with self.w.from_instruction(self.reduce.id):
+            return [convert_value(self.w, v, t, wide) for v, t, wide in zip(values, self.types, self.wide, strict=True)]
+
+    def join(self, accumulators: list[Value], values: list[Value]) -> list[Value]:
+        """Accumulators with later values, in accumulator types, taken in."""
+        with self.w.from_instruction(self.reduce.id), self.w.fast_math(self.flags):
+            if self.combiner:
+                return [binary_value(self.w, self.combiner, self.wide[0], accumulators[0], values[0])]
+            return self.emitter.inline_scalar_computation(self.reduce.to_apply, [*accumulators, *values])
+
+    def results(self, accumulators: list[Value]) -> list[Value]:
+        """Accumulators in result types."""
+        return [convert_value(self.w, a, wide, t) for a, wide, t in zip(accumulators, self.wide, self.types, strict=True)]

@@ -1,0 +1,74 @@
+"""The identity element of each operation that reduces, and the lowest and highest value of each element type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+
+def identity_element(opcode: str | None, t: PrimitiveType) -> Any:
+    """Return the value that leaves every other operand of a binary operation as it is, or None.
+
+    Parameters
+    ----------
+    opcode
+        `add`, `multiply`, `maximum`, `minimum`, `and`, `or` or `xor`. None (a reducer of several operations) has no identity.
+    t
+        The element type. Of floats, infinities and NaN included, the identity is exact to the bit (-0.0 for sums); products of complex
+        numbers with an infinite part are the exception.
+
+    Examples
+    --------
+    >>> from xla_explorer.hlo.primitive_type import F32, U8
+    >>> identity_element("add", F32), identity_element("minimum", U8), identity_element("and", F32)
+    (-0.0, 255, None)
+    """
+    if t.is_float or t.is_complex:
+        if opcode == "add":
+            return _of_sums(t)
+        if opcode == "multiply":
+            return complex(1.0, 0.0) if t.is_complex else 1.0
+    elif opcode in ("add", "or", "xor", "multiply", "and"):
+        bits = {"multiply": 1, "and": 1 if t.is_pred else -1}.get(opcode, 0)
+        return bool(bits) if t.is_pred else bits % (1 << t.bits) if t.is_unsigned else bits
+    if opcode == "maximum":
+        return lowest_value(t)
+    return highest_value(t) if opcode == "minimum" else None
+
+
+def _of_sums(t: PrimitiveType) -> Any:
+    """Negative zero: only that keeps the sign of a zero. None where the type has no zero."""
+    if t.is_complex:
+        return complex(-0.0, -0.0)
+    stored = t.dtype.type(-0.0)
+    if stored != 0:
+        return None
+    return -0.0 if np.signbit(stored) else 0.0
+
+
+def lowest_value(t: PrimitiveType) -> Any:
+    """Return the value that no other is below (-inf where the type has it), or None for complex types."""
+    if t.is_complex:
+        return None
+    if t.is_float:
+        return _float_limit(t, -1.0)
+    return False if t.is_pred else -(1 << (t.bits - 1)) if t.is_signed else 0
+
+
+def highest_value(t: PrimitiveType) -> Any:
+    """Return the value that no other is above (inf where the type has it), or None for complex types."""
+    if t.is_complex:
+        return None
+    if t.is_float:
+        return _float_limit(t, 1.0)
+    return True if t.is_pred else (1 << (t.bits - t.is_signed)) - 1
+
+
+def _float_limit(t: PrimitiveType, sign: float) -> float:
+    if t.bits >= 16:
+        return sign * np.inf
+    values = np.arange(1 << t.bits, dtype=np.uint8).view(t.dtype).astype(np.float32)
+    return sign * float(np.nanmax(sign * values))
