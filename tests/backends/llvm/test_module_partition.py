@@ -9,7 +9,7 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit, optimize
 from xla_explorer.backends.llvm.module_partition import partition_module, separate_functions
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL
+from xla_explorer.compiler.codegen.ir.effort import Effort, stated_effort
 
 HELPERS = """source_filename = "test"
 @table = private unnamed_addr constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0], align 64
@@ -130,7 +130,7 @@ def test_one_part_is_the_text_itself():
     assert partition_module(text, 1) == [text] and partition_module(text, 4, minimum_lines=10_000) == [text]
 
 
-AS_WRITTEN = """define internal void @matrix(ptr %a) noinline {{
+AS_WRITTEN = """define internal void @matrix(ptr %a) noinline "effort"="final" {{
 entry:
   br label %rows
 rows:
@@ -138,7 +138,7 @@ rows:
 {body}
   %n = add nuw nsw i64 %i, 1
   %c = icmp slt i64 %n, 64
-  br i1 %c, label %rows, label %end, !llvm.loop !1
+  br i1 %c, label %rows, label %end
 end:
   ret void
 }}
@@ -148,9 +148,6 @@ entry:
   call void @matrix(ptr %a)
 {call}  ret i32 0
 }}
-
-!1 = distinct !{{!1, !2}}
-!2 = !{{!"llvm.loop.unroll.disable"}}
 """
 SUM = """define internal void @other(ptr %a) noinline {
 entry:
@@ -178,7 +175,7 @@ def matrix_module(lines: int, other: bool) -> str:
 
 def test_functions_in_final_form_are_a_module_of_their_own() -> None:
     text = matrix_module(200, other=True)
-    rest, finished = separate_functions(text, NO_UNROLL)
+    rest, finished = separate_functions(text, Effort.FINAL)
     assert "define" in rest and "@matrix" in rest and "declare void @matrix(ptr %a)" in rest
     assert "@other" not in finished and "define hidden void @matrix" in finished
     compiled = optimize_and_emit(text)
@@ -190,7 +187,14 @@ def test_functions_in_final_form_are_a_module_of_their_own() -> None:
 
 def test_a_cut_that_does_not_pay_is_not_made() -> None:
     few = matrix_module(20, other=True)
-    assert separate_functions(few, NO_UNROLL) == (few, "")
+    assert separate_functions(few, Effort.FINAL) == (few, "")
     only = matrix_module(200, other=False)
-    assert separate_functions(only, NO_UNROLL) == ("", only)
-    assert separate_functions(SUM, NO_UNROLL) == (SUM, "")
+    assert separate_functions(only, Effort.FINAL) == ("", only)
+    assert separate_functions(SUM, Effort.FINAL) == (SUM, "")
+
+
+def test_the_effort_of_a_function_is_an_attribute() -> None:
+    assert [stated_effort(effort.attribute) for effort in Effort] == list(Effort)
+    grouped = matrix_module(200, other=True).replace(Effort.FINAL.attribute, " #0") + 'attributes #0 = { noinline "effort"="final" }\n'
+    assert "@other" not in separate_functions(grouped, Effort.FINAL)[1]
+    assert separate_functions(grouped, Effort.SHORT) == (grouped, "")

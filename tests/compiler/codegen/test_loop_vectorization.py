@@ -15,8 +15,10 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen import loop_vectorization, program_kernels
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
+from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS, LOOP_REASONS
-from xla_explorer.compiler.codegen.loop_vectorization import vectorized_kernel
+from xla_explorer.compiler.codegen.loop_vectorization import in_vectors, vectorized_kernel
 from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
 from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
 from xla_explorer.foundation.reason import Reason
@@ -254,7 +256,9 @@ def test_a_choice_around_a_loop_leaves_registers_to_llvm():
               "  br i1 %v88, label %loop.9, label %loop.end.10", "loop.end.10:", "  ret void")  # fmt: skip
     assert vectorized_kernel(lines, (None,) * len(lines), WIDE).code == "branches"
     found = vectorized_kernel(lines, (None,) * len(lines), WIDE, "most")
-    assert sum(line.endswith(NO_VECTOR) for line in found.lines) == 2
+    assert sum(line.endswith(NO_VECTOR) for line in found.lines) == len(found.lanes) == 1
+    decision = in_vectors(Kernel(lines, (None,) * len(lines), 1, (0,), (), (), (), 1), WIDE, VectorFunctions(True))
+    assert decision.in_vectors and decision.kernel.effort is Effort.SHORT
 
 
 def test_argmax_keeps_ties_and_nan():

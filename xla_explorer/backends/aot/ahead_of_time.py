@@ -31,7 +31,7 @@ from xla_explorer.hlo.shape import Shape
 
 WEIGHT_BYTES = 1024  # constants from this size on are passed by the caller where weights are passed at all
 # A function that calls across two modules would be visible to the linker; so all is optimised and emitted as one.
-OPTIMIZATION = OptimizationOptions(as_written="", scalar="")
+OPTIMIZATION = OptimizationOptions(by_effort=False)
 _WITHOUT_C_LIBRARY = ("wasm32", "wasm64")
 
 

@@ -25,7 +25,7 @@ from xla_explorer.backends.llvm.target_machine import (
     own_target_machine,
     usable_cores,
 )
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_VECTOR
+from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
@@ -47,10 +47,8 @@ class OptimizationOptions:
     level: 0 to 3, as in -O; also the code generator's level. The vectorisers and the unroller only act from level 1 on.
     loop_unrolling: True lets LLVM unroll whatever it likes; else only loops whose metadata asks for it. Measured on 55 programs,
     True costs a quarter more compile time and gains 1 % of run time: the vectoriser interleaves what profits.
-    as_written: functions that contain this text are in their final form already (the matrix kernels: vectors, tiles and addresses are
-    chosen, nothing is left on the stack); LLVM only generates code for them. Measured: the same code, at 0.6 of the compile time.
-    scalar: functions that contain this text are loops that no vector helps (sorting); LLVM keeps their variables in registers and tidies
-    up, without looking for what is not there. Measured: the same speed, at half of the compile time.
+    by_effort: functions that state an effort (see `Effort`) are modules of their own, and get just that. Measured: the same speed, at
+    0.6 of the compile time of matrix kernels (`final`), and at half of it for sorting (`short`).
     verify: run LLVM's verifier first (about 0.1 us an instruction); this LLVM aborts the process on broken IR.
     """
 
@@ -59,8 +57,7 @@ class OptimizationOptions:
     slp_vectorization: bool = True
     loop_interleaving: bool = True
     loop_unrolling: bool = False
-    as_written: str = NO_UNROLL
-    scalar: str = NO_VECTOR
+    by_effort: bool = True
     verify: bool = True
 
     @classmethod
@@ -73,8 +70,8 @@ class OptimizationOptions:
 
     def cache_key(self) -> str:
         """Text that is equal exactly for options that give equal code."""
-        flags = (self.loop_vectorization, self.slp_vectorization, self.loop_interleaving, self.loop_unrolling)
-        return f"O{self.level}" + "".join("+" if flag else "-" for flag in flags) + f"{self.as_written}/{self.scalar}"
+        flags = (self.loop_vectorization, self.slp_vectorization, self.loop_interleaving, self.loop_unrolling, self.by_effort)
+        return f"O{self.level}" + "".join("+" if flag else "-" for flag in flags)
 
 
 _EFFORTS = {
@@ -180,9 +177,9 @@ def optimize_and_emit(ir_text: str, description: TargetDescription | None = None
 
 def modules_to_compile(ir_text: str, options: OptimizationOptions, parts: int = 1) -> list[tuple[str, str]]:
     """The modules to compile, each with what is done to it before code generation: `default`, `short` or `none`."""
-    ordinary, written = separate_functions(ir_text, options.as_written) if options.as_written else (ir_text, "")
-    ordinary, scalar = separate_functions(ordinary, options.scalar) if options.scalar and ordinary else (ordinary, "")
-    return [(text, passes) for whole, passes in ((ordinary, "default"), (written, "none"), (scalar, "short")) if whole
+    ordinary, final = separate_functions(ir_text, Effort.FINAL) if options.by_effort else (ir_text, "")
+    ordinary, short = separate_functions(ordinary, Effort.SHORT) if options.by_effort and ordinary else (ordinary, "")
+    return [(text, passes) for whole, passes in ((ordinary, "default"), (final, "none"), (short, "short")) if whole
             for text in (partition_module(whole, parts) if parts > 1 else [whole])]
 
 

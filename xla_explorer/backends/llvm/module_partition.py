@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from xla_explorer.compiler.codegen.ir.effort import Effort, stated_effort
+
 _NAME = r'@(?:"[^"]*"|[-\w.$]+)'
 _REFERENCE = re.compile(_NAME)
 _DEFINED = re.compile(rf"^define\b[^@]*({_NAME})")
@@ -28,6 +30,7 @@ class _Definition:
     text: str
     references: frozenset[str]
     copied: bool
+    effort: Effort = Effort.DEFAULT
 
 
 def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> list[str]:
@@ -55,23 +58,23 @@ def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> l
     return _write_parts(bins, entities)
 
 
-def separate_functions(ir_text: str, mark: str, *, minimum_lines: int = 100, small_rest: int = 60) -> tuple[str, str]:
-    """Two modules: the functions without `mark` in their text, and those with it; either may be empty.
+def separate_functions(ir_text: str, effort: Effort, *, minimum_lines: int = 100, small_rest: int = 60) -> tuple[str, str]:
+    """Two modules: the functions that need another effort, and those that need this one; either may be empty.
 
-    All is one module where a cut is not possible, or does not pay: the marked functions have less than `minimum_lines`, or the others
-    have less than `small_rest` and nothing but calls in loops (they then count as marked).
+    All is one module where a cut is not possible, or does not pay: the latter have less than `minimum_lines`, or the others
+    have less than `small_rest` and nothing but calls in loops (they then count as the latter).
     """
-    entities = _split(ir_text) if mark in ir_text else None
+    entities = _split(ir_text) if effort.attribute in ir_text else None
     if entities is None:
         return ir_text, ""
     own = [function for function in entities[0].values() if not function.copied]
-    marked = [function for function in own if mark in function.text]
-    others = [function for function in own if mark not in function.text]
+    wanted = [function for function in own if function.effort is effort]
+    others = [function for function in own if function.effort is not effort]
     if sum(function.text.count("\n") for function in others) < small_rest and not any(_works_in_loops(f, entities[0]) for f in others):
         return "", ir_text
-    if sum(function.text.count("\n") for function in marked) < minimum_lines:
+    if sum(function.text.count("\n") for function in wanted) < minimum_lines:
         return ir_text, ""
-    first, second = _write_parts([others, marked], entities)
+    first, second = _write_parts([others, wanted], entities)
     return first, second
 
 
@@ -160,11 +163,13 @@ def _split(ir_text: str) -> _Entities | None:
             return None
         else:
             rest.append(line)
-    # Attributes in groups decide whether a function is copied.
-    inline_groups = {line.split()[1] for line in rest if line.startswith("attributes ") and _COPIED.search(line)}
+    # Attributes in groups decide whether a function is copied, and what effort it needs.
+    groups = {line.split()[1]: line for line in rest if line.startswith("attributes ")}
     for function in functions.values():
         header = function.text.split("\n", 1)[0]
-        function.copied = bool(_COPIED.search(header)) or bool(inline_groups & set(_ATTRIBUTES.findall(header)))
+        attributes = " ".join([header, *[groups.get(name, "") for name in _ATTRIBUTES.findall(header)]])
+        function.copied = bool(_COPIED.search(attributes))
+        function.effort = stated_effort(attributes)
     return functions, declarations, constants, rest
 
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from xla_explorer.compiler.codegen.ir.effort import Effort
+
 # Loops of constant, small extent become straight-line code; LLVM unrolls nothing else (see `OptimizationOptions`).
 UNROLLED_ITERATIONS = 9
 UNROLLED_LINES = 300
 # Metadata that kernels hang on branches and stores; whoever assembles a module defines what its lines name (`metadata_definitions`).
-NO_UNROLL = ", !llvm.loop !1"  # for loops of kernels in their final form, which LLVM only generates code for
+NO_UNROLL = ", !llvm.loop !1"  # for loops in their final form: see `Effort.FINAL`
 UNROLL = ", !llvm.loop !3"
 UNROLL_BY_4 = ", !llvm.loop !5"  # for scalar loops, whose iterations overlap when they stand side by side
 NONTEMPORAL = ", !nontemporal !7"  # for stores past the cache
-NO_VECTOR = ", !llvm.loop !20"  # for loops of kernels that are scalar by their nature
+NO_VECTOR = ", !llvm.loop !20"  # for loops that are scalar by their nature: see `Effort.SHORT`
 # For the loops of `while`: without metadata of their own, LLVM gives them that of an inner loop which ends where they go back.
 WHILE = ", !llvm.loop !30"
 _METADATA = {
@@ -28,6 +30,7 @@ _METADATA = {
     NO_VECTOR: ("!20 = distinct !{!20, !21}", '!21 = !{!"llvm.loop.vectorize.enable", i1 false}'),
     WHILE: ("!30 = distinct !{!30, !31}", '!31 = !{!"llvm.loop.unroll.disable"}'),
 }
+_EFFORTS = {NO_UNROLL: Effort.FINAL, NO_VECTOR: Effort.SHORT}  # of a function with such a loop
 Index = "str | int"  # an i64 SSA name, or a constant that Python folds
 
 
@@ -41,17 +44,19 @@ class FunctionWriter:
     """Writes one function. `origin` is the id of the HLO instruction that the next lines belong to.
 
     unroll: mark short loops to be unrolled.
+    effort: what LLVM's optimiser must do to the function.
     saturates: the target converts floats to integers with saturation in one instruction, in whatever it uses for vectors.
     keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet, and its own NaNs end in 16 zeros.
     """
 
     __slots__ = (
-        "_block", "_counter", "_entry_lines", "_kept_loops", "_repeated_lines", "_spans", "declarations", "float_flags",
+        "_block", "_counter", "_entry_lines", "_kept_loops", "_repeated_lines", "_spans", "declarations", "effort", "float_flags",
         "keeps_nan_payloads", "lines", "origin", "origins", "saturates", "unroll", "uses_math",
     )  # fmt: skip
 
     def __init__(self, unroll: bool = False) -> None:
         self.unroll = unroll
+        self.effort = Effort.DEFAULT
         self._kept_loops = 0
         self._spans: dict[tuple[str | int, str | int], int] = {}
         self._repeated_lines = 0  # how many more lines the unrolled loops so far stand for
@@ -243,6 +248,11 @@ class FunctionWriter:
                 self._repeated_lines += (iterations - 1) * size
         if metadata != UNROLL:
             self._kept_loops += 1
+        self.end_loop(condition, label, end, metadata)
+
+    def end_loop(self, condition: str, label: str, end: str, metadata: str) -> None:
+        """Branch back to `label` where the condition holds. The effort of the function follows from the metadata of its loops."""
+        self.effort = max(self.effort, _EFFORTS.get(metadata, Effort.DEFAULT))
         self.do(f"br i1 {condition}, label %{label}, label %{end}{metadata}")
         self.start_block(end)
 

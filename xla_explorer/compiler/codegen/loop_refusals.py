@@ -26,7 +26,6 @@ LOOP_REASONS: dict[str, str] = {
     "choice-in-a-loop": "an innermost loop of the kernel holds a choice, out of which LLVM may take it",
     "uncounted-loop": "the kernel has a loop that does not count",
     "no-loop": "the kernel has no loop that counts up by one",
-    "nothing-to-mark": "no loop is left that could tell LLVM to leave the vectors alone",
 }
 # What keeps a whole kernel from being tried.
 KERNEL_REASONS: dict[str, str] = {

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_VECTOR, metadata_definitions
+from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS, LOOP_REASONS, RefusedLoop
 from xla_explorer.compiler.codegen.target import CodegenTarget
@@ -61,7 +62,7 @@ def little_code(kernels: Sequence[Kernel]) -> Reason | None:
 
 def is_written(made: Kernel) -> bool:
     """Whether the writer of a kernel chose the vectors itself."""
-    return any(line.endswith(NO_UNROLL) for line in made.lines)
+    return made.effort is Effort.FINAL
 
 
 def may_read_pairs(made: Kernel) -> bool:
@@ -72,7 +73,7 @@ def may_read_pairs(made: Kernel) -> bool:
 
 def is_scalar(made: Kernel) -> bool:
     """Whether the writer of a kernel says that most of its loops are scalar by their nature."""
-    return any(line.endswith(NO_VECTOR) for line in made.lines)
+    return made.effort is Effort.SHORT
 
 
 def in_vectors(made: Kernel, target: CodegenTarget, library: VectorFunctions) -> VectorDecision:
@@ -99,6 +100,7 @@ def in_vectors(made: Kernel, target: CodegenTarget, library: VectorFunctions) ->
         lines=tuple(found.lines), origins=tuple(found.origins), math=still_called,
         declarations=tuple(dict.fromkeys((*made.declarations, *found.declarations, *library.declarations))),
         globals=tuple(dict.fromkeys((*made.globals, *metadata_definitions(found.lines)))),
+        effort=Effort.FINAL if mode == "all" else Effort.SHORT,
     )  # fmt: skip
     return VectorDecision(kernel, True, _done(found), found.pairs)
 
@@ -156,23 +158,12 @@ def vectorized_kernel(lines: tuple[str, ...], origins: tuple[int | None, ...], t
         return refused.reason
     if not found:
         return next((_of_loop(label, reason) for label, reason in kernel.left.items()), RefusedLoop("no-loop").reason)
-    return kernel if mode == "all" or _marked(kernel) else RefusedLoop("nothing-to-mark").reason
+    return kernel
 
 
 def _of_loop(label: str, reason: Reason) -> Reason:
     name = label.removesuffix(":")
     return Reason(reason.code, f"{name}: {reason.message}", {"loop": name, **reason.facts})
-
-
-def _marked(kernel: VectorizedKernel) -> bool:
-    """Mark a loop that stays, so that the kernel gets the short list of passes; False where there is none to mark."""
-    loops = {line.removesuffix(":") for line, following in zip(kernel.lines, kernel.lines[1:], strict=False) if PHI.fullmatch(following)}
-    for number, line in enumerate(kernel.lines):
-        back = BACK.fullmatch(line)
-        if back is not None and back[2] in loops and not back[4]:
-            kernel.lines[number] = line + NO_VECTOR
-            return True
-    return any(line.endswith(NO_VECTOR) for line in kernel.lines)
 
 
 def _few_iterations(lines: tuple[str, ...], position: int, end: int) -> bool:

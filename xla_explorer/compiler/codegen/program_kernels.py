@@ -166,8 +166,8 @@ class ProgramKernels:
             parameters += [f"ptr noalias %table{k}" for k in range(len(made.tables))]
             parameters += ["ptr noalias %scratch"] if made.scratch_bytes else []
             parameters += ["i64 %part"] if made.parts > 1 else []
-            inlining = "alwaysinline" if kernel.tiny else "noinline"
-            lines += [f"define internal void @{function}({', '.join(parameters)}) {inlining} nounwind {{", "entry:", *made.lines, "}", ""]
+            attributes = ("alwaysinline" if kernel.tiny else "noinline") + " nounwind" + made.effort.attribute
+            lines += [f"define internal void @{function}({', '.join(parameters)}) {attributes} {{", "entry:", *made.lines, "}", ""]
             origins += [instruction, instruction, *made.origins, instruction, None]
             if function in self.threaded:
                 share = share_function(function, made)

@@ -11,6 +11,7 @@ from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FU
 from xla_explorer.compiler.codegen.elemental.emission_count import emission_is_bounded
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter, metadata_definitions
+from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels.shares import Shares
 from xla_explorer.compiler.codegen.kernels.thread_number import thread_number
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
@@ -29,6 +30,7 @@ class Kernel(NamedTuple):
     tables: read-only data that code generation computed; a parameter `%table<k>` each.
     scratch_bytes: memory of its own that it needs while it runs; when not zero, one more parameter `%scratch` points to it.
     parts: when not one, a last parameter `i64 %part` says which share of the work a call does; each needs its own scratch memory.
+    effort: what LLVM's optimiser must do to it.
     phases: calls of each phase (see `Shares.phase`), in the order of `%part`; all of them use the same scratch memory. Empty: no phases.
     """
 
@@ -44,6 +46,7 @@ class Kernel(NamedTuple):
     tables: tuple[bytes, ...] = ()
     parts: int = 1
     phases: tuple[int, ...] = ()
+    effort: Effort = Effort.DEFAULT
 
 
 class KernelContext:
@@ -191,6 +194,7 @@ class KernelContext:
             tuple(self.tables),
             self.shares.parts,
             tuple(self.shares.phases),
+            self.writer.effort,
         )
 
 

@@ -217,8 +217,7 @@ class TileWriter:
             w.lines[first + 1 + k] = f"  {name} = phi {self.vector} [ {start}, %{before} ], [ {back}, %{w.block} ]"
         metadata = NO_UNROLL if inner or known_late or extent * len(sums) > UNROLLED else ""
         again = w.value(f"icmp ult i64 {following}, {known_late or extent}")
-        w.do(f"br i1 {again}, label %{label}, label %{end}{metadata}")
-        w.start_block(end)
+        w.end_loop(again, label, end, metadata)
         return after
 
     def _step(self, sums: list[str], a: str, a_row: int, b: str) -> list[str]:

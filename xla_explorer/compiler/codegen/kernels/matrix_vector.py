@@ -132,8 +132,7 @@ class RowProductWriter:
         for k, (name, back) in enumerate(zip(names, after, strict=True)):
             w.lines[first + 1 + k] = f"  {name} = phi {vector} [ {sums[k]}, %{before} ], [ {back}, %{label} ]"
         again = w.value(f"icmp ult i64 {following}, {done}")
-        w.do(f"br i1 {again}, label %{label}, label %{end}{NO_UNROLL}")
-        w.start_block(end)
+        w.end_loop(again, label, end, NO_UNROLL)
         return after
 
 

@@ -1,0 +1,1 @@
+"""Typed SSA records that kernels are written in, and their text as LLVM IR."""
