@@ -14,6 +14,7 @@ from xla_explorer.explorer.sessions.isolation.failure import IsolatedCrashError,
 from xla_explorer.explorer.sessions.loading import LoadError, NotAModuleError
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import MissingExtraError
+from xla_explorer.frontends.protobuf import ProtoError
 from xla_explorer.frontends.stablehlo import StablehloError, StablehloUnsupportedError
 from xla_explorer.frontends.xla_dump import DumpError
 from xla_explorer.hlo.builder.errors import HloBuilderError
@@ -42,6 +43,7 @@ __all__ = [
     "NotThereError",
     "PassFailedError",
     "PipelineSyntaxError",
+    "ProtoError",
     "RandomArgumentError",
     "StablehloError",
     "StablehloUnsupportedError",

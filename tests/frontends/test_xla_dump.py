@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
+from tests.frontends.hlo_proto.messages import message
 from tests.support.pace import processor_seconds
+from xla_explorer.frontends.hlo_proto import schema
 from xla_explorer.frontends.xla_dump import DumpError
 from xla_explorer.frontends.xla_dump.buffer_assignment import parse_buffer_assignment
 
@@ -180,7 +182,36 @@ def test_a_number_that_ends_a_name_stays(tmp_path: Path) -> None:
     assert set(module.llvm) == {("", "no"), ("a_kernel", "with"), ("18", "no")}
 
 
-def test_a_dump_of_protos_says_so(tmp_path: Path) -> None:
-    (tmp_path / "module_0000.jit_f.before_optimizations.hlo.pb").write_bytes(b"\x0a\x01m")
-    with pytest.raises(DumpError, match="protos only"):
-        xe.load(tmp_path)
+PROTO_OF_F = message(
+    schema.MODULE,
+    name="jit_f",
+    entry_computation_id=1,
+    computations=[
+        message(
+            schema.COMPUTATION,
+            name="main",
+            id=1,
+            root_id=2,
+            instructions=[
+                message(schema.INSTRUCTION, name="x", opcode="parameter", id=1, shape=message(schema.SHAPE, element_type=11)),
+                message(schema.INSTRUCTION, name="r", opcode="negate", id=2, operand_ids=[1], shape=message(schema.SHAPE, element_type=11)),
+            ],
+        )
+    ],
+)
+
+
+def test_a_dump_of_protos_is_read(tmp_path: Path) -> None:
+    for kind in ("before_optimizations", "0001.pipe.after_dce.before_cse", "cpu_after_optimizations"):
+        (tmp_path / f"module_0000.jit_f.{kind}.hlo.pb").write_bytes(PROTO_OF_F)
+    dump = xe.load(tmp_path)
+    assert dump.folder.module().hlo_files == 3
+    assert dump.session().module.entry.root.name == "r"
+
+
+def test_of_a_text_and_a_proto_the_text_is_read(tmp_path: Path) -> None:
+    for kind in ("before_optimizations", "0001.pipe.after_dce.before_cse"):
+        (tmp_path / f"module_0000.jit_f.{kind}.hlo.pb").write_bytes(b"not read")
+        (tmp_path / f"module_0000.jit_f.{kind}.txt").write_text(BEFORE)
+    module = xe.load(tmp_path).folder.module()
+    assert module.hlo_files == 2 and {p.path.suffix for p in module.passes} == {".txt"} and module.before.suffix == ".txt"

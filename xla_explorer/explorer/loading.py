@@ -12,8 +12,8 @@ from xla_explorer.explorer.xla_dump import XlaDump
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a module from a file.
 
-    HLO text (`.hlo`, `.txt`), StableHLO or MHLO (`.mlir` as text; as bytecode or portable artifact with the extra `jax`), also gzipped
-    (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`.
+    HLO text (`.hlo`, `.txt`), HLO protos (`.hlo.pb`: HloModuleProto, HloProto, HloSnapshot), StableHLO or MHLO (`.mlir` as text; bytecode
+    or portable artifacts with the extra `jax`), also gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`.
 
     Parameters
     ----------
@@ -31,6 +31,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         The text is malformed; with the place in the file.
     LoadError
         The file does not exist, cannot be read, or unpacks to more bytes than the environment's XLA_EXPLORER_LARGEST_FILE (1 GiB).
+    ProtoError
+        A serialized proto that is cut off, or holds no HLO module.
     DumpError
         The folder holds no dump.
     StablehloError

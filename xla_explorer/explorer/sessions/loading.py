@@ -9,6 +9,7 @@ from typing import Any
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
+from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
 from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -17,7 +18,7 @@ from xla_explorer.hlo.text import parse_hlo
 _MLIR = re.compile(r"(?:\s++|//[^\n]*+)*+(?:#[\w$]+\s*=|module\b(?!\s*\()|func(?:\.func)?\s|\"builtin\.module\"|\{-#)")
 
 # A file's name where a text is wanted, though no such file is there: a module has blanks and braces.
-_PATH = re.compile(r"[^\s{}=]+\.(?:hlo|txt|mlir|mlirbc|stablehlo|mhlo|gz)", re.IGNORECASE)
+_PATH = re.compile(r"[^\s{}=]+\.(?:hlo|txt|mlir|mlirbc|stablehlo|mhlo|pb|gz)", re.IGNORECASE)
 
 _MLIR_SUFFIXES = {".mlir", ".mlirbc", ".stablehlo", ".mhlo"}
 _BYTECODE = b"ML\xefR"
@@ -38,7 +39,7 @@ def load_module(path: str | os.PathLike[str]) -> HloModule:
     try:
         if path.is_dir():
             return read_stages(DumpFolder(path).module())[1]
-        raw = read_file(path, hint="give the path of a file of HLO text (.hlo, .txt, also .gz)")
+        raw = read_file(path, hint="give the path of a file of HLO text (.hlo, .txt) or of a proto (.hlo.pb), also gzipped (.gz)")
     except FileReadError as problem:
         raise LoadError(problem.message, problem.hint) from None
     except (OSError, ValueError) as problem:  # a name that no file can have
@@ -57,7 +58,10 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 
 
 def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> HloModule:
-    """A module from what a file (or standard input) held: HLO or MLIR text, MLIR bytecode, each also gzipped. mlir: its name says MLIR."""
+    """A module from what a file (or standard input) held: HLO or MLIR text, an HLO proto, MLIR bytecode, each also gzipped.
+
+    mlir: its name says MLIR.
+    """
     try:
         raw = unpacked_bytes(raw, filename or "the module")
     except FileReadError as problem:
@@ -71,6 +75,8 @@ def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> 
             f"{filename or 'this'} holds MLIR bytecode inside another format, such as what jax.export's Exported.serialize() gives",
             "write exported.mlir_module_serialized to a file and load that",
         )
+    if looks_like_proto(raw):
+        return read_hlo_proto(raw, filename).module
     if mlir:
         from xla_explorer.frontends.stablehlo import parse_stablehlo
 

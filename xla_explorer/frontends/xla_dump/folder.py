@@ -17,7 +17,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 # A time stamp may stand in front; `.gz` and a missing pass part (copy insertion writes without `before`) are seen too.
 _NAME = re.compile(r"(?:(?P<time>\d{10,})\.)?module_(?P<number>\d+)\.(?P<name>.+)\Z")
-_PASS = re.compile(r"(?P<number>\d{4,})\.(?P<pipeline>.+?)\.after_(?P<name>.+?)(?:\.before_(?P<next>.+?))?\.(?:txt|hlo)(?:\.gz)?\Z")
+_PASS = re.compile(r"(?P<number>\d{4,})\.(?P<pipeline>.+?)\.after_(?P<name>.+?)(?:\.before_(?P<next>.+?))?\.(?:txt|hlo|hlo\.pb)(?:\.gz)?\Z")
 _PLAIN = {"before_optimizations": "before", "after_optimizations": "after"}
 _LLVM = re.compile(r"(?:(?P<kernel>.+)\.)?ir-(?P<when>no|with)-opt\.ll\Z")
 
@@ -86,11 +86,7 @@ class DumpFolder:
             self._add(number, found_files)
         self.modules = {k: m for k, m in self.modules.items() if m.hlo_files}
         if not self.modules:
-            protos = any(name.endswith(".hlo.pb") for name in names)
-            what = "no XLA dump (no files named module_NNNN.NAME...)"
-            if protos:
-                what = "a dump of protos only (module_NNNN.NAME...hlo.pb), and texts are read"
-            raise DumpError(f"{self.path} holds {what}",
+            raise DumpError(f"{self.path} holds no XLA dump (no files named module_NNNN.NAME...)",
                             "dump with XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*'")
         for module in self.modules.values():
             module.passes.sort()
@@ -109,13 +105,17 @@ class DumpFolder:
     def _file(module: DumpedModule, kind: str, path: Path) -> None:
         found = _PASS.match(kind)
         if found:
-            module.passes.append(DumpedPass(int(found["number"]), found["pipeline"], found["name"], found["next"] or "", path))
+            dumped = DumpedPass(int(found["number"]), found["pipeline"], found["name"], found["next"] or "", path)
+            # A proto and a text of one module follow each other in the order of names; the text is what people have seen.
+            if module.passes and module.passes[-1][:4] == dumped[:4]:
+                module.passes.pop()
+            module.passes.append(dumped)
             return
         found = _LLVM.match(kind)
         if found:
             module.llvm[found["kernel"] or "", found["when"]] = path
             return
-        stem = re.sub(r"\.(?:txt|hlo)(?:\.gz)?\Z", "", kind)
+        stem = re.sub(r"\.(?:txt|hlo|hlo\.pb)(?:\.gz)?\Z", "", kind)
         for ending, attribute in _PLAIN.items():
             if stem.endswith(ending):
                 setattr(module, attribute, path)

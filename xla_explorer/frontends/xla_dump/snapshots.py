@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xla_explorer.foundation.file_reading import read_file
+from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.frontends.xla_dump.folder import DumpedModule, DumpError
 from xla_explorer.hlo.analysis.module_matching import match_modules
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
@@ -25,7 +26,7 @@ class DumpedStage(NamedTuple):
 def read_stages(
     dumped: DumpedModule, source: HloModule | None = None, prepare: Callable[[HloModule], None] | None = None
 ) -> tuple[list[DumpedStage], HloModule]:
-    """Every HLO text of the module, and the last as a module. An instruction keeps its id from text to text.
+    """Every HLO text or proto of the module, and the last as a module. An instruction keeps its id from text to text.
 
     Identity is recovered by name and opcode first, by structure where names do not tell (see `hlo.analysis.module_matching`). source: the
     module that was compiled, where it is known: its instructions lend their ids to the first text. prepare: is given each module first.
@@ -38,7 +39,7 @@ def read_stages(
     previous = source
     for pipeline, name, path in files:
         assert path is not None
-        module = parse_hlo(read_file(path, hint="dump the program again"), path.name)
+        module = read_module(path)
         if prepare is not None:
             prepare(module)
         if previous is not None:
@@ -46,8 +47,14 @@ def read_stages(
         stages.append(DumpedStage(pipeline, name, module.snapshot(), path))
         previous = module
     if not stages or previous is None:
-        raise DumpError(f"{dumped.name} has no HLO text in the dump", "dump with --xla_dump_hlo_as_text")
+        raise DumpError(f"{dumped.name} has no HLO in the dump", "dump with --xla_dump_hlo_as_text")
     return stages, previous
+
+
+def read_module(path: Path) -> HloModule:
+    """The module of one file of a dump, text or proto."""
+    raw = read_file(path, hint="dump the program again")
+    return read_hlo_proto(raw, path.name).module if ".pb" in path.suffixes else parse_hlo(raw, path.name)
 
 
 def adopt_identities(previous: HloModule, following: HloModule) -> None:

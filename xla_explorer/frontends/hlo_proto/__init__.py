@@ -1,0 +1,8 @@
+"""Reads HLO protos: what XLA's dumps (`.hlo.pb`), profiles and tools exchange, without jaxlib or TensorFlow.
+
+`read_hlo_proto` takes the bytes of an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot.
+"""
+
+from xla_explorer.frontends.hlo_proto.reader import HloProtoContents, looks_like_proto, read_hlo_proto
+
+__all__ = ["HloProtoContents", "looks_like_proto", "read_hlo_proto"]

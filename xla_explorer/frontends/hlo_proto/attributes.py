@@ -1,0 +1,393 @@
+"""Attributes of an instruction in a proto as HLO text: one row for each attribute, a function from the proto to its value's text.
+
+None means that the attribute is absent; the text of a default is left to the parser, which forgets it. The opcode's row in `hlo/opcodes`
+says which attributes an instruction has. Source: hlo_instruction.cc CreateFromProto, PrintExtraAttributes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from xla_explorer.frontends.hlo_proto import schema
+from xla_explorer.frontends.hlo_proto.shapes import joined, shape_text
+from xla_explorer.frontends.hlo_proto.shardings import device_groups_text, sharding_text
+from xla_explorer.frontends.protobuf import Message, MessageType, ProtoError
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
+from xla_explorer.hlo.text.strings import quoted_string
+
+AttributeText = Callable[[Message], str | None]
+_WORD: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
+
+
+def _choice(what: str, number: int, *words: str) -> str:
+    if not 0 <= number < len(words):
+        raise ProtoError(f"{what} {number} is not known", "read the file with a newer version of xla_explorer")
+    return words[number]
+
+
+def _word(field: str) -> AttributeText:
+    """A string that stands without quotes."""
+
+    def text(i: Message) -> str | None:
+        word = i.text(field)
+        if word and _WORD.fullmatch(word) is None:
+            raise ProtoError(f"{i.kind.name}.{field} must be a word, got {word[:40]!r}", "check that the file holds an HLO module")
+        return word or None
+
+    return text
+
+
+def _string(field: str) -> AttributeText:
+    return lambda i: quoted_string(i.text(field)) if i.has(field) else None
+
+
+def _number(field: str) -> AttributeText:
+    return lambda i: str(i.number(field))
+
+
+def _flag(field: str) -> AttributeText:
+    return lambda i: "true" if i.flag(field) else "false"
+
+
+def _numbers(field: str) -> AttributeText:
+    return lambda i: f"{{{joined(i.numbers(field))}}}"
+
+
+def _inside(field: str, kind: MessageType, read: AttributeText) -> AttributeText:
+    """What `read` finds in the message of a field."""
+
+    def text(i: Message) -> str | None:
+        found = i.message(field, kind)
+        return None if found is None else read(found)
+
+    return text
+
+
+def _counted(field: str) -> AttributeText:
+    """A count of at least 1: older protos leave it out."""
+    return lambda i: str(max(i.number(field), 1))
+
+
+def _dimension(i: Message) -> str | None:
+    dimensions = i.numbers("dimensions")
+    return str(dimensions[0]) if dimensions else None
+
+
+def _dot(field: str) -> AttributeText:
+    read = _numbers(field)
+    plain = _inside("dot_dimension_numbers", schema.DOT_DIMENSIONS, read)
+    ragged = _inside("ragged_dot_dimension_numbers", schema.RAGGED_DOT_DIMENSIONS, plain)
+    return lambda i: ragged(i) if i.has("ragged_dot_dimension_numbers") else plain(i)
+
+
+def _ragged(field: str) -> AttributeText:
+    return _inside("ragged_dot_dimension_numbers", schema.RAGGED_DOT_DIMENSIONS, _numbers(field))
+
+
+def _gather(field: str, read: Callable[[str], AttributeText] = _numbers) -> AttributeText:
+    return _inside("gather_dimension_numbers", schema.GATHER_DIMENSIONS, read(field))
+
+
+def _scatter(field: str) -> AttributeText:
+    return _inside("scatter_dimension_numbers", schema.SCATTER_DIMENSIONS, _numbers(field))
+
+
+def _index_vector_dim(i: Message) -> str | None:
+    scatter = _inside("scatter_dimension_numbers", schema.SCATTER_DIMENSIONS, _number("index_vector_dim"))
+    return _gather("index_vector_dim", _number)(i) or scatter(i)
+
+
+def _slices(i: Message) -> str:
+    found = []
+    for one in i.messages("slice_dimensions", schema.SLICE_DIMENSION):
+        stride = one.number("stride")
+        found.append(f"[{one.number('start')}:{one.number('limit')}" + (f":{stride}]" if stride != 1 else "]"))
+    return "{" + ", ".join(found) + "}"
+
+
+def _padding(config: Message) -> str:
+    parts = [
+        "_".join([str(one.number(name)) for name in ("edge_padding_low", "edge_padding_high", "interior_padding")])
+        for one in config.messages("dimensions", schema.PADDING_DIMENSION)
+    ]
+    return "x".join(parts)
+
+
+def _window(window: Message) -> str | None:
+    dimensions = list(window.messages("dimensions", schema.WINDOW_DIMENSION))
+    if not dimensions:
+        return None
+    rows = [
+        ("size", [str(d.number("size")) for d in dimensions]),
+        ("stride", [str(d.number("stride")) for d in dimensions]),
+        ("pad", [f"{d.number('padding_low')}_{d.number('padding_high')}" for d in dimensions]),
+        ("lhs_dilate", [str(max(d.number("base_dilation"), 1)) for d in dimensions]),
+        ("rhs_dilate", [str(max(d.number("window_dilation"), 1)) for d in dimensions]),
+        ("rhs_reversal", [str(d.number("window_reversal")) for d in dimensions]),
+    ]
+    return "{" + " ".join([f"{name}={'x'.join(values)}" for name, values in rows]) + "}"
+
+
+def _dim_labels(numbers: Message) -> str:
+    def labels(spatial: str, first: str, first_letter: str, second: str, second_letter: str) -> str:
+        places = {numbers.number(first): first_letter, numbers.number(second): second_letter}
+        places.update({place: str(number) for number, place in enumerate(numbers.numbers(spatial))})
+        last = max(places)
+        if not 0 <= min(places) <= last < 64:
+            raise ProtoError(f"ConvolutionDimensionNumbers has the dimension {last}", "check that the file is complete")
+        return "".join([places.get(place, "?") for place in range(last + 1)])
+
+    given = labels("input_spatial_dimensions", "input_batch_dimension", "b", "input_feature_dimension", "f")
+    kernel = labels("kernel_spatial_dimensions", "kernel_input_feature_dimension", "i", "kernel_output_feature_dimension", "o")
+    output = labels("output_spatial_dimensions", "output_batch_dimension", "b", "output_feature_dimension", "f")
+    return f"{given}_{kernel}->{output}"
+
+
+def _precisions(config: Message) -> str | None:
+    words = [_choice("Precision", one, "default", "high", "highest") for one in config.numbers("operand_precision")]
+    return "{" + ",".join(words) + "}" if words else None
+
+
+# Source: xla_data.proto PrecisionConfig.Algorithm.
+_DOT_ALGORITHMS: Final = (
+    "unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum", "dot_f16_f16_f16", "dot_f16_f16_f32", "dot_bf16_bf16_bf16",
+    "dot_bf16_bf16_f32", "dot_bf16_bf16_f32_x3", "dot_bf16_bf16_f32_x6", "dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32",
+    "dot_f64_f64_f64", "dot_bf16_bf16_f32_x9",
+)  # fmt: skip
+
+
+def _algorithm(i: Message) -> str | None:
+    if i.text("opcode") == "rng-bit-generator":
+        return _choice("RandomAlgorithm", i.number("rng_algorithm"), "rng_default", "rng_three_fry", "rng_philox")
+    config = i.message("precision_config", schema.PRECISION_CONFIG)
+    number = config.number("algorithm") if config is not None else 0
+    return _choice("PrecisionConfig.Algorithm", number, *_DOT_ALGORITHMS) if number else None
+
+
+def _sparsity(config: Message) -> str | None:
+    parts = []
+    for side in ("lhs", "rhs"):
+        if (one := config.message(side, schema.TENSOR_SPARSITY)) is not None:
+            ratio = f"{one.number('num_non_zero')}x{one.number('block_size')}"
+            parts.append(f"{side}={{sparsity={ratio} dimension={one.number('dimension')} stride={one.number('stride')}}}")
+    return "{" + " ".join(parts) + "}" if parts else None
+
+
+def comparison_type(i: Message, operand_type: str) -> str | None:
+    """The type of a comparison; None where the element type of the operands implies it."""
+    kind = PRIMITIVE_TYPES.get(operand_type)
+    implied = "FLOAT" if kind is None or kind.is_float or kind.is_complex else "SIGNED" if kind.is_signed else "UNSIGNED"
+    given = _word("comparison_type")(i)
+    return None if given == implied else given
+
+
+def _accuracy(accuracy: Message) -> str | None:
+    tolerance = accuracy.message("tolerance", schema.TOLERANCE)
+    if tolerance is not None:
+        atol, rtol = (f"{tolerance.real(name):g}" for name in ("atol", "rtol"))
+        return f"{{tolerance={{atol={atol},rtol={rtol},ulps={tolerance.number('ulps')}}}}}"
+    return f"{{mode={_choice('ResultAccuracy.Mode', accuracy.number('mode'), 'default', 'highest')}}}"
+
+
+def _lower(i: Message) -> str | None:
+    read = _flag("lower")
+    return _inside("triangular_solve_options", schema.TRIANGULAR_SOLVE, read)(i) or _inside("cholesky_options", schema.CHOLESKY, read)(i)
+
+
+def _triangular(field: str) -> AttributeText:
+    return _inside("triangular_solve_options", schema.TRIANGULAR_SOLVE, _flag(field))
+
+
+def _transpose_a(options: Message) -> str:
+    words = ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+    return _choice("TriangularSolveOptions.Transpose", options.number("transpose_a"), *words)
+
+
+def _chosen(field: str, *words: str, from_one: bool = False) -> AttributeText:
+    """A word for a number of an enumeration; from_one: number 0 means absent."""
+    return lambda i: _choice(field, i.number(field), *words) if i.number(field) or not from_one else None
+
+
+def _api_version(i: Message) -> str | None:
+    """None for the original version, which needs no words."""
+    number = i.number("custom_call_api_version")
+    words = ("ORIGINAL", "ORIGINAL", "STATUS_RETURNING", "STATUS_RETURNING_UNIFIED", "TYPED_FFI")
+    return f"API_VERSION_{_choice('CustomCallApiVersion', number, *words)}" if number > 1 else None
+
+
+def _layout_constraints(i: Message) -> str | None:
+    if not i.flag("constrain_layout"):
+        return None
+    return "{" + ", ".join([shape_text(one) for one in i.messages("operand_shapes_with_layout", schema.SHAPE)]) + "}"
+
+
+def _aliasing(i: Message) -> str | None:
+    entries = []
+    for one in i.messages("output_operand_aliasing", schema.ALIASING):
+        output, inside = joined(one.numbers("output_shape_index")), joined(one.numbers("operand_shape_index"))
+        entries.append(f"{{{output}}}: ({one.number('operand_index')}, {{{inside}}})")
+    return "{" + ", ".join(entries) + "}" if entries else None
+
+
+def _channel(i: Message) -> str | None:
+    number = i.number("channel_id") or i.number("all_reduce_id")
+    return str(number) if number > 0 else None
+
+
+def _pairs(i: Message) -> str:
+    pairs = [f"{{{one.number('source')},{one.number('target')}}}" for one in i.messages("source_target_pairs", schema.SOURCE_TARGET)]
+    return "{" + ",".join(pairs) + "}"
+
+
+def _slice_sizes(i: Message) -> str | None:
+    if i.text("opcode") == "gather":
+        return _numbers("gather_slice_sizes")(i)
+    # Of a collective-permute: the slices follow each other, each with as many sizes as its array has dimensions.
+    sizes, shape = i.numbers("dynamic_slice_sizes"), i.message("shape", schema.SHAPE)
+    while shape is not None and shape.has("tuple_shapes"):
+        shape = next(shape.messages("tuple_shapes", schema.SHAPE))
+    rank = len(shape.numbers("dimensions")) if shape is not None else 0
+    rows = [sizes[start : start + rank] for start in range(0, len(sizes), rank)] if rank else []
+    return "{" + ",".join([f"{{{joined(row)}}}" for row in rows]) + "}" if rows else None
+
+
+def _prefetch_index(i: Message) -> str | None:
+    return str(i.number("cross_program_prefetch_index")) if i.has("cross_program_prefetch_index") else None
+
+
+def _domain(i: Message) -> str | None:
+    # What the proto calls the exit is the side of the operand, which the text calls the entry.
+    sides = [i.message(name, schema.SHARDING) for name in ("domain_exit_sharding", "domain_entry_sharding")]
+    entry, leaving = [sharding_text(side) if side is not None else "{}" for side in sides]
+    return f'{{kind="sharding", entry={entry}, exit={leaving}}}'
+
+
+def _replication(replication: Message) -> str | None:
+    leaves = replication.numbers("replicated_at_leaf_buffers")
+    return "{" + ",".join(["true" if leaf else "false" for leaf in leaves]) + "}" if leaves else None
+
+
+def frontend_attributes(attributes: Message) -> str | None:
+    """`{a="x"}`; None where there are none."""
+    entries = {entry.text("key"): entry.text("value") for entry in attributes.messages("map", schema.MAP_ENTRY)}
+    for name in entries:
+        if _WORD.fullmatch(name) is None:
+            raise ProtoError(f"FrontendAttributes: the name {name[:40]!r} must be a word", "check that the file holds an HLO module")
+    return "{" + ",".join([f"{name}={quoted_string(entries[name])}" for name in sorted(entries)]) + "}" if entries else None
+
+
+def _statistics(visible: Message) -> str | None:
+    found = [(one.text("stat_name"), one.real("stat_val")) for one in visible.messages("statistics", schema.STATISTIC)]
+    if not found:
+        return None
+    index = f"visualizing_index={visible.number('stat_index_to_visualize')}"
+    return "{" + ",".join([index, *[f"{name}={value:g}" for name, value in found if _WORD.fullmatch(name)]]) + "}"
+
+
+def original_array(array: Message) -> str:
+    """`{"name" {0}}`, without braces around the index where it is empty."""
+    index = array.numbers("shape_index")
+    return "{" + quoted_string(array.text("instruction_name")) + (f" {{{joined(index)}}}" if index else "") + "}"
+
+
+def _original_value(value: Message) -> str:
+    if value.flag("is_synthetic_call"):
+        return "{[synthetic_call]}"
+    found: dict[tuple[int, ...], str] = {}
+    for element in value.messages("elements", schema.ORIGINAL_ELEMENT):
+        array = element.message("original_array", schema.ORIGINAL_ARRAY)
+        found[tuple(element.numbers("shape_index"))] = original_array(array) if array is not None else "{}"
+
+    def tree(place: tuple[int, ...]) -> str:
+        if place in found or len(place) > 64:
+            return found.get(place, "{}")
+        below = [index[len(place)] for index in found if index[: len(place)] == place]
+        return "(" + ", ".join([tree((*place, number)) for number in range(min(max(below, default=-1), 4096) + 1)]) + ")"
+
+    return "{" + tree(()) + "}"
+
+
+_DOT_DIMENSIONS: Final = ("lhs_batch_dims", "lhs_contracting_dims", "rhs_batch_dims", "rhs_contracting_dims")
+
+# By name of the attribute; what an opcode reads in another way is told apart inside.
+READERS: Final[dict[str, AttributeText]] = {
+    "dimensions": _numbers("dimensions"),
+    "slice": _slices,
+    "dynamic_slice_sizes": _numbers("dynamic_slice_sizes"),
+    "padding": _inside("padding_config", schema.PADDING_CONFIG, _padding),
+    "index": _number("tuple_index"),
+    "iota_dimension": _dimension,
+    "inferred_dimension": _dimension,
+    "window": _inside("window", schema.WINDOW, _window),
+    "dim_labels": _inside("convolution_dimension_numbers", schema.CONVOLUTION_DIMENSIONS, _dim_labels),
+    "feature_group_count": _counted("feature_group_count"),
+    "batch_group_count": _counted("batch_group_count"),
+    "convolution_kind": _chosen("conv_kind", "unset", "fprop", "dgrad", "wgrad"),
+    **{name: _dot(name.replace("dims", "dimensions")) for name in _DOT_DIMENSIONS},
+    "lhs_ragged_dims": _ragged("lhs_ragged_dimensions"),
+    "rhs_group_dims": _ragged("rhs_group_dimensions"),
+    "operand_precision": _inside("precision_config", schema.PRECISION_CONFIG, _precisions),
+    "algorithm": _algorithm,
+    "sparsity_config": _inside("sparsity_config", schema.SPARSITY, _sparsity),
+    **{name: _gather(name) for name in schema.GATHER_DIMENSIONS.numbers if name != "index_vector_dim"},
+    **{name: _scatter(name) for name in schema.SCATTER_DIMENSIONS.numbers if name != "index_vector_dim"},
+    "index_vector_dim": _index_vector_dim,
+    "slice_sizes": _slice_sizes,
+    "indices_are_sorted": _flag("indices_are_sorted"),
+    "unique_indices": _flag("unique_indices"),
+    "is_stable": _flag("is_stable"),
+    "k": _number("k"),
+    "largest": _flag("largest"),
+    "direction": _word("comparison_direction"),
+    "exponent_bits": _number("exponent_bits"),
+    "mantissa_bits": _number("mantissa_bits"),
+    "result_accuracy": _inside("result_accuracy", schema.RESULT_ACCURACY, _accuracy),
+    "fft_type": _chosen("fft_type", "FFT", "IFFT", "RFFT", "IRFFT"),
+    "fft_length": _numbers("fft_length"),
+    "lower": _lower,
+    "left_side": _triangular("left_side"),
+    "unit_diagonal": _triangular("unit_diagonal"),
+    "transpose_a": _inside("triangular_solve_options", schema.TRIANGULAR_SOLVE, _transpose_a),
+    "epsilon": lambda i: str(np.float32(i.real("epsilon"))),
+    "feature_index": _number("feature_index"),
+    "distribution": _chosen("distribution", "rng_invalid", "rng_uniform", "rng_normal"),
+    "delta": _number("delta"),
+    "num_carries": _number("num_carries"),
+    "is_reverse": _flag("is_reverse"),
+    "is_associative": lambda i: "true" if i.number("is_associative") == 1 else "false",
+    "kind": _word("fusion_kind"),
+    "custom_call_target": _string("custom_call_target"),
+    "operand_layout_constraints": _layout_constraints,
+    "custom_call_has_side_effect": _flag("custom_call_has_side_effect"),
+    "output_to_operand_aliasing": _aliasing,
+    "schedule": _chosen("custom_call_schedule", "SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST", from_one=True),
+    "api_version": _api_version,
+    "padding_type": _chosen("padding_type", "PADDING_INVALID", "PADDING_VALID", "PADDING_SAME", from_one=True),
+    "is_composite": _flag("is_composite"),
+    "channel_id": _channel,
+    "replica_groups": device_groups_text,
+    "source_target_pairs": _pairs,
+    "constrain_layout": _flag("constrain_layout"),
+    "use_global_device_ids": _flag("use_global_device_ids"),
+    "is_host_transfer": _flag("is_host_transfer"),
+    "infeed_config": _string("infeed_config"),
+    "outfeed_shape": _inside("outfeed_shape", schema.SHAPE, shape_text),
+    "outfeed_config": _string("outfeed_config"),
+    "cross_program_prefetch_index": _prefetch_index,
+    "domain": _domain,
+    "async_execution_thread": _string("async_execution_thread"),
+    "parameter_replication": _inside("parameter_replication", schema.REPLICATION, _replication),
+    "sharding": _inside("sharding", schema.SHARDING, sharding_text),
+    "frontend_attributes": _inside("frontend_attributes", schema.FRONTEND_ATTRIBUTES, frontend_attributes),
+    "statistics": _inside("statistics_viz", schema.STATISTICS, _statistics),
+    "origin": _inside("original_value", schema.ORIGINAL_VALUE, _original_value),
+    "backend_config": _string("backend_config"),
+}  # fmt: skip
+# Any instruction may have these.
+COMMON: Final = ("parameter_replication", "sharding", "frontend_attributes", "statistics", "origin")
+
+
