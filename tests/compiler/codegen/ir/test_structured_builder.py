@@ -1,0 +1,159 @@
+"""SSA records: where they are placed, what types they have, and that LLVM runs what is printed."""
+
+import ctypes
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
+from xla_explorer.compiler.codegen.ir.types import BF16, F16, F32, F64, I1, I8, I32, I64, PTR, Type
+from xla_explorer.compiler.codegen.ir.values import Complex
+
+
+def _operations(records):
+    return [r.op if isinstance(r, Instruction) else r for r in records]
+
+
+def test_an_operation_stands_where_its_operands_are_known_first_and_once():
+    b = StructuredBuilder()
+    x = b.named("%x", F32)
+    with b.loop(b.index(0), b.index(4)) as outer:
+        row = b.scale_index(outer.index, 8)
+        with b.loop(b.index(0), b.index(8)) as inner:
+            place = b.add_index(b.scale_index(outer.index, 8), inner.index)
+            assert b.add_index(row, inner.index) is place
+            b.store(x * x + 1.0, b.address(b.named("%out", PTR), F32, place), 4)
+    square, plus, loop = b.records
+    assert _operations([square, plus]) == ["fmul", "fadd"] and isinstance(loop, Loop)
+    assert _operations(loop.body)[:1] == ["mul"] and isinstance(loop.body[1], Loop) and len(loop.body) == 2
+    assert _operations(loop.body[1].body) == ["add", "getelementptr", "store"]
+
+
+def test_what_may_trap_stays_under_its_condition():
+    b = StructuredBuilder()
+    n, pointer = b.named("%n", I64), b.named("%a", PTR)
+    with b.only_if(n > 0):
+        b.load(pointer, F32, 4)
+        b.binary("udiv", 7, n)
+        doubled = n + n
+    compare, add, branch = b.records
+    assert _operations([compare, add]) == ["icmp", "add"] and doubled.depth == 0
+    assert isinstance(branch, If) and _operations(branch.body) == ["load", "udiv"]
+
+
+def test_index_arithmetic_folds():
+    b = StructuredBuilder()
+    i = b.named("%i", I64)
+    assert b.add_index(i, 0) is i is b.scale_index(i, 1) is b.divide_index(i, 1)[0]
+    assert [b.add_index(b.index(3), 4).name, b.scale_index(i, 0).name, *[v.name for v in b.divide_index(b.index(17), 5)]] == ["7", "0", "3", "2"]
+    assert not b.records
+
+
+@pytest.mark.parametrize(
+    ("operation", "types"),
+    [
+        (lambda b, f, i: f + i, "float i32"),
+        (lambda b, f, i: i + f, "float i32"),
+        (lambda b, f, i: b.binary("fadd", i, i), "fadd i32"),
+        (lambda b, f, i: b.binary("xor", f, f), "xor float"),
+        (lambda b, f, i: i + 1.5, "1.5 i32"),
+        (lambda b, f, i: -i, "fneg i32"),
+        (lambda b, f, i: f + b.named("%d", F64), "float double"),
+        (lambda b, f, i: f + b.named("%v", Type("i32", 4)), "float i32"),
+        (lambda b, f, i: b.named("%h", BF16) + b.named("%s", Type("i16")), "bf16 i16"),
+    ],
+)
+def test_types_that_do_not_match_are_both_named(operation, types):
+    b = StructuredBuilder()
+    with pytest.raises(TypeError) as refused:
+        operation(b, b.named("%f", F32), b.named("%i", I32))
+    assert all(name in str(refused.value) for name in types.split())
+    assert not b.records
+
+
+def test_a_scalar_beside_a_vector_fills_its_lanes_once():
+    b = StructuredBuilder()
+    x, v = b.named("%x", F32), b.named("%v", F32.of_lanes(4))
+    assert (v * x + x * v).type == (1.0 - v).type == Type("float", 4)
+    assert sum(r.op == "shufflevector" for r in b.records) == 1
+    assert (v < 0.0).type == Type("i1", 4) and str(b.number(1.0, v.type)) == "splat (float 0x3FF0000000000000)"
+
+
+def test_small_floats_compute_in_f32():
+    for t in (BF16, F16):
+        b = StructuredBuilder()
+        x = b.named("%x", t)
+        assert (x * x).type == t and (x < x).type == I1
+        assert [r.result.type for r in b.records if r.op == "fmul"] == [F32]
+
+
+def test_complex_numbers_are_pairs():
+    b = StructuredBuilder()
+    z = Complex(b.named("%re", F32), b.named("%im", F32))
+    product = z * z - z
+    assert [part.type for part in product.parts] == [F32, F32]
+    assert [r.op for r in b.records] == ["fmul", "fmul", "fsub", "fmul", "fmul", "fadd", "fsub", "fsub"]
+
+
+def _run(b, *arguments):
+    """Compile the body as a function of pointers, and call it."""
+    names = ", ".join([f"ptr %a{k}" for k in range(len(arguments))])
+    text = "\n".join([f"define void @f({names}) {{", "entry:", *b.lines(), "  ret void", "}", *b.declarations, ""])
+    library = NativeLibrary(optimize_and_emit(text).objects, exports=["f"])
+    library.bind("f", None, [ctypes.c_void_p] * len(arguments))(*[a.ctypes.data for a in arguments])
+
+
+def test_llvm_runs_loops_with_carried_values_and_conditions():
+    rng = np.random.default_rng(0)
+    rows, columns = 5, 24
+    x = rng.standard_normal((rows, columns)).astype(np.float32)
+    sums, positive = np.zeros(rows, np.float32), np.zeros((rows, columns), np.int8)
+    b = StructuredBuilder()
+    source, out, flags = [b.named(f"%a{k}", PTR) for k in range(3)]
+    lanes = F32.of_lanes(8)
+    with b.loop(b.index(0), b.index(rows)) as i:
+        with b.loop(b.index(0), b.index(columns), [b.number(0.0, lanes)], step=8) as j:
+            place = b.add_index(b.scale_index(i.index, columns), j.index)
+            v = b.load(b.address(source, F32, place), lanes, 4)
+            j.following = [j.carried[0] + v * v]
+            with b.only_if(b.extract(v, 0) > 0.0):
+                b.store(b.number(1, I8), b.address(flags, I8, place), 1)
+        (total,) = j.results
+        total = sum([b.extract(total, lane) for lane in range(1, 8)], b.extract(total, 0))
+        b.store(total, b.address(out, F32, i.index), 4)
+    _run(b, x, sums, positive)
+    np.testing.assert_allclose(sums, (x * x).sum(1), rtol=1e-5)
+    expected = np.zeros_like(positive)
+    expected[:, ::8] = x[:, ::8] > 0
+    assert (positive == expected).all()
+
+
+def test_bf16_rounds_as_ml_dtypes():
+    rng = np.random.default_rng(1)
+    x, y = rng.standard_normal((2, 64)).astype(ml_dtypes.bfloat16)
+    x[:3], out = (np.nan, np.inf, 3e38), np.zeros(64, ml_dtypes.bfloat16)
+    b = StructuredBuilder()
+    with b.loop(b.index(0), b.index(64), step=16) as i:
+        at = [b.address(b.named(f"%a{k}", PTR), BF16, i.index) for k in range(3)]
+        v, w = [b.load(pointer, BF16.of_lanes(16), 2) for pointer in at[:2]]
+        b.store(v * w, at[2], 2)
+    _run(b, x, y, out)
+    assert (out == x * y).sum() == 63 and np.isnan(out[0].astype(np.float32))
+
+
+@pytest.mark.slow
+def test_mypy_refuses_the_sum_of_a_float_and_an_integer(tmp_path):
+    file = tmp_path / "sums.py"
+    file.write_text(
+        "from xla_explorer.compiler.codegen.ir.values import Float, Integer, Value\n\n"
+        "def right(x: Value[Float], y: Value[Float]) -> Value[Float]:\n    return x + y * 2.0\n\n"
+        "def wrong(x: Value[Float], n: Value[Integer]) -> Value[Float]:\n    return x + n\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(file)], capture_output=True, text=True)
+    assert "sums.py:7" in done.stdout and "sums.py:4" not in done.stdout, done.stdout + done.stderr

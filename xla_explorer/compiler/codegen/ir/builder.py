@@ -1,0 +1,245 @@
+"""Every operation on typed values, for any number of lanes. Where a record goes is left to the kinds of builders."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.compiler.codegen.ir.types import I1, I32, I64, Type
+from xla_explorer.compiler.codegen.ir.values import Float, Integer, Pointer, Value
+
+if TYPE_CHECKING:
+    Operand = Value[Any] | float
+
+_FLOAT_OPERATIONS = frozenset({"fadd", "fsub", "fmul", "fdiv", "frem"})
+_INTEGER_OF_FLOAT = {"half": "i16", "float": "i32", "double": "i64"}
+_FLOAT_OF_INTEGER = {"i16": "half", "i32": "float", "i64": "double"}
+
+
+def literal(t: Type, value: float) -> str:
+    """A number as LLVM writes a constant of the type, in every lane; floats as their exact bits."""
+    if t.scalar == "half":
+        text = f"0xH{struct.unpack('<H', struct.pack('<e', value))[0]:04X}"
+    elif t.is_float:
+        if t.scalar == "float":
+            value = struct.unpack("<f", struct.pack("<f", value))[0]
+        text = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+    elif value != int(value):
+        raise TypeError(f"{value} is no constant of type {t!r}")
+    else:
+        text = str(int(value)) if t.scalar != "i1" else ("true" if value else "false")
+    return text if t.lanes == 1 else f"splat ({t.scalar} {text})"
+
+
+class Builder:
+    """origin: the HLO instruction that the next records belong to. declarations: of the intrinsics that are called."""
+
+    __slots__ = ("declarations", "origin")
+
+    def __init__(self) -> None:
+        self.origin: int | None = None
+        self.declarations: dict[str, None] = {}
+
+    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
+        """An operation without side effects: its result."""
+        raise NotImplementedError
+
+    def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
+        """An operation with side effects, which stays where it is written."""
+        raise NotImplementedError
+
+    # -- operands --------------------------------------------------------------------------------------------------------
+    def number(self, value: float, t: Type) -> Value:
+        """A constant."""
+        return Value(self, t, literal(t, value))
+
+    def named(self, name: object, t: Type) -> Value:
+        """A value that exists already: a parameter, a global, what was spelled out as text."""
+        return name if isinstance(name, Value) else Value(self, t, str(name))
+
+    def operand(self, value: Operand, t: Type) -> Value:
+        """A value of the type: a number becomes a constant, a scalar fills all lanes. TypeError names two types that do not match."""
+        if not isinstance(value, Value):
+            return self.number(value, t)
+        if value.type == t:
+            return value
+        if value.type.lanes == 1 and value.type.of_lanes(t.lanes) == t:
+            return self.splat(value, t.lanes)
+        raise TypeError(f"an operand of type {value.type!r} stands where {t!r} is needed")
+
+    def _pair(self, a: Operand, b: Operand) -> tuple[Value, Value]:
+        """Both operands in the type of the one that has more lanes."""
+        if not isinstance(a, Value):
+            assert isinstance(b, Value)
+            return self.operand(a, b.type), b
+        if isinstance(b, Value) and b.type.lanes > a.type.lanes:
+            return self.operand(a, b.type), b
+        return a, self.operand(b, a.type)
+
+    # -- arithmetic ------------------------------------------------------------------------------------------------------
+    def binary(self, op: str, a: Operand, b: Operand, flags: str = "") -> Value:
+        """An LLVM operation by its name."""
+        x, y = self._pair(a, b)
+        if x.type.is_float is not (op in _FLOAT_OPERATIONS):
+            raise TypeError(f"{op} does not take operands of type {x.type!r} and {y.type!r}")
+        return self.emit(op, x.type, (x, y), flags)
+
+    def arithmetic(self, name: str, a: Operand, b: Operand, flags: str = "") -> Value:
+        """add, sub, mul or div. Floats of 16 bits and fewer compute in f32 and are rounded; integers have no div (signed or not?)."""
+        x, y = self._pair(a, b)
+        if x.type.is_float and x.type.computes_in is x.type:
+            return self.emit("f" + name, x.type, (x, y), flags)
+        if x.type.computes_in is x.type:
+            return self.binary(name, x, y)
+        wide = self.emit("f" + name, x.type.computes_in, (self.widen(x), self.widen(y)), flags)
+        return self.narrow(wide, x.type)
+
+    def negate(self, a: Value) -> Value:
+        """Minus a float."""
+        if not a.type.is_float:
+            raise TypeError(f"fneg does not take an operand of type {a.type!r}")
+        return self.emit("fneg", a.type, (a,))
+
+    def compare(self, predicate: str, a: Operand, b: Operand) -> Value[Integer]:
+        """A comparison by LLVM's predicate (`olt`, `slt`, `uno` ...)."""
+        x, y = self._pair(a, b)
+        op = "icmp"
+        if x.type.computes_in.is_float:
+            x, y, op = self.widen(x), self.widen(y), "fcmp"
+        return self.emit(op, I1.of_lanes(x.type.lanes), (x, y), predicate)
+
+    def select(self, condition: Value, then: Operand, otherwise: Operand) -> Value:
+        """condition ? then : otherwise."""
+        x, y = self._pair(then, otherwise)
+        if (lanes := condition.type.lanes) > x.type.lanes:
+            x, y = self.splat(x, lanes), self.splat(y, lanes)
+        return self.emit("select", x.type, (condition, x, y))
+
+    # -- 16-bit and smaller floats ---------------------------------------------------------------------------------------
+    def widen(self, a: Value) -> Value:
+        """A float of 16 bits or fewer as f32; anything else as it is."""
+        if a.type.scalar == "half":
+            return self.convert("fpext", a, "float")
+        if not a.type.format:
+            return a
+        if a.type.format != "bf16":
+            raise TypeError(f"arithmetic on {a.type!r} needs a builder that knows the format")
+        upper = self.convert("zext", a, "i32") << 16
+        return self.from_bits(upper)
+
+    def narrow(self, a: Value, t: Type) -> Value:
+        """An f32 rounded to a type of 16 bits or fewer: to nearest, ties to even; a NaN stays one."""
+        if t.scalar == "half":
+            return self.convert("fptrunc", a, "half")
+        if not t.format:
+            return a
+        if t.format != "bf16":
+            raise TypeError(f"rounding to {t!r} needs a builder that knows the format")
+        raw = self.to_bits(a)
+        rounded = self.rounded_upper_half(raw)
+        unordered = a.is_nan()
+        return self.upper_half(self.select(unordered, raw | 0x400000, rounded))
+
+    def rounded_upper_half(self, raw: Value[Integer]) -> Value[Integer]:
+        """The bits of an f32, so that the upper half is the nearest bf16: just under half carries into the kept ones."""
+        last = (raw >> 16) & 1
+        return raw + (last + 0x7FFF)
+
+    def upper_half(self, bits: Value[Integer]) -> Value:
+        """The bf16 in the upper half of the bits of an f32."""
+        return self.emit("trunc", Type("i16", bits.type.lanes, format="bf16"), (bits >> 16,))
+
+    # -- conversions -----------------------------------------------------------------------------------------------------
+    def convert(self, op: str, a: Value, scalar: str) -> Value:
+        """A conversion by LLVM's name (`fpext`, `zext`, `trunc` ...), lane by lane."""
+        return self.emit(op, Type(scalar, a.type.lanes), (a,))
+
+    def to_bits(self, a: Value) -> Value[Integer]:
+        """A float as the integer with its bits."""
+        return self.convert("bitcast", a, _INTEGER_OF_FLOAT[a.type.scalar]) if a.type.is_float else a
+
+    def from_bits(self, a: Value[Integer]) -> Value[Float]:
+        """The float with the bits of an integer."""
+        return self.convert("bitcast", a, _FLOAT_OF_INTEGER[a.type.scalar])
+
+    # -- functions -------------------------------------------------------------------------------------------------------
+    def intrinsic(self, name: str, result: Type, *operands: Value, flags: str = "") -> Value:
+        """A call of an LLVM intrinsic without side effects, by its whole name."""
+        self.declarations[f"declare {result} @{name}({', '.join([str(o.type) for o in operands])})"] = None
+        return self.emit("call", result, operands, f"{flags} {result} @{name}" if flags else f"{result} @{name}")
+
+    def per_lane(self, stem: str, *operands: Value, flags: str = "") -> Value:
+        """`llvm.<stem>.<type>` of operands of one type: its result has that type too."""
+        t = operands[0].type
+        return self.intrinsic(f"llvm.{stem}.{t.suffix}", t, *operands, flags=flags)
+
+    def absolute(self, a: Value) -> Value:
+        """|a|."""
+        return self.per_lane("fabs", a)
+
+    def floor(self, a: Value) -> Value:
+        """The largest integer that is not above."""
+        return self.per_lane("floor", a)
+
+    def round_to_even(self, a: Value) -> Value:
+        """The nearest integer, ties to even."""
+        return self.per_lane("roundeven", a)
+
+    def copy_sign(self, magnitude: Value, sign: Value) -> Value:
+        """The magnitude of one float with the sign of another."""
+        return self.per_lane("copysign", magnitude, sign)
+
+    def square_root(self, a: Value) -> Value:
+        """The correctly rounded root."""
+        return self.per_lane("sqrt", a)
+
+    # -- booleans --------------------------------------------------------------------------------------------------------
+    def both(self, a: Value, b: Value) -> Value[Integer]:
+        """Whether two conditions hold."""
+        return self.binary("and", a, b)
+
+    def either(self, a: Value, b: Value) -> Value[Integer]:
+        """Whether one of two conditions holds."""
+        return self.binary("or", a, b)
+
+    def negated(self, a: Value) -> Value[Integer]:
+        """Whether a condition does not hold."""
+        return self.binary("xor", a, 1)
+
+    # -- lanes -----------------------------------------------------------------------------------------------------------
+    def splat(self, a: Value, lanes: int) -> Value:
+        """A scalar in all lanes."""
+        if a.type.lanes == lanes:
+            return a
+        wide = a.type.of_lanes(lanes)
+        if a.is_constant:
+            return Value(self, wide, f"splat ({a.type} {a.name})")
+        first = self.emit("insertelement", wide, (Value(self, wide, "poison"), a, self.number(0, I64)))
+        return self.shuffle(first, Value(self, wide, "poison"), (0,) * lanes)
+
+    def shuffle(self, a: Value, b: Value, lanes: Sequence[int]) -> Value:
+        """The lanes with these numbers, out of those of two vectors."""
+        mask = "zeroinitializer" if not any(lanes) else f"<{', '.join([f'i32 {k}' for k in lanes])}>"
+        return self.emit("shufflevector", a.type.of_lanes(len(lanes)), (a, b), f"<{len(lanes)} x {I32}> {mask}")
+
+    def extract(self, a: Value, lane: int) -> Value:
+        """One lane of a vector."""
+        return self.emit("extractelement", a.type.of_lanes(1), (a, self.number(lane, I64)))
+
+    def insert(self, a: Value, lane: int, value: Value) -> Value:
+        """A vector with another value in one lane."""
+        return self.emit("insertelement", a.type, (a, value, self.number(lane, I64)))
+
+    # -- memory ----------------------------------------------------------------------------------------------------------
+    def address(self, pointer: Value[Pointer], t: Type, offset: object) -> Value[Pointer]:
+        """The address of an element. offset: in elements, an i64 or a number."""
+        return self.emit("getelementptr", pointer.type, (pointer, self.named(offset, I64)), str(t))
+
+    def load(self, pointer: Value[Pointer], t: Type, alignment: int, tail: str = "") -> Value:
+        """What stands at an address. tail: metadata."""
+        return self.emit("load", t, (pointer,), f", align {alignment}{tail}")
+
+    def store(self, value: Value, pointer: Value[Pointer], alignment: int, tail: str = "") -> None:
+        """Write a value to an address."""
+        self.effect("store", (value, pointer), f", align {alignment}{tail}")

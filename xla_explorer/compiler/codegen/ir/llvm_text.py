@@ -1,0 +1,118 @@
+"""Records as LLVM IR: a table of forms, one for each kind of operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, Phi, Record, Text
+from xla_explorer.compiler.codegen.ir.values import Value
+
+Lines = list[tuple[str, "int | None"]]  # each with the HLO instruction it came from
+
+
+def _typed(values: Sequence[Value]) -> str:
+    return ", ".join([f"{v.type} {v.name}" for v in values])
+
+
+def _two(i: Instruction) -> str:
+    a, b = i.operands
+    return f"{i.op} {i.detail} {a.type} {a.name}, {b.name}" if i.detail else f"{i.op} {a.type} {a.name}, {b.name}"
+
+
+def _all(i: Instruction) -> str:
+    return f"{i.op} {i.detail} {_typed(i.operands)}" if i.detail else f"{i.op} {_typed(i.operands)}"
+
+
+def _cast(i: Instruction) -> str:
+    assert i.result is not None
+    (a,) = i.operands
+    return f"{i.op} {a.type} {a.name} to {i.result.type}"
+
+
+def _load(i: Instruction) -> str:
+    assert i.result is not None
+    return f"load {i.result.type}, {_typed(i.operands)}{i.detail}"
+
+
+_FORMS: dict[str, Callable[[Instruction], str]] = {
+    **dict.fromkeys(("add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor"), _two),
+    **dict.fromkeys(("fadd", "fsub", "fmul", "fdiv", "frem", "icmp", "fcmp"), _two),
+    **dict.fromkeys(("trunc", "zext", "sext", "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp", "bitcast"), _cast),
+    **dict.fromkeys(("fneg", "select", "insertelement", "extractelement", "freeze"), _all),
+    "shufflevector": lambda i: f"shufflevector {_typed(i.operands)}, {i.detail}",
+    "getelementptr": lambda i: f"getelementptr inbounds {i.detail}, {_typed(i.operands)}",
+    "load": _load,
+    "store": lambda i: f"store {_typed(i.operands)}{i.detail}",
+    "call": lambda i: f"call {i.detail}({_typed(i.operands)})",
+}
+
+
+def line_of(record: Instruction | Text | Phi) -> str:
+    """One line of LLVM IR."""
+    if isinstance(record, Text):
+        return record.line
+    if isinstance(record, Phi):
+        incoming = ", ".join([f"[ {value}, %{label} ]" for value, label in record.incoming])
+        return f"  {record.name} = phi {record.type} {incoming}"
+    text = _FORMS[record.op](record)
+    return f"  {record.result.name} = {text}" if record.result is not None else f"  {text}"
+
+
+def lines_of(records: Iterable[Record], block: str = "entry") -> Lines:
+    """The lines of records that begin in a block; loops and branches become blocks."""
+    printer = _Printer(block)
+    printer.write(records)
+    return printer.lines
+
+
+class _Printer:
+    def __init__(self, block: str) -> None:
+        self.lines: Lines = []
+        self.block = block
+        self.count = 0
+
+    def write(self, records: Iterable[Record]) -> None:
+        for record in records:
+            if isinstance(record, Loop):
+                self._loop(record)
+            elif isinstance(record, If):
+                self._if(record)
+            else:
+                self.lines.append((line_of(record), record.origin))
+
+    def _label(self, stem: str) -> str:
+        self.count += 1
+        return f"{stem}.{self.count}"
+
+    def _line(self, text: str) -> None:
+        self.lines.append((f"  {text}", None))
+
+    def _start(self, label: str) -> None:
+        self.lines.append((f"{label}:", None))
+        self.block = label
+
+    def _loop(self, r: Loop) -> None:
+        label, end, before = self._label("loop"), self._label("loop.end"), self.block
+        following = f"{r.index}.next"
+        self._line(f"br label %{label}")
+        self._start(label)
+        phis = [Phi(r.index.name, r.index.type, [(r.start, before)], None)]
+        phis += [Phi(value.name, value.type, [(first, before)], None) for value, first, _ in r.carried]
+        outer, self.lines = self.lines, []
+        self.write(r.body)
+        afters: list[str | Value] = [following, *[after for _, _, after in r.carried]]
+        for phi, after in zip(phis, afters, strict=True):
+            phi.incoming.append((after, self.block))
+        self.lines = [*outer, *[(line_of(phi), None) for phi in phis], *self.lines]
+        self._line(f"{following} = add nuw nsw {r.index.type} {r.index}, {r.step}")
+        self._line(f"{following}.again = icmp slt {r.index.type} {following}, {r.end}")
+        self._line(f"br i1 {following}.again, label %{label}, label %{end}")
+        self._start(end)
+
+    def _if(self, r: If) -> None:
+        then, end = self._label("then"), self._label("then.end")
+        self._line(f"br i1 {r.condition}, label %{then}, label %{end}")
+        self._start(then)
+        self.write(r.body)
+        self._line(f"br label %{end}")
+        self._start(end)

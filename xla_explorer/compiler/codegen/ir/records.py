@@ -1,0 +1,61 @@
+"""What a function consists of: instructions, and loops and branches with bodies."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.ir.types import Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
+
+
+class Instruction(NamedTuple):
+    """One operation. detail: what its operands do not say (flags, a predicate, a callee, an alignment), as LLVM spells it.
+
+    origin: the HLO instruction that it belongs to.
+    """
+
+    result: Value | None
+    op: str
+    operands: tuple[Value, ...]
+    detail: str
+    origin: int | None
+
+
+class Text(NamedTuple):
+    """A line that its writer spelled out."""
+
+    line: str
+    origin: int | None
+
+
+class Phi(NamedTuple):
+    """A value that depends on the block before; incoming (value, label) are added while the function is written."""
+
+    name: str
+    type: Type
+    incoming: list[tuple[str | int | Value, str]]
+    origin: int | None
+
+
+class Loop:
+    """A loop over an i64 index from start in steps to end, at least once. carried: (value in the body, before the loop, after a turn)."""
+
+    __slots__ = ("body", "carried", "end", "index", "start", "step")
+
+    def __init__(self, index: Value[Integer], start: Value[Integer], end: Value[Integer], step: int) -> None:
+        self.index, self.start, self.end, self.step = index, start, end, step
+        self.carried: list[tuple[Value, Value, Value]] = []
+        self.body: list[Record] = []
+
+
+class If:
+    """What happens where a condition holds."""
+
+    __slots__ = ("body", "condition")
+
+    def __init__(self, condition: Value[Integer]) -> None:
+        self.condition = condition
+        self.body: list[Record] = []
+
+
+Record = Instruction | Text | Phi | Loop | If

@@ -1,0 +1,149 @@
+"""The builder of functions with structured loops: it places every operation where its operands are known first, and once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.llvm_text import Lines, lines_of
+from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, Record
+from xla_explorer.compiler.codegen.ir.types import I64, Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
+
+# What must not run where it was not asked for: a condition around it may have been there to prevent just that.
+_MAY_TRAP = frozenset({"load", "udiv", "sdiv", "urem", "srem"})
+
+
+class _Region:
+    __slots__ = ("conditional", "known", "records")
+
+    def __init__(self, records: list[Record], conditional: bool) -> None:
+        self.records, self.conditional = records, conditional
+        self.known: dict[tuple[object, ...], Value] = {}
+
+
+class StructuredBuilder(Builder):
+    """Writes one function. Loop-invariant code motion and common subexpressions need no pass: `emit` puts an operation without side effects
+    into the outermost open region that has its operands, unless it is there already. Loops run at least once, so that loads of memory that
+    the function does not write move out of them; out of a condition nothing moves that may trap.
+
+    Examples
+    --------
+    >>> b = StructuredBuilder()
+    >>> x = b.named("%x", Type("float"))
+    >>> with b.loop(b.index(0), b.index(8), [b.number(0.0, x.type)]) as loop:
+    ...     loop.following = [loop.carried[0] + x * x]
+    >>> print(*b.lines(), sep="\\n")  # doctest: +ELLIPSIS
+      %v2 = fmul float %x, %x
+      br label %loop.1
+    ...
+    """
+
+    __slots__ = ("_count", "_regions", "records")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[Record] = []
+        self._regions = [_Region(self.records, False)]
+        self._count = 0
+
+    def lines(self) -> list[str]:
+        """The body as LLVM IR."""
+        return [line for line, _ in self.lines_with_origins()]
+
+    def lines_with_origins(self) -> Lines:
+        """The body as LLVM IR, and the HLO instruction of each line."""
+        return lines_of(self.records)
+
+    def _fresh(self) -> int:
+        self._count += 1
+        return self._count
+
+    # -- records ---------------------------------------------------------------------------------------------------------
+    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
+        """An operation without side effects, in the outermost open region that has its operands."""
+        depth = max([o.depth for o in operands], default=0)
+        if op in _MAY_TRAP:
+            depth = max(depth, self._condition_depth())
+        region = self._regions[depth]
+        key = (op, t, detail, *[o.name for o in operands])
+        found = region.known.get(key)
+        if found is None:
+            found = region.known[key] = Value(self, t, f"%v{self._fresh()}", depth)
+            region.records.append(Instruction(found, op, operands, detail, self.origin))
+        return found
+
+    def _condition_depth(self) -> int:
+        return next((n for n in range(len(self._regions) - 1, 0, -1) if self._regions[n].conditional), 0)
+
+    def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
+        """An operation with side effects, here."""
+        self._regions[-1].records.append(Instruction(None, op, operands, detail, self.origin))
+
+    def load_here(self, pointer: Value[Pointer], t: Type, alignment: int, tail: str = "") -> Value:
+        """What stands now at an address that the function writes."""
+        result = Value(self, t, f"%v{self._fresh()}", len(self._regions) - 1)
+        self._regions[-1].records.append(Instruction(result, "load", (pointer,), f", align {alignment}{tail}", self.origin))
+        return result
+
+    # -- index arithmetic, known not to wrap -----------------------------------------------------------------------------
+    def index(self, number: int) -> Value[Integer]:
+        """A constant index."""
+        return self.number(number, I64)
+
+    def add_index(self, a: Value[Integer], b: Value[Integer] | int) -> Value[Integer]:
+        """a + b."""
+        b = self.operand(b, I64)
+        if a.is_constant and b.is_constant:
+            return self.index(int(a.name) + int(b.name))
+        return b if a.name == "0" else a if b.name == "0" else self.emit("add", I64, (a, b), "nsw")
+
+    def scale_index(self, a: Value[Integer], factor: int) -> Value[Integer]:
+        """a * factor."""
+        if a.is_constant:
+            return self.index(int(a.name) * factor)
+        return a if factor == 1 else self.index(0) if factor == 0 else self.emit("mul", I64, (a, self.index(factor)), "nsw")
+
+    def divide_index(self, a: Value[Integer], by: int) -> tuple[Value[Integer], Value[Integer]]:
+        """Quotient and remainder, for a >= 0."""
+        if a.is_constant:
+            return self.index(int(a.name) // by), self.index(int(a.name) % by)
+        if by == 1:
+            return a, self.index(0)
+        return self.emit("udiv", I64, (a, self.index(by))), self.emit("urem", I64, (a, self.index(by)))
+
+    # -- structure -------------------------------------------------------------------------------------------------------
+    @contextmanager
+    def loop(self, start: Value[Integer], end: Value[Integer], initial: Sequence[Value] = (), step: int = 1) -> Iterator[OpenLoop]:
+        """A loop that runs at least once. initial: of the loop-carried values, whose `results` are known afterwards."""
+        number, depth = self._fresh(), len(self._regions)
+        loop = Loop(Value(self, I64, f"%i{number}", depth), start, end, step)
+        carried = [Value(self, v.type, f"%c{number}.{k}", depth) for k, v in enumerate(initial)]
+        opened = OpenLoop(loop.index, carried)
+        self._regions.append(_Region(loop.body, False))
+        yield opened
+        self._regions.pop()
+        loop.carried += list(zip(carried, initial, opened.following, strict=True))
+        opened.results = [Value(self, v.type, v.name, min(v.depth, depth - 1)) for v in opened.following]
+        self._regions[-1].records.append(loop)
+
+    @contextmanager
+    def only_if(self, condition: Value[Integer]) -> Iterator[None]:
+        """What is inside happens where the condition holds."""
+        branch = If(condition)
+        self._regions.append(_Region(branch.body, True))
+        yield
+        self._regions.pop()
+        self._regions[-1].records.append(branch)
+
+
+class OpenLoop:
+    """A loop being written. carried: its values in the body; following: to be set, the same after a turn; results: after the loop."""
+
+    __slots__ = ("carried", "following", "index", "results")
+
+    def __init__(self, index: Value[Integer], carried: list[Value]) -> None:
+        self.index, self.carried = index, carried
+        self.following: list[Value] = list(carried)
+        self.results: list[Value] = []

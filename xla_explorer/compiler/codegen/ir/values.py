@@ -1,0 +1,169 @@
+"""SSA values with Python operators, and complex numbers as pairs of them.
+
+Operators are IEEE arithmetic without fast-math flags, in the written order. Statically a value may be known as `Value[Float]` or
+`Value[Integer]`, and mypy refuses a sum of the two; plain `Value` is of any kind, and a TypeError that names both types comes at run time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # for the default, which Python has from 3.13 on
+
+    from xla_explorer.compiler.codegen.ir.builder import Builder
+    from xla_explorer.compiler.codegen.ir.types import Type
+else:
+    from typing import TypeVar as _TypeVar
+
+    def TypeVar(name, default):
+        return _TypeVar(name)
+
+
+class Float:
+    """Kind of values: floating-point numbers."""
+
+
+class Integer:
+    """Kind of values: integers and booleans."""
+
+
+class Pointer:
+    """Kind of values: addresses."""
+
+
+K = TypeVar("K", default=Any)
+
+
+class Value(Generic[K]):
+    """A value of a function being written; its text is LLVM's name of it, or the constant.
+
+    depth: the region that it belongs to (0: constants, parameters, the entry); see `StructuredBuilder`.
+    """
+
+    __slots__ = ("builder", "depth", "name", "type")
+
+    def __init__(self, builder: Builder, type_: Type, name: str, depth: int = 0) -> None:
+        self.builder, self.type, self.name, self.depth = builder, type_, name, depth
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"{self.type!r} {self.name}"
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is a constant, not the result of an instruction, a parameter or a global."""
+        return self.name[0] not in "%@"
+
+    # -- arithmetic ------------------------------------------------------------------------------------------------------
+    def __add__(self, other: Value[K] | float) -> Value[K]:
+        return self.builder.arithmetic("add", self, other)
+
+    def __radd__(self, other: float) -> Value[K]:
+        return self.builder.arithmetic("add", self, other)
+
+    def __sub__(self, other: Value[K] | float) -> Value[K]:
+        return self.builder.arithmetic("sub", self, other)
+
+    def __rsub__(self, other: float) -> Value[K]:
+        return self.builder.arithmetic("sub", self.builder.operand(other, self.type), self)
+
+    def __mul__(self, other: Value[K] | float) -> Value[K]:
+        return self.builder.arithmetic("mul", self, other)
+
+    def __rmul__(self, other: float) -> Value[K]:
+        return self.builder.arithmetic("mul", self, other)
+
+    def __truediv__(self, other: Value[K] | float) -> Value[K]:
+        return self.builder.arithmetic("div", self, other)
+
+    def __rtruediv__(self, other: float) -> Value[K]:
+        return self.builder.arithmetic("div", self.builder.operand(other, self.type), self)
+
+    def __neg__(self) -> Value[K]:
+        return self.builder.negate(self)
+
+    # -- bits ------------------------------------------------------------------------------------------------------------
+    def __and__(self, other: Value[K] | int) -> Value[K]:
+        return self.builder.binary("and", self, other)
+
+    def __or__(self, other: Value[K] | int) -> Value[K]:
+        return self.builder.binary("or", self, other)
+
+    def __xor__(self, other: Value[K] | int) -> Value[K]:
+        return self.builder.binary("xor", self, other)
+
+    def __lshift__(self, other: Value[K] | int) -> Value[K]:
+        return self.builder.binary("shl", self, other)
+
+    def __rshift__(self, other: Value[K] | int) -> Value[K]:
+        """The logical shift: `ashr` of 64-bit lanes does not exist before AVX-512."""
+        return self.builder.binary("lshr", self, other)
+
+    # -- comparisons; of integers as signed ones -------------------------------------------------------------------------
+    def _compare(self, predicate: str, other: Value[K] | float) -> Value[Integer]:
+        return self.builder.compare(("o" if self.type.computes_in.is_float else "s") + predicate, self, other)
+
+    def __lt__(self, other: Value[K] | float) -> Value[Integer]:
+        return self._compare("lt", other)
+
+    def __le__(self, other: Value[K] | float) -> Value[Integer]:
+        return self._compare("le", other)
+
+    def __gt__(self, other: Value[K] | float) -> Value[Integer]:
+        return self._compare("gt", other)
+
+    def __ge__(self, other: Value[K] | float) -> Value[Integer]:
+        return self._compare("ge", other)
+
+    def equals(self, other: Value[K] | float) -> Value[Integer]:
+        """True when the values are equal; a NaN equals nothing."""
+        return self.builder.compare("oeq" if self.type.computes_in.is_float else "eq", self, other)
+
+    def differs(self, other: Value[K] | float) -> Value[Integer]:
+        """True when the values differ or, for floats, when one of them is NaN."""
+        return self.builder.compare("une" if self.type.computes_in.is_float else "ne", self, other)
+
+    def is_nan(self) -> Value[Integer]:
+        """Whether a float is NaN."""
+        return self.builder.compare("uno", self, self)
+
+
+class Complex:
+    """A complex number: two floats of one type. Sums and products round each operation; products may contract."""
+
+    __slots__ = ("imaginary", "real")
+
+    def __init__(self, real: Value[Float], imaginary: Value[Float]) -> None:
+        self.real, self.imaginary = real, imaginary
+
+    def __repr__(self) -> str:
+        return f"({self.real!r}, {self.imaginary!r})"
+
+    @property
+    def parts(self) -> tuple[Value[Float], Value[Float]]:
+        """Real and imaginary part."""
+        return self.real, self.imaginary
+
+    def __add__(self, other: Complex) -> Complex:
+        return Complex(self.real + other.real, self.imaginary + other.imaginary)
+
+    def __sub__(self, other: Complex) -> Complex:
+        return Complex(self.real - other.real, self.imaginary - other.imaginary)
+
+    def __neg__(self) -> Complex:
+        return Complex(-self.real, -self.imaginary)
+
+    def __mul__(self, other: Complex) -> Complex:
+        b = self.real.builder
+
+        def product(x: Value[Float], y: Value[Float]) -> Value[Float]:
+            return b.binary("fmul", x, y, "contract")
+
+        real = b.binary("fsub", product(self.real, other.real), product(self.imaginary, other.imaginary), "contract")
+        return Complex(real, b.binary("fadd", product(self.real, other.imaginary), product(self.imaginary, other.real), "contract"))
+
+
+Scalar = Value | Complex  # an element of an array
