@@ -16,7 +16,7 @@ def test_a_package_shows_itself_with_its_footprint_and_build_line() -> None:
     package = xe.aot(TEXT, "aarch64-linux-gnu", "neoverse-n1")
     assert repr(package).startswith("<AotPackage small_1 for aarch64-linux-gnu neoverse-n1: ")
     shown = package._repr_mimebundle_()
-    assert package.build_line in shown["text/plain"] and ".text" in shown["text/plain"] and "<table>" in shown["text/html"]
+    assert package.build_line in str(package) and ".text" in str(package) and "<table>" in shown["text/html"]
     assert list(package.footprint.columns) == ["kind", "what", "bytes"]
     assert "fmla" in package.assembly or "fmul" in package.assembly
     assert package.header.language == "c" and "small_1_run" in package.header

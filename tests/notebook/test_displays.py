@@ -1,11 +1,15 @@
-"""Every public object shows itself: a short repr, plain text always, HTML where it has more to say."""
+"""Every public object shows itself: a short repr, plain text always, HTML where it has more to say; results in every form."""
 
 from __future__ import annotations
 
+import ast
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 pytest.importorskip("IPython")
@@ -13,7 +17,10 @@ pytest.importorskip("IPython")
 from IPython.core.interactiveshell import InteractiveShell
 
 import xla_explorer as xe
+from xla_explorer.course.result import CheckResult, Failure
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.notebook.displays import FORMS
+from xla_explorer.notebook.jax_cell import JaxPrograms
 
 TEXT = """HloModule shown
 ENTRY e {
@@ -25,6 +32,13 @@ ENTRY e {
 # Public names that are functions, errors or plain data of Python's own; all others must be in `objects`.
 NOT_SHOWN = {"options"}
 LONGEST_REPR = 5_000
+RESULTS = [
+    "passes", "pass", "graph", "buffers", "peak", "explanation", "why not", "provenance", "applicable", "timing", "bisection", "comparison",
+    "overrides", "code beside code", "annotated", "options", "doctor", "structural difference", "fusions", "programs", "signatures", "search",
+    "object file", "emulation", "counted PTX", "stepped kernel", "check", "JAX programs",
+]  # fmt: skip
+# Shown by code of their own: texts and pictures are blocks, a session is a page, the widget a model; modules of the lower rooms are in FORMS.
+OWN_FORM = {"CodeText", "Svg", "Session", "Trace", "ExplorerWidget"}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +67,19 @@ def objects() -> dict[str, Any]:
         "PassPipeline": s.pipeline, "Journal": s.trace.journal, "event": s.trace.journal.events[0], "Reason": xe.Reason("a-b", "c", {"n": 1}),
         "structural difference": xe.structural_diff(module, s.module), "diff": xe.diff(module, s.module), "Isolation": xe.Isolation(),
         "table": xe.compare(module, ["cpu"]), "signature": s.signature, "PrintOptions": xe.hlo.PrintOptions.default,
-        "Host": s.host,
+        "Host": s.host, **_more(module, s, x),
+    }  # fmt: skip
+
+
+def _more(module: Any, s: Any, x: Any) -> dict[str, Any]:
+    emulation = xe.compile(module, backend="gpu").emulation(x, x)
+    return {
+        "peak": s.buffers.at_peak(), "overrides": s.override(forbid=[("fusion", "e", "b")]).overrides, "emulation": emulation,
+        "counted PTX": emulation.ptx, "stepped kernel": emulation.stepper(), "object file": xe.aot(module),
+        "fusions": xe.compare.fusions(module, policies=("time", "xla")), "signatures": xe.compare.signatures((x,), (x[:3],)),
+        "programs": xe.compare.programs(module, ("cpu", "interpreter"), repeats=1, rounds=1), "JAX programs": JaxPrograms([s]),
+        "search": xe.search_fusion(module, x, x, trials=1, repeats=1),
+        "check": CheckResult("a", "failed", 2, Failure("wrong-value", "it differs by 1", "2", "3", module)),
     }  # fmt: skip
 
 
@@ -71,6 +97,28 @@ def test_results_of_the_explorer_carry_html(shell: Any, objects: dict[str, Any])
     for name, thing in objects.items():
         if name not in plain:
             assert "text/html" in shell.display_formatter.format(thing)[0], name
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_has_every_form(name: str, objects: dict[str, Any]) -> None:
+    result = objects[name]
+    assert isinstance(result, Report)
+    frame = result.to_frame()
+    assert isinstance(frame, pandas.DataFrame) and len(frame.columns) and all(isinstance(column, str) for column in frame.columns)
+    data = json.dumps(result.to_json(), allow_nan=False)
+    assert len(data) > 2 and " object at 0x" not in data
+    text, markdown, html = str(result), result.to_markdown(), result.to_html()
+    assert text and markdown and html and " object at 0x" not in text + markdown + html
+    assert repr(result).strip("<>").split("\n")[0] in text
+
+
+def test_every_result_is_a_report(objects: dict[str, Any]) -> None:
+    assert {name for name, thing in objects.items() if isinstance(thing, Report)} == set(RESULTS)
+    package = Path(xe.__file__).parent
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for room in ("explorer", "notebook", "course") for path in (package / room).rglob("*.py")]
+    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    own = {c.name for c in classes if any(isinstance(part, ast.FunctionDef) and part.name == "_repr_mimebundle_" for part in c.body)}
+    assert own == OWN_FORM | {"Report"}
 
 
 def test_public_classes_are_covered(objects: dict[str, Any]) -> None:

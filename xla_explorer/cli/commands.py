@@ -13,7 +13,7 @@ from xla_explorer.backends.aot.errors import AheadOfTimeError, ElidedConstantsEr
 from xla_explorer.backends.registry import platform
 from xla_explorer.backends.scaffolding.scaffold import scaffold
 from xla_explorer.cli.lab import lab as run_lab
-from xla_explorer.cli.output import print_answer, print_frame, print_json, print_table
+from xla_explorer.cli.output import print_frame, print_json, print_report, print_table
 from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.cli.tour import tour as run_tour
 from xla_explorer.explorer.aot import aot as compile_ahead
@@ -123,9 +123,9 @@ def explain(given: Namespace) -> int:
     """Explain an instruction, a decision, or all decisions."""
     session = compile(read_module(given.file), given.backend, given.passes)
     if given.consumer:
-        print_answer(session.why_not("fusion", given.instruction, given.consumer), as_json=given.json)
+        print_report(session.why_not("fusion", given.instruction, given.consumer), as_json=given.json)
     elif given.instruction:
-        print_answer(session.explain(given.instruction), as_json=given.json)
+        print_report(session.explain(given.instruction), as_json=given.json)
     else:
         print_frame(session.decisions(given.kind), ["verdict", "kind", "code", "subjects", "message"], as_json=given.json, limit=10_000)
     return 0

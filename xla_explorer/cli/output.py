@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display.display import table_text
-from xla_explorer.explorer.page.json_data import plain
+from xla_explorer.explorer.display.plain_data import plain
+from xla_explorer.explorer.display.report import Report
 
 if TYPE_CHECKING:
     import pandas
@@ -29,28 +29,17 @@ def print_frame(frame: pandas.DataFrame, columns: Sequence[str] | None = None, *
     print_table(list(shown.columns), rows, as_json=as_json, limit=limit)
 
 
-def print_answer(answer: Any, *, as_json: bool = False) -> None:
-    """An object that prints itself, or its public fields as a JSON object."""
+def print_report(report: Report, *, as_json: bool = False) -> None:
+    """A result as it prints itself, or as a JSON object."""
     if as_json:
-        print_json(plain(_fields_by_name({name: value for name, value in vars(answer).items() if not name.startswith("_")})))
+        print_json(report.to_json())
     else:
-        print(answer)
+        print(report)
 
 
 def print_json(data: Any, indent: int | None = 1) -> None:
     """JSON in ASCII without control characters; what it cannot hold as its text."""
     print(json.dumps(data, indent=indent, default=str).replace("\x7f", "\\u007f"))
-
-
-def _fields_by_name(value: Any) -> Any:
-    """Records as objects: JSON would take them as lists, without the names of their fields."""
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
-    elif dataclasses.is_dataclass(value):
-        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {key: _fields_by_name(item) for key, item in value.items()}
-    return [_fields_by_name(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def heading(text: str) -> None:

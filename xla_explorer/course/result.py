@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from xla_explorer.explorer.display.display import code_html, pre_html
-from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.blocks import Blocks, Code, Layout, Sentence, printed
+from xla_explorer.explorer.display.escaping import escape, markdown_text
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import PrintOptions
 
@@ -41,7 +41,7 @@ class ExerciseNotPassedError(XlaExplorerError, AssertionError):
     """An exercise is not solved; the text is the check's answer."""
 
 
-class CheckResult:
+class CheckResult(Report):
     """The answer of `xe.course.check`. True when the exercise is solved.
 
     status: `passed`, `failed` or `not solved yet`. cases: how many held. failure: the first that did not, as small as it could be made.
@@ -67,7 +67,7 @@ class CheckResult:
             raise ExerciseNotPassedError(repr(self))
         return self
 
-    def headline(self) -> str:
+    def verdict(self) -> str:
         """One line."""
         mark = {"passed": "✓", "failed": "✗"}.get(self.status, "…")
         if self.passed:
@@ -94,33 +94,21 @@ class CheckResult:
             return self.note, ""
         return self.failure.message, self.failure.hint
 
-    @cleaned
-    def __repr__(self) -> str:
+    def blocks(self) -> Blocks:
+        """The answer, what shows it, the next step."""
         message, hint = self.sentences()
-        lines = [self.headline(), *([message] if message else [])]
-        for heading, text in self.sections():
-            if "\n" in text:
-                lines += [f"{heading}:", *["    " + line for line in text.split("\n")]]
-            else:
-                lines.append(f"{heading}: {text}")
-        if hint:
-            lines.append(f"next step: {hint}")
-        return "\n".join(lines)
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        message, hint = self.sentences()
-        # Marks and words carry the meaning; the colour of the bar repeats it and is legible on light and dark.
-        colour = {"passed": "#00815e", "failed": "#c45100"}.get(self.status, "#858585")
-        html = [f'<div style="border-left:4px solid {colour};padding:2px 12px;text-align:left"><p><b>{escape(self.headline())}</b></p>']
+        yield Sentence(self.verdict(), bold=True)
         if message:
-            html.append(f"<p>{escape(message)}</p>")
-        for heading, text in self.sections():
-            html.append(f'<p style="margin:10px 0 2px"><i>{escape(heading)}</i></p>')
-            html.append(code_html(text, "hlo") if heading == _PROGRAM else pre_html(text))
+            yield Sentence(message)
+        yield from [Code(heading, text, "hlo" if heading == _PROGRAM else "text") for heading, text in self.sections()]
         if hint:
-            html.append(f'<p style="margin-top:10px"><b>Next step.</b> {escape(hint)}</p>')
-        return {"text/plain": repr(self), "text/html": "".join(html) + "</div>"}
+            yield printed(Sentence(f"next step: {hint}"))
+            yield Layout(f'<p style="margin-top:10px"><b>Next step.</b> {escape(hint)}</p>', "", f"**Next step.** {markdown_text(hint)}")
+
+    def to_html(self) -> str:
+        """The same beside a bar in a colour: marks and words carry the meaning, the bar repeats it and is legible on light and dark."""
+        colour = {"passed": "#00815e", "failed": "#c45100"}.get(self.status, "#858585")
+        return f'<div style="border-left:4px solid {colour};padding:2px 12px;text-align:left">{super().to_html()}</div>'
 
 
 def program_text(module: HloModule) -> str:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.aot.c_names import c_identifier
-from xla_explorer.explorer.display.display import CodeText, table_html, table_text
-from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
+from xla_explorer.explorer.display.display import CodeText
+from xla_explorer.explorer.display.plain_data import named_data
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_writing import write_file
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.verifier import verify as verify_module
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class AotArgumentError(XlaExplorerError, ValueError):
     """An option of `xe.aot` cannot be used."""
 
 
-class AotPackage:
+class AotPackage(Report):
     """A module compiled ahead of time. `save(folder)` writes it; `files` are the same bytes by name."""
 
     def __init__(self, program: AheadOfTimeProgram) -> None:
@@ -81,11 +82,15 @@ class AotPackage:
         rows.append(("workspace", "given by the caller, for each run at the same time", self.workspace_bytes))
         return [*rows, ("object", "text, data and bss together", embedded)]
 
+    def records(self) -> Table:
+        """The rows of `footprint`."""
+        return Table(["kind", "what", "bytes"], self._footprint_rows())
+
     @cached_property
     def footprint(self) -> pandas.DataFrame:
         """Bytes of memory that the program takes: a row a section of the object (kind: `text`, `data`, `bss`), the weights that are passed,
         the workspace, and the sections' sum."""
-        return wide_frame(self._footprint_rows(), ["kind", "what", "bytes"])
+        return self.to_frame()
 
     def save(self, folder: str | Path) -> Path:
         """Write the files into a folder, which is made if need be. OSError as from the system. Returns the folder."""
@@ -95,16 +100,21 @@ class AotPackage:
             write_file(there / name, data)
         return there
 
-    @cleaned
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """What it is for and how large the object is."""
         where = " ".join(filter(None, (self.program.description.triple, self.program.description.cpu)))
-        return f"<AotPackage {self.prefix} for {where}: {len(self.object_bytes)} bytes of object>"
+        return f"AotPackage {self.prefix} for {where}: {len(self.object_bytes)} bytes of object"
 
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        columns, rows = ("kind", "what", "bytes"), self._footprint_rows()
-        title = f"{self!r}; build: {self.build_line}"
-        return {"text/plain": f"{title}\n{table_text(columns, rows)}", "text/html": table_html(title, columns, rows)}
+    def blocks(self) -> Blocks:
+        """How to build the example, and the footprint."""
+        yield Sentence(f"build: {self.build_line}")
+        yield self.records()
+
+    def to_json(self) -> dict[str, Any]:
+        """The target, the prefix, the files with their sizes, and the rows of `footprint`."""
+        files = {name: len(data) for name, data in self.files.items()}
+        about = self.program.description
+        return {"triple": about.triple, "cpu": about.cpu, "prefix": self.prefix, "files": files, "footprint": named_data(self.footprint)}
 
 
 def aot(

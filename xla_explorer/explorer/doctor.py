@@ -13,9 +13,9 @@ from typing import NamedTuple
 from xla_explorer.backends.llvm.target_machine import host_target, usable_cores, why_not_here
 from xla_explorer.backends.llvm.target_request import TARGET_VARIABLE
 from xla_explorer.backends.registry import backend_names, platform
-from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.display.blocks import Blocks, Table
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.visible_text import cleaned
 
 _PACKAGES = (
     ("llvmlite", "native code", ""),
@@ -39,16 +39,12 @@ class Capability(NamedTuple):
     fix: str = ""
 
 
-class Diagnosis(list[Capability]):
+class Diagnosis(Report, list[Capability]):
     """A list of capabilities that shows itself as a table."""
 
-    @cleaned
-    def __repr__(self) -> str:
-        return table_text(Capability._fields, self)
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": table_html("", Capability._fields, self)}
+    def blocks(self) -> Blocks:
+        """A row a capability."""
+        yield Table(Capability._fields, self)
 
 
 def doctor(*, measure_again: bool = False) -> Diagnosis:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.xla import dumped_stages, dumped_trace
 from xla_explorer.explorer.compiling import compile as compile_module
-from xla_explorer.explorer.display.display import table_html
+from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.beside import Beside
 from xla_explorer.explorer.sessions.compilation import DUMP, NotThereError
@@ -18,7 +18,6 @@ from xla_explorer.explorer.sessions.loading import load_module
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.frontends.xla_dump import DumpedModule, DumpError, DumpFolder, read_stages
 from xla_explorer.hlo.module import HloModule
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 
-class XlaDump:
+class XlaDump(Report):
     """A folder that XLA wrote. Nothing but names is read until a module is asked for.
 
     `dump["jit_step"]` (or `dump.session("step")`) is that module's compile as a session; without a name everything speaks of the main
@@ -41,9 +40,13 @@ class XlaDump:
     @property
     def modules(self) -> pandas.DataFrame:
         """A row a module: number, name, hlo_files, llvm_files, main (the one meant when no name is given)."""
+        return self.to_frame()
+
+    def records(self) -> Table:
+        """The rows of `modules`."""
         main = self.folder.module()
         rows = [(m.number, m.name, m.hlo_files, len(m.llvm), m is main) for m in self.folder]
-        return wide_frame(rows, ["number", "name", "hlo_files", "llvm_files", "main"])
+        return Table(["number", "name", "hlo_files", "llvm_files", "main"], rows)
 
     def session(self, name: str | int | None = None) -> Session:
         """The compile of a module: `trace` steps through XLA's passes, `stages` has LLVM IR and reports. DumpError for unknown names.
@@ -104,19 +107,15 @@ class XlaDump:
     def __len__(self) -> int:
         return len(self.folder)
 
-    @cleaned
-    def __repr__(self) -> str:
-        return f"<XlaDump {self.folder.path.name}: {len(self)} modules, main {self.folder.module().name}>"
+    def headline(self) -> str:
+        """The folder's name, how many modules it has, and which is meant without a name."""
+        return f"XlaDump {self.folder.path.name}: {len(self)} modules, main {self.folder.module().name}"
 
-    @cached_property
-    def _rows(self) -> list[tuple[Any, ...]]:
-        return [(m.number, m.name, m.hlo_files, len(m.llvm)) for m in sorted(self.folder, key=lambda m: -m.hlo_files)[:40]]
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        note = f"{len(self) - len(self._rows)} more in .modules" if len(self) > len(self._rows) else ""
-        html = table_html(repr(self)[1:-1], ["number", "name", "HLO files", "LLVM files"], self._rows, note)
-        return {"text/plain": repr(self), "text/html": html}
+    def blocks(self) -> Blocks:
+        """The modules with the most dumped files."""
+        rows = [(m.number, m.name, m.hlo_files, len(m.llvm)) for m in sorted(self.folder, key=lambda m: -m.hlo_files)[:40]]
+        note = f"{len(self) - len(rows)} more in .modules" if len(self) > len(rows) else ""
+        yield Table(["number", "name", "HLO files", "LLVM files"], rows, note=note)
 
 
 def dumped_session(dumped: DumpedModule) -> Session:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
+from xla_explorer.explorer.display.plain_data import named_data
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.visible_text import cleaned
 
 COLUMNS = ["number", "program", "backend", "instructions", "after passes", "kernels"]
 _NOTHING = "JAX reuses what it compiled before; call jax.clear_caches() to compile again"
 
 
-class JaxPrograms:
+class JaxPrograms(Report):
     """The programs of a cell, in the order in which JAX compiled them. `programs[0]`, `programs["train_step"]` (the last of that name),
     `programs.largest`."""
 
@@ -42,20 +44,14 @@ class JaxPrograms:
             raise XlaExplorerError("JAX compiled nothing in that cell", _NOTHING)
         return max(self.sessions, key=lambda session: session.source.instruction_count())
 
-    def _rows(self) -> list[tuple[int, str, str, int, int, int]]:
-        return [
+    def blocks(self) -> Blocks:
+        """A row a program."""
+        rows = [
             (k, s.source.name, s.backend, s.source.instruction_count(), s.module.instruction_count(), len(s.program_steps))
             for k, s in enumerate(self.sessions)
         ]
+        yield Table(COLUMNS, rows, limit=30, printed=30) if rows else Sentence(f"JAX compiled nothing in that cell. {_NOTHING}")
 
-    @cleaned
-    def __repr__(self) -> str:
-        if not self.sessions:
-            return f"JAX compiled nothing in that cell. {_NOTHING}"
-        return table_text(COLUMNS, self._rows(), limit=30)
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        if not self.sessions:
-            return {"text/plain": repr(self)}
-        return {"text/plain": repr(self), "text/html": table_html("Programs that JAX compiled", COLUMNS, self._rows(), limit=30)}
+    def to_json(self) -> Any:
+        """The rows of `to_frame()`."""
+        return named_data(self.to_frame())

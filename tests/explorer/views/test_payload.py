@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
-from xla_explorer.explorer.page.json_data import plain
+from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.page.payload import (
     MOST_DECISIONS,
     answer,

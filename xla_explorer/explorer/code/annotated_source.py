@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.explorer.code.code_panes import code_panes
-from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.blocks import Blocks, Layout, Table
+from xla_explorer.explorer.display.escaping import escape, fenced
 from xla_explorer.explorer.display.highlighting import highlighted
 from xla_explorer.explorer.display.quantities import microseconds
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, profile
 from xla_explorer.explorer.questions.provenance import provenance
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.foundation.visible_text import cleaned
 
 STAGES = {"llvm-ir-optimized": "LLVM IR, optimised", "ptx": "PTX", "assembly": "assembly"}
 MOST_LINES = 60  # of one stage under one line
@@ -35,26 +36,27 @@ class AnnotatedLine(NamedTuple):
     code: dict[str, list[str]]
 
 
-class AnnotatedSource:
+class AnnotatedSource(Report):
     """lines: an AnnotatedLine each. missing: stage -> Reason why it is not shown."""
 
     def __init__(self, lines: Sequence[AnnotatedLine], missing: dict[str, Reason]) -> None:
         self.lines, self.missing = list(lines), missing
 
-    @cleaned
-    def __repr__(self) -> str:
+    def blocks(self) -> Blocks:
+        """A line a line, with its time and how much code it became."""
         out = []
         for line in self.lines:
             time = microseconds(line.time_us) if line.time_us is not None else ""
             sizes = ", ".join([f"{len(code)} {stage}" for stage, code in line.code.items()])
             out.append(f"{line.number:4d} {time:>9} | {line.text.rstrip()}" + (f"   [{sizes}]" if sizes else ""))
-        return "\n".join(out)
+        text = "\n".join(out)
+        yield Layout(self._folded(), text, fenced(text))
 
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self.to_html()}
+    def records(self) -> Table:
+        """The fields of AnnotatedLine."""
+        return Table(AnnotatedLine._fields, self.lines)
 
-    def to_html(self) -> str:
+    def _folded(self) -> str:
         """Every line a <details> that needs no script; darker is slower."""
         parts, used, cut = [], 0, 0
         for line in self.lines:

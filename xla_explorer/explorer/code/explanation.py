@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.explorer.code.llvm_kernels import optimized_lines
-from xla_explorer.explorer.display.display import pre_html, table_html
-from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.blocks import Blocks, Code, Listing, Sentence, Table, drawn, printed
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decision_row import DecisionRow
 from xla_explorer.explorer.questions.decisions import decision_rows
 from xla_explorer.explorer.sessions.compilation import Compilation
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.opcodes import OPCODES
 
 MOST_CODE_LINES = 40
 
 
-class Explanation:
+class Explanation(Report):
     """One instruction.
 
     name; definition: its line of HLO as it was last; summary: what its opcode does; line: where it came from; state: where it is in the
@@ -38,45 +37,28 @@ class Explanation:
         self.name, self.definition, self.summary, self.line, self.state = name, definition, summary, line, state
         self.history, self.decisions, self.code, self.notes = list(history), list(decisions), code, list(notes)
 
-    @cleaned
-    def __str__(self) -> str:
-        out = [self.definition, f"  {self.summary}"]
-        if self.line:
-            out.append(f"  from {self.line}")
-        out.append(f"  {self.state}")
-        out += [f"  {note}" for note in self.notes]
-        out += ["history", *[f"  {sentence}" for sentence in self.history]]
+    def blocks(self) -> Blocks:
+        """Definition, history, decisions, code."""
+        place = [f"from {self.line}"] if self.line else []
+        yield Listing(self.definition, [self.summary, *place, self.state, *self.notes])
+        yield Listing("history", self.history, numbered=True)
         if self.decisions:
-            out.append("decisions")
-            for row in self.decisions:
-                reason = f" {row.code}: {row.message}" if row.code else f" {row.message}"
-                out.append(f"  {row.verdict}: {row.kind} of {_subjects(row, 'into')};{reason}")
+            reasons = [f"{row.code}: {row.message}" if row.code else row.message for row in self.decisions]
+            sentences = [f"{r.verdict}: {r.kind} of {_subjects(r, 'into')}; {why}" for r, why in zip(self.decisions, reasons, strict=True)]
+            yield printed(Listing("decisions", sentences))
+            yield drawn(self.records())
         for stage, lines in self.code.items():
-            out.append(f"{stage} ({len(lines)} lines)")
-            out += [f"  {line}" for line in lines[:8]]
-            if len(lines) > 8:
-                out.append(f"  ... {len(lines) - 8} more: .code[{stage!r}]")
-        return "\n".join(out)
-
-    __repr__ = __str__
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        html = [
-            f"<p><code>{escape(self.definition)}</code><br>{escape(self.summary)}<br>{escape(self.state)}"
-            + (f"<br>from {escape(self.line)}" if self.line else "")
-            + "".join([f"<br>{escape(note)}" for note in self.notes])
-            + "</p>",
-            "<ol>" + "".join([f"<li>{escape(sentence)}</li>" for sentence in self.history]) + "</ol>",
-        ]
-        if self.decisions:
-            rows = [(r.verdict, _subjects(r, "→"), r.code, r.message) for r in self.decisions]
-            html.append(table_html("Decisions", ["verdict", "producer → consumer", "code", "why"], rows))
-        for stage, lines in self.code.items():
-            html.append(f"<b>{escape(stage)}</b>" + pre_html("\n".join(lines[:MOST_CODE_LINES])))
+            whole = f".code[{stage!r}]"
+            rest = [f"... {len(lines) - 8} more: {whole}"] if len(lines) > 8 else []
+            yield printed(Listing(f"{stage} ({len(lines)} lines)", [*lines[:8], *rest]))
+            yield drawn(Code(stage, "\n".join(lines[:MOST_CODE_LINES])))
             if len(lines) > MOST_CODE_LINES:
-                html.append(f"<i>{len(lines) - MOST_CODE_LINES} more lines: .code[{escape(repr(stage))}]</i>")
-        return {"text/plain": str(self), "text/html": "".join(html)}
+                yield drawn(Sentence(f"{len(lines) - MOST_CODE_LINES} more lines: {whole}"))
+
+    def records(self) -> Table:
+        """A row a decision."""
+        rows = [(r.verdict, _subjects(r, "→"), r.code, r.message) for r in self.decisions]
+        return Table(["verdict", "producer → consumer", "code", "why"], rows, "Decisions")
 
 
 def _subjects(row: DecisionRow, between: str) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from xla_explorer.explorer.code.code_panes import code_panes
+from xla_explorer.explorer.display.blocks import Blocks, Code, Layout, Sentence, Table
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.display.display import pre_html
 from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     from xla_explorer.backends.interfaces import ProgramStep
@@ -21,51 +22,60 @@ MOST_KERNELS, MOST_LINES = 12, 60
 _NO_CODE = "no code of its own: this compiler computes it inside another kernel"
 
 
-class KernelCode:
+class KernelCode(NamedTuple):
     """One kernel. line: its source line. hlo: its lines. code: stage -> lines."""
 
-    def __init__(self, name: str, line: str, hlo: list[str], code: dict[str, list[str]]) -> None:
-        self.name, self.line, self.hlo, self.code = name, line, hlo, code
+    name: str
+    line: str
+    hlo: list[str]
+    code: dict[str, list[str]]
 
 
-class SideBySide:
+class SideBySide(Report):
     """kernels: a KernelCode each. stages: the stages shown."""
 
     def __init__(self, kernels: list[KernelCode], stages: Sequence[str]) -> None:
         self.kernels, self.stages = kernels, list(stages)
 
-    @cleaned
-    def __repr__(self) -> str:
-        out = []
-        for kernel in self.kernels[:MOST_KERNELS]:
-            out.append(f"%{kernel.name}" + (f"  ({kernel.line})" if kernel.line else ""))
-            out += [f"  {line.strip()}" for line in kernel.hlo[:8]]
-            for stage in self.stages:
-                lines = kernel.code.get(stage, [])
-                out.append(f"  {stage}: {len(lines)} lines" + (f", first: {lines[0].strip()}" if lines else ""))
-        if len(self.kernels) > MOST_KERNELS:
-            out.append(f"... {len(self.kernels) - MOST_KERNELS} more kernels")
-        return "\n".join(out)
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        html = []
+    def blocks(self) -> Blocks:
+        """HLO and code of each kernel in columns."""
         for kernel in self.kernels[:MOST_KERNELS]:
             cells = [("HLO", kernel.hlo), *[(stage, kernel.code.get(stage, [])) for stage in self.stages]]
-            width = 100 // len(cells)
-            parts = []
-            for name, lines in cells:
-                note = f"<i>{len(lines) - MOST_LINES} more lines</i>" if len(lines) > MOST_LINES else ""
-                shown = [line.replace("\t", " ").strip() if name != "HLO" else line.strip() for line in lines[:MOST_LINES]]
-                body = pre_html("\n".join(shown)) if lines else f"<br><i>{_NO_CODE}</i>"
-                parts.append(f'<td style="text-align:left;vertical-align:top;width:{width}%"><b>{escape(name)}</b>{body}{note}</td>')
-            place = f" <i>{escape(kernel.line)}</i>" if kernel.line else ""
-            html.append(
-                f'<p><b>%{escape(kernel.name)}</b>{place}</p><table style="width:100%;table-layout:fixed"><tr>{"".join(parts)}</tr></table>'
-            )
+            yield Layout(_columns(kernel, cells), "\n".join(_summary(kernel, cells)), "\n\n".join(_sections(kernel, cells)))
         if len(self.kernels) > MOST_KERNELS:
-            html.append(f"<p><i>{len(self.kernels) - MOST_KERNELS} more kernels: .kernels</i></p>")
-        return {"text/plain": repr(self), "text/html": "".join(html)}
+            yield Sentence(f"... {len(self.kernels) - MOST_KERNELS} more kernels: .kernels")
+
+    def records(self) -> Table:
+        """A row a kernel: its name, its source line, how many lines each stage has."""
+        rows = [(k.name, k.line, len(k.hlo), *[len(k.code.get(stage, [])) for stage in self.stages]) for k in self.kernels]
+        return Table(["kernel", "line", "HLO", *self.stages], rows)
+
+
+Cells = list[tuple[str, list[str]]]
+
+
+def _summary(kernel: KernelCode, cells: Cells) -> Iterator[str]:
+    """The HLO, and of each stage the number of lines with the first of them."""
+    yield f"%{kernel.name}" + (f"  ({kernel.line})" if kernel.line else "")
+    yield from [f"  {line.strip()}" for line in kernel.hlo[:8]]
+    for stage, lines in cells[1:]:
+        yield f"  {stage}: {len(lines)} lines" + (f", first: {lines[0].strip()}" if lines else "")
+
+
+def _sections(kernel: KernelCode, cells: Cells) -> list[str]:
+    """Markdown: a code block a stage."""
+    return [Sentence(f"%{kernel.name}", bold=True).to_markdown(), *[Code(name, "\n".join(lines)).to_markdown() for name, lines in cells]]
+
+
+def _columns(kernel: KernelCode, cells: Cells) -> str:
+    parts = []
+    for name, lines in cells:
+        note = f"<i>{len(lines) - MOST_LINES} more lines</i>" if len(lines) > MOST_LINES else ""
+        shown = [line.replace("\t", " ").strip() for line in lines[:MOST_LINES]]
+        body = pre_html("\n".join(shown)) if lines else f"<br><i>{_NO_CODE}</i>"
+        parts.append(f'<td style="text-align:left;vertical-align:top;width:{100 // len(cells)}%"><b>{escape(name)}</b>{body}{note}</td>')
+    place = f" <i>{escape(kernel.line)}</i>" if kernel.line else ""
+    return f'<p><b>%{escape(kernel.name)}</b>{place}</p><table style="width:100%;table-layout:fixed"><tr>{"".join(parts)}</tr></table>'
 
 
 def side_by_side(session: Compilation, stages: Sequence[str], kernel: str = "") -> SideBySide:

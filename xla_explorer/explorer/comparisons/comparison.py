@@ -6,8 +6,10 @@ import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.display.display import CodeText, table_html, table_text
+from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, drawn, printed
+from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, profile, spread, time_calls
 from xla_explorer.explorer.questions.decisions import decision_rows
@@ -17,7 +19,6 @@ from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.progress import counted
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 
@@ -29,7 +30,7 @@ Row = tuple[str, Any, Any]
 _DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "code other"]
 
 
-class Comparison:
+class Comparison(Report):
     """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right, code left, code right). wishes:
     what was forced and forbidden in `left`, and whether it was granted. left, right: the sessions."""
 
@@ -37,29 +38,14 @@ class Comparison:
         self.left, self.right, self.rows, self.changed_decisions = left, right, rows, changed_decisions
         self.wishes: Wishes | tuple[()] = wishes_of(left) if left.base is not None else ()
 
-    def to_frame(self) -> pandas.DataFrame:
-        """The rows as a table: what, left, right."""
-        return wide_frame(self.rows, ["what", "this", "other"])
-
-    @cleaned
-    def __str__(self) -> str:
-        out = [table_text(["what", "this", "other"], self.rows)]
-        if self.wishes:
-            out += ["", *[str(wish) for wish in self.wishes]]
-        if self.changed_decisions:
-            out += ["", "decisions that differ", table_text(_DIFFERENCES, self.changed_decisions, limit=40)]
-        return "\n".join(out)
-
-    __repr__ = __str__
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        html = table_html("", ["what", "this", "other"], self.rows)
+    def blocks(self) -> Blocks:
+        """The rows, what was forced and forbidden, the decisions that differ."""
+        yield Table(["what", "this", "other"], self.rows)
         if isinstance(self.wishes, Wishes) and self.wishes:
-            html += self.wishes._repr_mimebundle_()["text/html"]
+            yield printed(Sentence("\n".join(map(str, self.wishes)) + "\n"))
+            yield drawn(self.wishes)
         if self.changed_decisions:
-            html += table_html("Decisions that differ", _DIFFERENCES, self.changed_decisions, limit=60)
-        return {"text/plain": str(self), "text/html": html}
+            yield Table(_DIFFERENCES, self.changed_decisions, "decisions that differ", limit=60, printed=40)
 
 
 def compare_sessions(left: Compilation, right: Compilation, arrays: Sequence[Any] = (), repeats: int = 20) -> Comparison:

@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from xla_explorer.explorer.display.display import table_html, table_text
-from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.blocks import Blocks, Table
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.loading import as_module
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-if TYPE_CHECKING:
-    import pandas
-
 
 FUSED, MEMORY, ABSENT = "fused", "memory", "-"
 _CLONE = re.compile(r"(?:\.clone|\.remat)+(?:\.\d+)?(?:\.clone(?:\.\d+)?)*\Z")
@@ -42,42 +37,29 @@ class FusionEdge(NamedTuple):
     bytes: int
 
 
-class FusionComparison:
+class FusionComparison(Report):
     """edges: a FusionEdge per edge of either result, those that differ first. left, right: names of the two compiles."""
 
     def __init__(self, left: str, right: str, edges: list[FusionEdge]) -> None:
         self.left, self.right, self.edges = left, right, edges
 
-    def to_frame(self) -> pandas.DataFrame:
-        """One row an edge: producer, consumer, left, right, code, message, bytes."""
-        return wide_frame(self.edges, list(FusionEdge._fields))
+    def records(self) -> Table:
+        """A row an edge: producer, consumer, left, right, code, message, bytes."""
+        return Table(FusionEdge._fields, self.edges)
 
     @property
     def counts(self) -> dict[tuple[str, str], int]:
         """How many edges are (what on the left, what on the right)."""
         return dict(Counter([(e.left, e.right) for e in self.edges]))
 
-    def _summary(self) -> str:
+    def blocks(self) -> Blocks:
+        """The edges that one of the two fused."""
         both = self.counts.get((FUSED, FUSED), 0)
-        ours = sum([n for (a, b), n in self.counts.items() if a == FUSED and b != FUSED])
-        theirs = sum([n for (a, b), n in self.counts.items() if b == FUSED and a != FUSED])
-        return f"{both} edges fused by both, {ours} by {self.left} only, {theirs} by {self.right} only"
-
-    def _columns(self) -> list[str]:
-        return ["producer", "consumer", self.left, self.right, "bytes", "code", "why not"]
-
-    def _rows(self) -> list[tuple[Any, ...]]:
-        return [(f"%{e.producer}", f"%{e.consumer}", e.left, e.right, e.bytes, e.code, e.message) for e in self.edges if e.left != e.right]
-
-    @cleaned
-    def __str__(self) -> str:
-        return self._summary() + "\n" + table_text(self._columns(), self._rows(), limit=40)
-
-    __repr__ = __str__
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": table_html(self._summary(), self._columns(), self._rows())}
+        ours = sum([n for (a, b), n in self.counts.items() if a == FUSED != b])
+        theirs = sum([n for (a, b), n in self.counts.items() if b == FUSED != a])
+        title = f"{both} edges fused by both, {ours} by {self.left} only, {theirs} by {self.right} only"
+        rows = [(f"%{e.producer}", f"%{e.consumer}", e.left, e.right, e.bytes, e.code, e.message) for e in self.edges if e.left != e.right]
+        yield Table(["producer", "consumer", self.left, self.right, "bytes", "code", "why not"], rows, title, printed=40)
 
 
 def compare_fusions(

@@ -6,14 +6,15 @@ import random
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from xla_explorer.explorer.comparisons.sweep.task import alone_on_this_machine
+from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, drawn, frame_table
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.profiling import spread, time_calls
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.cost import module_cost
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Flip(NamedTuple):
     pair: tuple[str, str]
 
 
-class FusionSearch(Generic[C]):
+class FusionSearch(Report, Generic[C]):
     """What a search found.
 
     trials: a row each, the compile as it is first. best: the session that was fastest, if it also beat the base by more than the spread
@@ -44,16 +45,19 @@ class FusionSearch(Generic[C]):
     def __init__(self, trials: pandas.DataFrame, base: C, best: C, confirmed_us: tuple[float, float], candidates: int) -> None:
         self.trials, self.base, self.best, self.confirmed_us, self.candidates = trials, base, best, confirmed_us, candidates
 
-    @cleaned
-    def __repr__(self) -> str:
+    def blocks(self) -> Blocks:
+        """What came of it, and a row a trial."""
         head = f"{len(self.trials) - 1} trials over {self.candidates} decisions of {self.base.source.name} on {self.base.backend}"
         if self.best is self.base:
-            return f"{head}: none faster than the cost model's choice ({self.confirmed_us[0]:.1f} us)"
-        return f"{head}: {self.confirmed_us[0]:.1f} us becomes {self.confirmed_us[1]:.1f} us"
+            found = f"none faster than the cost model's choice ({self.confirmed_us[0]:.1f} us)"
+        else:
+            found = f"{self.confirmed_us[0]:.1f} us becomes {self.confirmed_us[1]:.1f} us"
+        yield Sentence(f"{head}: {found}")
+        yield drawn(self.records())
 
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": f"<p>{self!r}</p>{self.trials._repr_html_()}"}
+    def records(self) -> Table:
+        """The rows of `trials`."""
+        return frame_table(self.trials)
 
 
 def search(

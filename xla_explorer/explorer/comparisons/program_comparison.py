@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from xla_explorer.explorer.comparisons.fusion_comparison import FUSED, compare_fusions_of
-from xla_explorer.explorer.display.display import table_html, table_text
-from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.blocks import Blocks, Table
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.visible_text import cleaned
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class ProgramRow(NamedTuple):
@@ -42,42 +38,27 @@ class ProgramRow(NamedTuple):
     status: str = "ok"
 
 
-class ProgramTable:
+class ProgramTable(Report):
     """rows: a ProgramRow each. backends: what left and right are."""
 
     def __init__(self, backends: tuple[str, str], rows: list[ProgramRow]) -> None:
         self.backends, self.rows = backends, rows
 
-    def to_frame(self) -> pandas.DataFrame:
-        """One row a program, with the fields of ProgramRow."""
-        return wide_frame(self.rows, list(ProgramRow._fields))
+    def records(self) -> Table:
+        """The fields of ProgramRow."""
+        return Table(ProgramRow._fields, self.rows)
 
-    def _columns(self) -> list[str]:
+    def blocks(self) -> Blocks:
+        """A row a program, rounded."""
         left, right = self.backends
-        return ["program", f"kernels {left}", right, "fused by both", f"{left} only", f"{right} only", f"MB {left}", right,
-                f"compile ms {left}", right, f"run us {left}", right, "ratio", "values"]
-
-    def _shown(self) -> list[tuple[Any, ...]]:
-        return [(*r[:6], *[None if v is None else round(v, 2) for v in r[6:8]], *[None if v is None else round(v) for v in r[8:10]],
-                 *[None if v is None else round(v, 1) for v in r[10:12]], None if r.ratio is None else round(r.ratio, 2),
-                 r.status if r.agree is None else "agree" if r.agree else "DIFFER") for r in self.rows]
-
-    def to_markdown(self) -> str:
-        """The table in Markdown."""
-        head = self._columns()
-        lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 2) + "---|"]
-        return "\n".join([*lines, *["| " + " | ".join(["" if v is None else str(v) for v in row]) + " |" for row in self._shown()]])
-
-    @cleaned
-    def __str__(self) -> str:
-        return table_text(self._columns(), self._shown())
-
-    __repr__ = __str__
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        title = f"{self.backends[0]} beside {self.backends[1]}"
-        return {"text/plain": str(self), "text/html": table_html(title, self._columns(), self._shown())}
+        columns = ["program", f"kernels {left}", right, "fused by both", f"{left} only", f"{right} only", f"MB {left}", right,
+                   f"compile ms {left}", right, f"run us {left}", right, "ratio", "values"]  # fmt: skip
+        digits = [2, 2, 0, 0, 1, 1, 2]
+        rows = [
+            (*r[:6], *[v if v is None else round(v, n or None) for v, n in zip(r[6:13], digits, strict=True)],
+             r.status if r.agree is None else "agree" if r.agree else "DIFFER") for r in self.rows
+        ]  # fmt: skip
+        yield Table(columns, rows)
 
 
 def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *, repeats: int = 20, rounds: int = 5, seed: int = 0,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.loading import as_module
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
 from xla_explorer.hlo.analysis.module_matching import ModuleMatching, match_modules
 from xla_explorer.hlo.instruction import HloInstruction
@@ -37,7 +37,7 @@ class DifferenceRow(NamedTuple):
     flops_right: float
 
 
-class StructuralDifference:
+class StructuralDifference(Report):
     """rows: a DifferenceRow per instruction of either side. matching: which is which."""
 
     def __init__(self, left: HloModule, right: HloModule, matching: ModuleMatching) -> None:
@@ -72,7 +72,7 @@ class StructuralDifference:
 
     def to_frame(self, same: bool = False) -> pandas.DataFrame:
         """A row an instruction, with the fields of DifferenceRow; those that are the same on request only."""
-        return wide_frame([row for row in self.rows if same or row.status != "same"], list(DifferenceRow._fields))
+        return wide_frame(self.rows, DifferenceRow._fields) if same else super().to_frame()
 
     def summary(self) -> list[tuple[str, Any, Any]]:
         """(what, left, right): sizes and costs of the two modules."""
@@ -85,27 +85,16 @@ class StructuralDifference:
             ("bytes accessed (estimate)", int(a.bytes_accessed), int(b.bytes_accessed)),
         ]
 
-    def _shown(self) -> list[tuple[str, str, str, str, str]]:
-        order = {status: k for k, status in enumerate(STATUSES)}
-        rows = [row for row in self.rows if row.status != "same"]
-        return [(r.status, r.opcode, r.left, r.right, r.what) for r in sorted(rows, key=lambda r: order[r.status])]
+    def records(self) -> Table:
+        """The instructions that differ, with the fields of DifferenceRow."""
+        return Table(DifferenceRow._fields, [row for row in self.rows if row.status != "same"])
 
-    @cleaned
-    def __str__(self) -> str:
-        counts = ", ".join([f"{n} {status}" for status, n in self.counts.items() if n])
-        parts = [counts, table_text(["", "left", "right"], self.summary())]
-        if self._shown():
-            parts.append(table_text(["status", "opcode", "left", "right", "what"], self._shown(), limit=60))
-        return "\n\n".join(parts)
-
-    __repr__ = __str__
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        counts = ", ".join([f"{n} {status}" for status, n in self.counts.items() if n])
-        html = table_html(counts, ["", "left", "right"], self.summary())
-        html += table_html("", ["status", "opcode", "left", "right", "what"], self._shown())
-        return {"text/plain": str(self), "text/html": html}
+    def blocks(self) -> Blocks:
+        """How many instructions have which status, sizes and costs, and the instructions that differ."""
+        yield Table(["", "left", "right"], self.summary(), ", ".join([f"{n} {status}" for status, n in self.counts.items() if n]))
+        differ = sorted(self.records().rows, key=lambda row: STATUSES.index(row[0]))
+        if differ:
+            yield Table(["status", "opcode", "left", "right", "what"], [row[:5] for row in differ], printed=60)
 
 
 def structural_diff(left: Any, right: Any, *, by_name: bool = False) -> StructuralDifference:

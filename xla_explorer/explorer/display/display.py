@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.escaping import escape, fenced
 from xla_explorer.explorer.display.highlighting import highlighted
 from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.foundation.visible_text import cleaned, cleaned_text
@@ -38,11 +38,23 @@ class CodeText(str):
         shown, note = self._capped()
         return f"{shown}\n... {note}" if note else shown
 
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def to_text(self) -> str:
+        """All that is shown, as `repr`."""
+        return repr(self)
+
+    def to_html(self) -> str:
+        """Coloured, in a block that scrolls; what was cut is said below."""
         shown, note = self._capped()
         html = diff_html(shown) if self.language == "diff" else code_html(shown, self.language)
-        return {"text/plain": repr(self), "text/html": html + (f"<p><i>{escape(note)}</i></p>" if note else "")}
+        return html + (f"<p><i>{escape(note)}</i></p>" if note else "")
+
+    def to_markdown(self) -> str:
+        """All of it as a code block."""
+        return fenced(self, self.language)
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.to_html()}
 
 
 class Svg:
@@ -125,7 +137,7 @@ def cell_text(value: Any) -> str:
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int = MOST_ROWS, width: int = 90) -> str:
     """The same table as aligned text."""
     cells = [[_short(cell_text(value), width) for value in row] for row in rows[:limit]]
-    numeric = [bool(rows) and all(_is_number(row[k]) for row in rows[:limit]) for k in range(len(columns))]
+    numeric = [is_numeric(rows[:limit], k) for k in range(len(columns))]
     widths = [max([len(name), *[len(row[k]) for row in cells]]) for k, name in enumerate(columns)]
 
     def line(values: Sequence[str]) -> str:
@@ -138,8 +150,10 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int
     return "\n".join(out)
 
 
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+def is_numeric(rows: Sequence[Sequence[Any]], column: int) -> bool:
+    """Whether a column has numbers only, which stand to the right."""
+    cells = [row[column] for row in rows]
+    return bool(cells) and all(cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool)) for cell in cells)
 
 
 def _short(text: str, width: int) -> str:

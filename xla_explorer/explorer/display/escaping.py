@@ -1,4 +1,4 @@
-"""Text as it stands in HTML, SVG and XML."""
+"""Text as it stands in HTML, SVG, XML and Markdown."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from xla_explorer.foundation.visible_text import cleaned_text
 
 _ILLEGAL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ufffe\\uffff\\ud800-\\udfff]")
+_MARKUP = re.compile(r"[\\`*|\[\]]|(?<!\w)_|_(?!\w)")
 
 
 def escape(text: object) -> str:
@@ -20,3 +21,15 @@ def escape(text: object) -> str:
         .replace('"', "&quot;")
         .replace("'", "&#39;")
     )
+
+
+def markdown_text(value: object) -> str:
+    """Text for a line or a cell of Markdown: nothing in it is markup."""
+    return _MARKUP.sub(r"\\\g<0>", escape(value).replace("&#39;", "'").replace("&quot;", '"')).replace("\n", "<br>")
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A Markdown code block that its text cannot end."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"

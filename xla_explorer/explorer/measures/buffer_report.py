@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.buffers import BufferAssignment
-from xla_explorer.explorer.display.display import Svg, table_html, table_text
+from xla_explorer.explorer.display.blocks import Blocks, Layout, Table
+from xla_explorer.explorer.display.display import Svg
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.plain_data import named_data
 from xla_explorer.explorer.display.quantities import byte_count
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, NotThereError
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 _COLUMNS = ["value", "opcode", "shape", "allocation", "kind", "offset", "size", "start", "end", "shared_with"]
 
 
-class Peak:
+class Peak(Report):
     """The program point with the most memory in use. instruction, line: what runs there. bytes: in use. holders: (value, shape, bytes,
     line), the largest first."""
 
@@ -30,22 +33,14 @@ class Peak:
         self.instruction, self.line, self.position, self.holders = instruction, line, position, holders
         self.bytes = sum([size for _, _, size, _ in holders])
 
-    @cleaned
-    def __str__(self) -> str:
-        if not self.holders:
-            return "no value lives in the arena"
-        head = f"{byte_count(self.bytes)} in use while %{self.instruction} runs" + (f" ({self.line})" if self.line else "")
-        return head + "\n" + table_text(["value", "shape", "bytes", "line"], self.holders, limit=40)
-
-    __repr__ = __str__
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        html = table_html(str(self).split("\n")[0], ["value", "shape", "bytes", "line"], self.holders, limit=60)
-        return {"text/plain": str(self), "text/html": html}
+    def blocks(self) -> Blocks:
+        """The values that hold memory there."""
+        place = f" ({self.line})" if self.line else ""
+        head = f"{byte_count(self.bytes)} in use while %{self.instruction} runs{place}" if self.holders else "no value lives in the arena"
+        yield Table(["value", "shape", "bytes", "line"], self.holders, head, limit=60, printed=40)
 
 
-class BufferReport:
+class BufferReport(Report):
     """Where every value lives and when. assignment: the BufferAssignment. Positions are in program order. line_of: instruction id to
     `file:line`. scratch_bytes: what kernels need besides, for packed operands or the other half of a sort."""
 
@@ -63,11 +58,13 @@ class BufferReport:
         results = sum([a.size for a in self.assignment.allocations if a.kind == "output"])
         return self.peak_bytes + self.scratch_bytes + results
 
-    def to_frame(self) -> pandas.DataFrame:
+    def records(self) -> Table:
         """A row a value: value, opcode, shape, allocation, kind, offset and size in bytes, start, end, shared_with."""
-        import pandas
+        return Table(_COLUMNS, [[row[column] for column in _COLUMNS] for row in self.assignment.to_rows()], limit=60, printed=60)
 
-        return pandas.DataFrame(self.assignment.to_rows()).reindex(columns=_COLUMNS)
+    def to_json(self) -> dict[str, Any]:
+        """The sizes, and under `values` the rows of `to_frame()`."""
+        return {"peak_bytes": self.peak_bytes, "run_bytes": self.run_bytes, "values": named_data(self.to_frame())}
 
     def by_program_point(self) -> pandas.DataFrame:
         """A row an instruction in program order: position, instruction, opcode, live_bytes (of the arena, while it runs), share of the
@@ -112,24 +109,21 @@ class BufferReport:
         rows = sorted(rows, key=lambda row: -row["size"])[:300]
         return Svg(_chart_svg(rows, self.assignment), repr(self))
 
-    @cleaned
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """The sizes of the arena, and how many allocations of each kind there are."""
         found = self.assignment
-        counts: dict[str, int] = {}
-        for allocation in found.allocations:
-            counts[allocation.kind] = counts.get(allocation.kind, 0) + 1
-        kinds = ", ".join([f"{count} {kind}" for kind, count in counts.items()])
+        kinds = ", ".join([f"{count} {kind}" for kind, count in Counter([a.kind for a in found.allocations]).items()])
         scratch = f" and {byte_count(self.scratch_bytes)} scratch memory of kernels" if self.scratch_bytes else ""
         return (
-            f"<BufferReport: arena {byte_count(found.arena_size)} ({byte_count(found.arena_lower_bound)} live at the peak)"
-            f"{scratch}; allocations: {kinds}>"
+            f"BufferReport: arena {byte_count(found.arena_size)} ({byte_count(found.arena_lower_bound)} live at the peak)"
+            f"{scratch}; allocations: {kinds}"
         )
 
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        rows = [[", ".join(row[c]) if c == "shared_with" else row[c] for c in _COLUMNS] for row in self.assignment.to_rows()]
-        picture = self.chart().svg if self.assignment.arena_size else ""  # else all values are parameters, constants and results
-        return {"text/plain": repr(self), "text/html": picture + table_html(repr(self)[1:-1], _COLUMNS, rows, limit=60)}
+    def blocks(self) -> Blocks:
+        """The arena as a picture, and a row a value."""
+        if self.assignment.arena_size:  # else all values are parameters, constants and results
+            yield Layout(html=self.chart().svg)
+        yield self.records()
 
 
 def _chart_svg(rows: list[dict[str, Any]], assignment: BufferAssignment) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.blocks import Blocks, Layout, Table
+from xla_explorer.explorer.display.escaping import escape, fenced
 from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.explorer.display.report import Report
 
 if TYPE_CHECKING:
     import pandas
@@ -95,7 +96,7 @@ def _why(row: Mapping[str, Any], marks: Sequence[str]) -> str:
     return "; ".join(parts)
 
 
-class CountedPtx:
+class CountedPtx(Report):
     """PTX text with counters. lines: a DataFrame by `COLUMNS`."""
 
     def __init__(self, text: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -108,14 +109,19 @@ class CountedPtx:
         frame = self.lines[self.lines["marks"] != ""]
         return frame.sort_values("warp_instructions", ascending=False)
 
-    @cleaned
-    def __repr__(self) -> str:
+    def blocks(self) -> Blocks:
+        """The busiest lines that have a mark; in HTML all lines."""
         marked = [row for row in self._rows if row["marks"]]
         head = f"<CountedPtx of {len(self._rows)} lines, {len(marked)} with something to mend>"
         worst = sorted(marked, key=lambda row: -row["warp_instructions"])[:10]
-        return "\n".join([head, *[f"{row['line']:5} {row['text'].strip():60} {row['marks']}: {row['why']}" for row in worst]])
+        text = "\n".join([head, *[f"{row['line']:5} {row['text'].strip():60} {row['marks']}: {row['why']}" for row in worst]])
+        yield Layout(self._counted_table(), text, fenced(text))
 
-    def to_html(self) -> str:
+    def records(self) -> Table:
+        """A row a line, by `COLUMNS`."""
+        return Table(COLUMNS, [[row[column] for column in COLUMNS] for row in self._rows])
+
+    def _counted_table(self) -> str:
         """A table of lines: number, how often warps ran it, bar, text; colours with a legend and the reason as a tooltip. No scripts."""
         first, last = self._window()
         legend = " ".join(
@@ -151,7 +157,3 @@ class CountedPtx:
         busiest = max(range(len(self._rows)), key=lambda k: self._rows[k]["warp_instructions"])
         first = min(max(busiest - _SHOWN // 2, 0), len(self._rows) - _SHOWN)
         return first, first + _SHOWN
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self.to_html()}

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.blocks import Blocks, Table, frame_table
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import number_of
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.arguments import Array, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     import pandas
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SUMS = ("warp_instructions", "thread_instructions", "divergent_branches", "requests", "sectors")
 
 
-class Emulation:
+class Emulation(Report):
     """The result of `session.emulation()`. values: result leaves.
 
     counters: a row per PTX line that ran: kernel, line, opcode, warp_instructions, thread_instructions, active (share of lanes),
@@ -100,15 +100,19 @@ class Emulation:
         executable: Any = self._gpu.executable
         return SteppedKernel(executable.stepper(self._arguments, name, block, 1, self._text), self.text, self._hlo)
 
-    @cleaned
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """How much ran, and what went wrong."""
         total = int(self.counters["thread_instructions"].sum())
         faults = f"{number_of(len(self.findings), 'kind')} of faults: see .findings" if len(self.findings) else "no faults"
-        return f"<Emulation of {number_of(self.counters['kernel'].nunique(), 'kernel')}: {total} instructions of threads, {faults}>"
+        return f"Emulation of {number_of(self.counters['kernel'].nunique(), 'kernel')}: {total} instructions of threads, {faults}"
 
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>{self.kernels._repr_html_()}"}
+    def blocks(self) -> Blocks:
+        """The sums by kernel."""
+        yield frame_table(self.kernels)
+
+    def records(self) -> Table:
+        """The rows of `counters`."""
+        return frame_table(self.counters)
 
 
 def emulation(session: Compilation, arrays: Sequence[Any]) -> Emulation:

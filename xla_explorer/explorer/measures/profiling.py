@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_explorer.backends.interfaces import KernelTiming
+from xla_explorer.explorer.display.blocks import Blocks, Sentence
 from xla_explorer.explorer.display.display import cell_text
-from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import microseconds
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.shape import Shape
@@ -35,7 +35,7 @@ COLUMNS = [
 ]
 
 
-class Timing:
+class Timing(Report):
     """Whole calls of a session from Python.
 
     samples_us: microseconds, one a call, after one warm-up call. n, median_us, iqr_us. load: the machine's load average over one minute
@@ -47,18 +47,14 @@ class Timing:
         self.n = len(self.samples_us)
         self.median_us, self.iqr_us = spread(self.samples_us)
 
-    @cleaned
-    def __repr__(self) -> str:
+    def blocks(self) -> Blocks:
+        """One sentence."""
         load = f", load average {self.load:.1f}" if self.load is not None else ""
         noisy = " NOISY:" if self.iqr_us > 0.3 * self.median_us else ""
-        return (
+        yield Sentence(
             f"{self.name} on {self.backend}:{noisy} {microseconds(self.median_us)} median, {microseconds(self.iqr_us)} iqr "
             f"(n {self.n}, 1 warm-up, calls return when done{load})"
         )
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>"}
 
 
 def timing(session: Compilation, arrays: Sequence[Any], repeats: int | None) -> Timing:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.display.blocks import Blocks, Layout, Table
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     import pandas
@@ -21,7 +22,7 @@ _CELL = "padding:0 4px;text-align:left;line-height:1.35"
 _MOST_STEPS = 1_000_000  # of `run_to`
 
 
-class SteppedKernel:
+class SteppedKernel(Report):
     """The result of `session.emulation().stepper(kernel)`: the first launch of the kernel, with everything before it done.
 
     `step()` and `run_to()` return the object itself, so a cell that ends with them shows where the warps are. warps: a row per warp of the
@@ -94,20 +95,24 @@ class SteppedKernel:
             rows.append(dict(zip(COLUMNS, (warp, state, line, text, int(stepper.active(warp).sum()), origin), strict=True)))
         return rows
 
-    @cleaned
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """Where the warp stepped last stands, and how many can go on."""
         rows = self._rows()
         going = sum([row["state"] == "can go on" for row in rows])
         faults = f", {len(self._stepper.findings)} kinds of faults" if self._stepper.findings else ""
         here = rows[self._warp]
         at = f"next, line {here['line']}: {here['next']}" if here["line"] is not None else here["state"]
-        return f"<SteppedKernel {self._stepper.kernel.name}: {going} of {len(rows)} warps can go on{faults}; warp {self._warp} {at}>"
+        return f"SteppedKernel {self._stepper.kernel.name}: {going} of {len(rows)} warps can go on{faults}; warp {self._warp} {at}"
 
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self.to_html()}
+    def records(self) -> Table:
+        """A row a warp, by `COLUMNS`."""
+        return Table(COLUMNS, [[row[column] for column in COLUMNS] for row in self._rows()])
 
-    def to_html(self) -> str:
+    def blocks(self) -> Blocks:
+        """In HTML the PTX where the warps stand; else a row a warp."""
+        yield Layout(self._place(), self.records().to_text(), self.records().to_markdown())
+
+    def _place(self) -> str:
         """The PTX around the warp stepped last, with the warps that stand there, and the warps that wait or have ended. No scripts."""
         rows = self._rows()
         standing: dict[int, list[int]] = {}
@@ -130,7 +135,7 @@ class SteppedKernel:
             by_state.setdefault(row["state"], []).append(row["warp"])
         states = "; ".join([f"{_ranges(warps)}: {escape(state)}" for state, warps in by_state.items()])
         return (
-            f'<div style="font-size:12px"><p>{escape(repr(self))}</p>'
+            f'<div style="font-size:12px">'
             '<table style="font-family:monospace;border-collapse:collapse">'
             f"{''.join(body)}</table><p>{states}</p></div>"
         )

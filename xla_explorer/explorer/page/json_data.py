@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from xla_explorer.explorer.display.code_pane import TextLine
+from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.page.reports import BufferView, ComparisonTable
 from xla_explorer.explorer.pictures.picture import PictureGraph
 
@@ -104,24 +104,6 @@ class ExplorerPayload(TypedDict):
     own_colour: bool
     comparison: dict[str, Any] | None
     reports: dict[str, Any]
-
-
-def plain(value: Any) -> Any:
-    """`value` as JSON data: numpy scalars become numbers, what is not finite a word, anything else its text."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Iterable) and not hasattr(value, "item"):
-        return [plain(item) for item in value]
-    if hasattr(value, "item"):
-        try:
-            return plain(value.item())
-        except (TypeError, ValueError):
-            return str(value)
-    return str(value)
 
 
 def picture_data(graph: PictureGraph) -> PictureData:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from xla_explorer.explorer.display.code_pane import CodePane, TextLine
+from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.display.quantities import headline
 from xla_explorer.explorer.page.fact_heads import fact_heads
 from xla_explorer.explorer.page.json_data import (
@@ -26,7 +27,6 @@ from xla_explorer.explorer.page.json_data import (
     StepDetail,
     by_field,
     picture_data,
-    plain,
     text_lines,
 )
 from xla_explorer.explorer.page.report_data import answer_report, embedded_reports

@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xla_explorer.explorer.page.json_data import picture_data, plain, text_lines
+from xla_explorer.explorer.display.plain_data import plain
+from xla_explorer.explorer.page.json_data import picture_data, text_lines
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.tabs import TABS
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep

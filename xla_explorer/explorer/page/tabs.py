@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from xla_explorer.explorer.page.json_data import by_field, plain
+from xla_explorer.explorer.display.plain_data import plain
+from xla_explorer.explorer.page.json_data import by_field
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.static_tables import decisions_html
 

@@ -7,19 +7,20 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.display.blocks import Blocks, Layout, Sentence, Table, drawn
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.quantities import number_of
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.pictures.dot import picture_dot, render_dot
-from xla_explorer.explorer.pictures.picture import PictureFormatError, PictureGraph
+from xla_explorer.explorer.pictures.picture import PictureFormatError, PictureGraph, PictureNode
 from xla_explorer.explorer.pictures.svg import picture_svg
 from xla_explorer.foundation.file_writing import write_file
-from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     import graphviz
 
 
-class Graph:
+class Graph(Report):
     """A picture that shows itself. Needs no Graphviz: the layout is our own; `engine="dot"` uses the program where there is one.
 
     picture: the neutral picture data (nodes, edges, boxes).
@@ -67,8 +68,12 @@ class Graph:
                 raise PictureFormatError(f"cannot save a picture as {suffix!r}", "choose .svg, .dot, .gv or .json")
         return write_file(path, text)
 
-    @cleaned
-    def __repr__(self) -> str:
+    def records(self) -> Table:
+        """A row a node: the fields of PictureNode."""
+        return Table(PictureNode._fields, self.picture.nodes)
+
+    def headline(self) -> str:
+        """How many nodes, edges and fusions are drawn."""
         picture = self.picture
         parts = [number_of(len(picture.nodes), "node"), number_of(len([e for e in picture.edges if e.kind == "data"]), "edge")]
         if picture.groups:
@@ -80,14 +85,19 @@ class Graph:
             parts.append(f"{len(picture.aliases)} folded into others")
         if picture.hidden:
             parts.append(f"{number_of(picture.hidden, 'instruction')} not drawn")
-        return f"<Graph {picture.title}: {', '.join(parts)}>"
+        return f"Graph {picture.title}: {', '.join(parts)}"
 
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def blocks(self) -> Blocks:
+        """The picture, as an image."""
         svg = self.to_svg()
         if len(svg) > 300_000:
             svg = self.to_svg(budget=100)
         data = base64.b64encode(svg.encode("utf-8", "replace")).decode()
-        note = f"<p><i>{escape(self.picture.note)}</i></p>" if self.picture.note else ""
-        html = f'<img alt="{escape(repr(self))}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">{note}'
-        return {"text/plain": repr(self), "text/html": html}
+        image = f'<img alt="{escape(repr(self))}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+        yield Layout(html=image, markdown=image)
+        if self.picture.note:
+            yield drawn(Sentence(self.picture.note))
+
+    def to_html(self) -> str:
+        """The image alone, which has the headline in it."""
+        return "".join([block.to_html() for block in self.blocks()])

@@ -13,7 +13,8 @@ from typing import Any
 from xla_explorer.compiler.pipeline import PassContext, PassStep, registered_passes
 from xla_explorer.compiler.pipeline.explaining import Explains, decided_again, kinds_of, steps_of_kind, with_checklists
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
-from xla_explorer.explorer.display.display import table_html
+from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table, drawn, printed
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.applicable import applicable
 from xla_explorer.explorer.questions.decisions import KINDS_OF_CODE, RULE, NamesAt, check_kind, facts_of, refusal_costs
 from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
@@ -23,12 +24,11 @@ from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Level
 from xla_explorer.foundation.reason import Check, Reason, refuse
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
-class Answer:
+class Answer(Report):
     """The answer to `why_not`: a decision, and how it is known.
 
     Attributes
@@ -64,27 +64,20 @@ class Answer:
     def _head(self) -> str:
         return f"{self.kind} of {' into '.join(self.subjects)}: {self.verdict} ({self.source})"
 
-    @cleaned
-    def __str__(self) -> str:
-        lines = [self._head()]
-        if self.reason is not None:
-            lines.append(f"  {self.code}: {self.message}")
-            if self.code in REASONS_BY_KIND.get(self.kind, {}):
-                lines.append(f"  in general: {REASONS_BY_KIND[self.kind][self.code]}")
-        if self.cost is not None:
-            lines.append(f"  {self.cost}")
-        lines += [f"  {_WORDS[check.ok]} {check.name}{': ' + check.message if check.message else ''}" for check in self.checklist]
-        return "\n".join(lines)
+    def blocks(self) -> Blocks:
+        """The reason and the checklist; text says in general what the code means."""
+        known = [f"{self.code}: {self.message}"] if self.reason is not None else []
+        if known and self.code in REASONS_BY_KIND.get(self.kind, {}):
+            known.append(f"in general: {REASONS_BY_KIND[self.kind][self.code]}")
+        cost = [str(self.cost)] if self.cost is not None else []
+        checks = [f"{_WORDS[check.ok]} {check.name}{': ' + check.message if check.message else ''}" for check in self.checklist]
+        yield printed(Listing(self._head(), [*known, *cost, *checks]))
+        yield drawn(Sentence("; ".join([" — ".join([self._head(), *known[:1]]), *cost]), bold=True))
+        yield drawn(self.records())
 
-    __repr__ = __str__
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        rows = [(_MARKS[c.ok], c.name, c.message, c.place) for c in self.checklist]
-        head = self._head() + (f" — {self.code}: {self.message}" if self.code else "")
-        if self.cost is not None:
-            head += f"; {self.cost}"
-        return {"text/plain": str(self), "text/html": table_html(head, ["", "must hold", "what it says", "written at"], rows)}
+    def records(self) -> Table:
+        """The checklist: a mark, what must hold, what was measured, where it is written."""
+        return Table(["", "must hold", "what it says", "written at"], [(_MARKS[c.ok], c.name, c.message, c.place) for c in self.checklist])
 
 
 _WORDS = {True: "ok ", False: "no ", None: "-- "}

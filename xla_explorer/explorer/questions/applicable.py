@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from xla_explorer.compiler.rewriting import Rule
 from xla_explorer.compiler.rewriting.removal import compatible_replacement, control_targets
-from xla_explorer.explorer.display.display import table_html, table_text
-from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, printed
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.rule_book import rule_book, rules
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
-
-if TYPE_CHECKING:
-    import pandas
 
 _COLUMNS = ["rule", "applies", "code", "message", "becomes", "sentence", "place"]
 
@@ -32,7 +28,7 @@ class ApplicableRule(NamedTuple):
     place: str
 
 
-class ApplicableRules:
+class ApplicableRules(Report):
     """The answer: rules (ApplicableRule) in the order in which the driver tries them. instruction: its HLO. where: the step asked."""
 
     def __init__(self, instruction: str, where: str, found: Sequence[ApplicableRule]) -> None:
@@ -56,31 +52,20 @@ class ApplicableRules:
     def __len__(self) -> int:
         return len(self.rules)
 
-    def to_frame(self) -> pandas.DataFrame:
+    def records(self) -> Table:
         """A row a rule: rule, applies, code and message of the reason, becomes, sentence, place."""
-        return wide_frame([dict(zip(_COLUMNS, row, strict=True)) for row in self._rows()], _COLUMNS)
+        reasons = [(r.reason.code, r.reason.message) if r.reason else ("", "") for r in self.rules]
+        return Table(_COLUMNS, [(r.rule, r.reason is None, *why, *r[2:]) for r, why in zip(self.rules, reasons, strict=True)])
 
-    def _rows(self) -> list[tuple[Any, ...]]:
-        return [
-            (r.rule, r.reason is None, r.reason.code if r.reason else "", r.reason.message if r.reason else "", *r[2:]) for r in self.rules
-        ]
-
-    @cleaned
-    def __str__(self) -> str:
-        head = f"{self.instruction}\n{self.where}: "
+    def blocks(self) -> Blocks:
+        """What each rule would do, or why it will not."""
+        yield printed(Sentence(self.instruction))
         if not self.rules:
-            return head + "no rule's pattern fits"
-        rows = [(r.rule, "yes" if r.reason is None else "no", str(r.reason) if r.reason else r.becomes) for r in self.rules]
-        table = table_text(["rule", "applies", "why not, or result"], rows)
-        return f"{head}{len(self.names)} of {len(rows)} fitting rules would act\n{table}"
-
-    __repr__ = __str__
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        rows = [("✓" if row[1] else "✗", row[0], row[4] if row[1] else f"{row[2]}: {row[3]}", row[5]) for row in self._rows()]
-        columns = ["", "rule", "result, or why not", "says"]
-        return {"text/plain": str(self), "text/html": table_html(str(self).split("\n")[1], columns, rows)}
+            yield Sentence(f"{self.where}: no rule's pattern fits")
+            return
+        title = f"{self.where}: {len(self.names)} of {len(self.rules)} fitting rules would act"
+        rows = [("✗" if r.reason else "✓", r.rule, str(r.reason) if r.reason else r.becomes, r.sentence) for r in self.rules]
+        yield Table(["", "rule", "result, or why not", "says"], rows, title)
 
 
 def applicable(passes: RecordedPasses[RecordedPass], instruction: int, step: int | None = None) -> ApplicableRules:

@@ -13,12 +13,12 @@ from typing import Any
 from xla_explorer.compiler.pipeline import PassContext, PassControl, PassPipeline, PassStep, PassTrace, run_pipeline
 from xla_explorer.compiler.pipeline.context import StopRequested
 from xla_explorer.compiler.pipeline.value_check import ValueCheck, largest_error
-from xla_explorer.explorer.display.display import pre_html
+from xla_explorer.explorer.display.blocks import Blocks, Sentence
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -26,7 +26,7 @@ from xla_explorer.hlo.module import HloModule
 ONE_BY_ONE = 256
 
 
-class BisectionResult:
+class BisectionResult(Report):
     """What `bisect` found.
 
     step: number of the first pass after which the value differs (as `session.passes` counts), -1 when the generated code differs though no
@@ -57,8 +57,11 @@ class BisectionResult:
     def __bool__(self) -> bool:
         return self.step is not None
 
-    @cleaned
-    def __str__(self) -> str:
+    def blocks(self) -> Blocks:
+        """One sentence."""
+        yield Sentence(self._sentence())
+
+    def _sentence(self) -> str:
         if self.step is None:
             counted = f"largest error {self.error:.2g}, {self.evaluations} evaluations"
             return f"every pass keeps the value, and the compiled program agrees ({counted})"
@@ -76,12 +79,6 @@ class BisectionResult:
     @property
     def _how_far(self) -> str:
         return self.problem or f"largest error {self.error:.2g}"
-
-    __repr__ = __str__
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": pre_html(str(self))}
 
 
 def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:

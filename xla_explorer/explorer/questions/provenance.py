@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from xla_explorer.explorer.display.display import table_html, table_text
-from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.explorer.display.blocks import Blocks, Table
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
 if TYPE_CHECKING:
-    import pandas
-
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
     from xla_explorer.explorer.sessions.source_lines import SourceLines
-
-_COLUMNS = ["instruction", "computation", "opcode", "sources", "how", "line", "id"]
 
 # How an instruction is connected with the source, the surest first.
 SAME, REWRITTEN, CLONED, METADATA, FORWARDED, NONE = "same", "rewritten", "cloned", "metadata", "forwarded", "none"
@@ -38,7 +34,7 @@ class Origin(NamedTuple):
     id: int
 
 
-class Provenance:
+class Provenance(Report):
     """origins: an Origin an instruction of the result. coverage: percent of them with a source instruction; line_coverage: with a line."""
 
     def __init__(self, origins: Sequence[Origin]) -> None:
@@ -65,31 +61,22 @@ class Provenance:
                 return origin
         raise KeyError(f"{name_or_id} is not in the result")
 
-    def to_frame(self) -> pandas.DataFrame:
+    def records(self) -> Table:
         """A row an instruction: instruction, computation, opcode, sources, how, line, id."""
-        return wide_frame([o._asdict() for o in self.origins], _COLUMNS)
+        return Table(Origin._fields, self.origins)
 
-    @cleaned
-    def __repr__(self) -> str:
-        counts: dict[str, int] = {}
-        for origin in self.origins:
-            counts[origin.how] = counts.get(origin.how, 0) + 1
-        kinds = ", ".join([f"{count} {how}" for how, count in sorted(counts.items(), key=lambda item: -item[1])])
+    def headline(self) -> str:
+        """How many instructions come from where."""
+        kinds = ", ".join([f"{count} {how}" for how, count in Counter([o.how for o in self.origins]).most_common()])
         return (
-            f"<Provenance of {len(self.origins)} instructions: {self.coverage:.1f} % have a source instruction, {self.line_coverage:.1f} % "
-            f"a line; {kinds}>"
+            f"Provenance of {len(self.origins)} instructions: {self.coverage:.1f} % have a source instruction, {self.line_coverage:.1f} % "
+            f"a line; {kinds}"
         )
 
-    @cleaned
-    def __str__(self) -> str:
+    def blocks(self) -> Blocks:
+        """A row an instruction."""
         rows = [(f"%{o.instruction}", o.opcode, ", ".join([f"%{s}" for s in o.sources]), o.how, o.line) for o in self.origins]
-        return repr(self)[1:-1] + "\n" + table_text(["instruction", "opcode", "sources", "how", "line"], rows, limit=60)
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        rows = [(f"%{o.instruction}", o.opcode, ", ".join([f"%{s}" for s in o.sources]), o.how, o.line) for o in self.origins]
-        columns = ["instruction", "opcode", "sources", "how", "line"]
-        return {"text/plain": str(self), "text/html": table_html(repr(self)[1:-1], columns, rows, limit=200)}
+        yield Table(["instruction", "opcode", "sources", "how", "line"], rows, printed=60)
 
 
 class _Tracer:

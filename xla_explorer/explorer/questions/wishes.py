@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import FUSION_KINDS
-from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.answers import Known, answer
 from xla_explorer.explorer.questions.decisions import names_before
 from xla_explorer.explorer.sessions.compilation import Compilation
@@ -61,7 +62,7 @@ class Wish(NamedTuple):
         return f"{self.kind} of {' and '.join(self.subjects)} was {not_done}{ {'force': 'forced', 'forbid': 'forbidden'}[self.wish] }{why}"
 
 
-class Wishes(tuple[Wish, ...]):
+class Wishes(Report, tuple[Wish, ...]):
     """The wishes of a session, in the order in which they were made; `refused` are those that were not granted."""
 
     @property
@@ -69,16 +70,10 @@ class Wishes(tuple[Wish, ...]):
         """Those that were not granted, each with its Reason."""
         return [wish for wish in self if not wish.granted]
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [(w.wish, w.kind, " ".join(w.subjects), "yes" if w.granted else "no", str(w.reason or "")) for w in self]
-
-    @cleaned
-    def __repr__(self) -> str:
-        return table_text(_HEAD, self._rows()) if self else "nothing was forced or forbidden"
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": table_html("", _HEAD, self._rows())}
+    def blocks(self) -> Blocks:
+        """A row a wish."""
+        rows = [(w.wish, w.kind, " ".join(w.subjects), "yes" if w.granted else "no", str(w.reason or "")) for w in self]
+        yield Table(_HEAD, rows) if rows else Sentence("nothing was forced or forbidden")
 
 
 def wishes_of(session: Compilation) -> Wishes:

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from xla_explorer.explorer.display.display import table_html, table_text
-from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.foundation.visible_text import cleaned
-
-if TYPE_CHECKING:
-    import pandas
+from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
+from xla_explorer.explorer.display.report import Report
 
 
 class SignatureChange(NamedTuple):
@@ -27,7 +23,7 @@ class SignatureChange(NamedTuple):
     second: str
 
 
-class SignatureDifference:
+class SignatureDifference(Report):
     """changes: a SignatureChange each; empty when the second call needs no compile."""
 
     def __init__(self, changes: list[SignatureChange]) -> None:
@@ -36,22 +32,12 @@ class SignatureDifference:
     def __bool__(self) -> bool:
         return bool(self.changes)
 
-    def to_frame(self) -> pandas.DataFrame:
-        """The changes as a table: place, what, first, second."""
-        return wide_frame(self.changes, list(SignatureChange._fields))
-
-    @cleaned
-    def __str__(self) -> str:
+    def blocks(self) -> Blocks:
+        """A row a change: place, what, first, second."""
         if not self.changes:
-            return "the signatures are equal: no compile is needed"
-        return table_text(list(SignatureChange._fields), self.changes)
-
-    __repr__ = __str__
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        html = table_html("Why it compiles again", list(SignatureChange._fields), self.changes) if self.changes else f"<p>{self}</p>"
-        return {"text/plain": str(self), "text/html": html}
+            yield Sentence("the signatures are equal: no compile is needed")
+        else:
+            yield Table(SignatureChange._fields, self.changes)
 
 
 def diff_signatures(first: Any, second: Any, static: tuple[int | str, ...] = ()) -> SignatureDifference:

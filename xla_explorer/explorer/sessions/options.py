@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.display.blocks import Blocks, Table
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.limits import limits
-from xla_explorer.foundation.visible_text import cleaned
 
 _MEANINGS = {
     "isolate": "run generated code in a child process (XLA_EXPLORER_ISOLATE=1)",
@@ -23,7 +23,7 @@ _MEANINGS = {
 }
 
 
-class Options:
+class Options(Report):
     """Set an attribute, or use `with xe.options.set(isolate=True, timeout=10): ...` for a while. The environment gives the defaults."""
 
     __slots__ = ("_values",)
@@ -98,16 +98,10 @@ class Options:
             self._values.update(before)
             self._tell()
 
-    def _rows(self) -> list[tuple[str, str, str]]:
-        return [(name, repr(self._values[name]), meaning) for name, meaning in _MEANINGS.items()]
-
-    @cleaned
-    def __repr__(self) -> str:
-        return table_text(["option", "value", "meaning"], self._rows(), width=120)
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": table_html("xe.options", ["option", "value", "meaning"], self._rows())}
+    def blocks(self) -> Blocks:
+        """A row an option."""
+        rows = [(name, repr(self._values[name]), meaning) for name, meaning in _MEANINGS.items()]
+        yield Table(["option", "value", "meaning"], rows, width=120)
 
 
 options = Options()

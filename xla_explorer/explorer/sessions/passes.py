@@ -13,9 +13,9 @@ from typing import Any, Generic, TypeVar, overload
 
 from xla_explorer.compiler.pipeline import PassStep, PassTrace
 from xla_explorer.compiler.pipeline.trace import UnknownStepError
-from xla_explorer.explorer.display.display import CodeText, table_html
-from xla_explorer.explorer.display.escaping import escape
-from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, drawn, printed
+from xla_explorer.explorer.display.display import CodeText
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.pictures.module_picture import WHOLE, snapshot_picture
 from xla_explorer.explorer.pictures.picture import PictureGraph
@@ -23,7 +23,6 @@ from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
-from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
 from xla_explorer.hlo.text import module_text_with_lines
@@ -38,7 +37,7 @@ _COLUMNS = [
 ]  # fmt: skip
 
 
-class RecordedPass:
+class RecordedPass(Report):
     """One run of one pass, or the module as written.
 
     Attributes
@@ -197,25 +196,32 @@ class RecordedPass:
         module.dispose()
         return Graph(self.picture(around=[key], radius=radius), key)
 
-    @cleaned
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """Which pass it is, whether it changed the module, and how long it took."""
         if self.step is None:
-            return f"<pass 0, as written: {self.instructions} instructions>"
+            return f"pass 0, as written: {self.instructions} instructions"
         state = self.error or ("changed" if self.changed else "unchanged")
-        return (
-            f"<pass {self.number}, {self.pipeline}/{self.name}: {state}, {self.instructions} instructions, {self.seconds * 1e3:.2f} ms>"
-        )
+        return f"pass {self.number}, {self.pipeline}/{self.name}: {state}, {self.instructions} instructions, {self.seconds * 1e3:.2f} ms"
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        whole = self.step is None or not self.changed or self.step.before is None
-        shown = self.text if whole else self.text_diff()
-        return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>{shown._repr_mimebundle_()['text/html']}"}
+    def blocks(self) -> Blocks:
+        """What it changed; where nothing did, the text."""
+        yield self.text if self.known_diff is None else self.text_diff()
+
+    def records(self) -> Table:
+        """Its row of `passes.to_frame()`."""
+        difference = self.known_diff if self.changed else None
+        counts = (len(difference.added), len(difference.removed), len(difference.changed)) if difference is not None else (0, 0, 0)
+        return Table(
+            _COLUMNS,
+            [(self.number, self.pipeline, self.name, self.changed, self.seconds, self.instructions_before, self.instructions,
+              *counts, self.rewrites, self.error or None)],
+        )  # fmt: skip
 
 
 P_co = TypeVar("P_co", bound=RecordedPass, covariant=True)
 
 
-class RecordedPasses(Sequence[P_co], Generic[P_co]):
+class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
     """What the passes of one compile did; see the module's docstring.
 
     Attributes
@@ -289,20 +295,10 @@ class RecordedPasses(Sequence[P_co], Generic[P_co]):
         """Whether any pass changed the module."""
         return self.record.changed
 
-    def to_frame(self) -> Any:
+    def records(self) -> Table:
         """A row an element: step (its number), pipeline, pass, changed, seconds, instructions before and after, added, removed, modified,
         rewrites, error."""
-        rows = []
-        for p in self:
-            difference = p.known_diff if p.changed else None
-            counts = (len(difference.added), len(difference.removed), len(difference.changed)) if difference is not None else (0, 0, 0)
-            rows.append(
-                (
-                    p.number, p.pipeline, p.name, p.changed, p.seconds, p.instructions_before, p.instructions, *counts, p.rewrites,
-                    p.error or None,
-                )
-            )  # fmt: skip
-        return wide_frame(rows, _COLUMNS)
+        return Table(_COLUMNS, [row for p in self for row in p.records().rows])
 
     def text_of(self, snapshot: ModuleSnapshot) -> list[tuple[str, int | None]]:
         """(line, instruction id or None) of a snapshot's text; the last ones are kept."""
@@ -351,27 +347,19 @@ class RecordedPasses(Sequence[P_co], Generic[P_co]):
             raise XlaExplorerError(f"no instruction was ever named {name_or_id}", likes)
         return key
 
-    @cleaned
-    def __repr__(self) -> str:
-        return repr(self.record).replace("<PassTrace", "<Passes", 1)
+    def headline(self) -> str:
+        """How many passes ran and what came of them."""
+        return repr(self.record)[1:-1].replace("PassTrace", "Passes", 1)
 
-    @cleaned
-    def __str__(self) -> str:
-        return str(self.record)
-
-    @cleaned
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def blocks(self) -> Blocks:
+        """The passes that changed something; text has all."""
+        yield printed(Sentence(str(self.record).partition("\n")[2]))
         telling = [p for p in self if p.changed or p.error]
         rows = [
             (p.number, p.pipeline, p.name, p.instructions_before, p.instructions, p.rewrites, p.seconds * 1e3, p.error) for p in telling
         ]
-        html = table_html(
-            repr(self)[1:-1],
-            ["pass", "pipeline", "name", "before", "after", "rules applied", "ms", "error"],
-            rows,
-            f"{self.last - len(telling)} passes changed nothing",
-        )
-        return {"text/plain": repr(self), "text/html": html}
+        columns = ["pass", "pipeline", "name", "before", "after", "rules applied", "ms", "error"]
+        yield drawn(Table(columns, rows, note=f"{self.last - len(telling)} passes changed nothing"))
 
 
 def name_or_id(instruction: str | int | HloInstruction) -> str | int:
