@@ -33,6 +33,12 @@ _COMBINERS = {
 }
 
 
+def combiner_named(opcode: str) -> Combiner | None:
+    """The combiner that an opcode is, else None."""
+    ufunc = _COMBINERS.get(opcode)
+    return Combiner(opcode, ufunc) if ufunc is not None else None
+
+
 def _through_converts(i: HloInstruction) -> HloInstruction:
     while i.opcode.name in ("convert", "copy", "reduce-precision"):
         i = i.operands[0]

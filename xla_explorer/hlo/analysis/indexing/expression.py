@@ -208,7 +208,7 @@ class IndexExpression:
                 return None
         return found
 
-    def substitute(self, values: Mapping[Axis | RuntimeValue, IndexExpression]) -> IndexExpression:
+    def substitute(self, values: Substitution) -> IndexExpression:
         """The expression with axes and run-time values replaced, simplified again."""
         if not any(atom in values for atom in self.atoms()):
             return self
@@ -244,6 +244,7 @@ class IndexExpression:
 
 Operand: TypeAlias = IndexExpression | Axis | RuntimeValue | int
 Place: TypeAlias = tuple[IndexExpression, ...]
+Substitution: TypeAlias = Mapping[Axis | RuntimeValue, IndexExpression]
 
 ZERO = IndexExpression()
 
@@ -304,7 +305,7 @@ def _parts(atom: Atom) -> tuple[IndexExpression, ...]:
     return atom.place if isinstance(atom, RuntimeValue) else (atom.dividend,)
 
 
-def _substituted(atom: Atom, values: Mapping[Axis | RuntimeValue, IndexExpression]) -> IndexExpression:
+def _substituted(atom: Atom, values: Substitution) -> IndexExpression:
     if isinstance(atom, Axis | RuntimeValue):
         found = values.get(atom)
         if found is not None:

@@ -1,0 +1,213 @@
+"""Plain loop nests: what they compute is what the evaluator gives, they are well formed, and their text is read back."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from tests.compiler.codegen.nest.nest_checks import Checked
+from tests.properties.random_modules import random_module
+from tests.support.corpora import SHARED
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.meaning import MeaningError, evaluate_nest
+from xla_explorer.compiler.codegen.nest.parser import NestSyntaxError, parse_nest
+from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
+from xla_explorer.compiler.codegen.nest.verifier import NestVerificationError, verify_nest, why_not_well_formed
+from xla_explorer.foundation.reason import Reason
+
+SOFTMAX = """HloModule m
+max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] maximum(a, b) }
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] add(a, b) }
+f {
+  x = f32[5,12] parameter(0)
+  lowest = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[5] reduce(x, lowest), dimensions={1}, to_apply=max
+  ms = f32[5,12] broadcast(m), dimensions={0}
+  d = f32[5,12] subtract(x, ms)
+  e = f32[5,12] exponential(d)
+  s = f32[5] reduce(e, zero), dimensions={1}, to_apply=add
+  ss = f32[5,12] broadcast(s), dimensions={0}
+  ROOT r = f32[5,12] divide(e, ss)
+}
+ENTRY main {
+  x = f32[5,12] parameter(0)
+  ROOT softmax = f32[5,12] fusion(x), kind=kLoop, calls=f
+}"""
+PLAIN_SOFTMAX = """kernel @softmax(%x: f32[5,12], out %out: f32[5,12]) {
+  %3 = constant -inf : f32
+  %10 = constant 0 : f32
+  for i in 5 @serial {
+    %5 = reduce maximum from %3 over k in 12 @serial : f32 {
+      %4 = load %x[i, k] : f32
+      give %4
+    }
+    %15 = reduce add from %10 over l in 12 @serial : f32 {
+      %11 = load %x[i, l] : f32
+      %13 = subtract %11, %5 : f32
+      %14 = exponential %13 : f32
+      give %14
+    }
+    for j in 12 @serial {
+      %1 = load %x[i, j] : f32
+      %7 = subtract %1, %5 : f32
+      %8 = exponential %7 : f32
+      %17 = divide %8, %15 : f32
+      store %17, %out[i, j]
+    }
+  }
+}
+"""
+
+
+def root_nest(text: str) -> LoopNest:
+    """The nest of the root of a module."""
+    found = nest_of(xe.parse_hlo(text).entry.root)
+    assert not isinstance(found, Reason), found
+    return found
+
+
+def of_body(body: str) -> LoopNest:
+    """The nest of the root of an entry."""
+    return root_nest(f"HloModule m\nENTRY main {{\n{body}\n}}")
+
+
+def test_softmax_is_one_nest_whose_invariants_stand_outside() -> None:
+    nest = root_nest(SOFTMAX)
+    text = "".join([line.text.partition("  # ")[0].rstrip() + "\n" for line in nest_lines(nest)])
+    assert text.replace("%x.1", "%x").replace("@softmax.1", "@softmax") == PLAIN_SOFTMAX
+    notes = {line.text.strip() for line in nest_lines(nest) if "exponential" in line.text}
+    assert {note.partition("# ")[2].partition(" ")[2] for note in notes} == {"%e[i, l]", "%e[i, j]"}
+
+
+def test_random_instructions_and_fusions() -> None:
+    checked = Checked()
+    for seed in range(1200, 1260):
+        case = random_module(seed)
+        if sum([i.shape.byte_size for i in case.module.entry.instructions.values() if i.shape.is_array]) < 1 << 20:
+            checked.module(case.module, case.arguments)
+            if seed % 4 == 0:
+                checked.module(xe.optimize(case.module, "default").module, case.arguments)
+    assert sum(checked.nests.values()) > 200 and len(checked.nests) > 30 and checked.nests["fusion"] > 10, checked.nests
+    assert {"no-loop-nest", "not-an-array"} <= checked.refused.keys()
+
+
+def _extra_cases() -> list[Any]:
+    corpus = SHARED / "conformance"
+    spec = importlib.util.spec_from_file_location("conformance_harness", corpus / "conformance.py")
+    assert spec is not None and spec.loader is not None
+    harness = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(harness)
+    return [case for case in harness.load_cases(str(corpus / "dev")) if case.name.startswith("extra/")]
+
+
+@pytest.mark.shared
+def test_the_extra_shard_of_the_conformance_corpus() -> None:
+    checked = Checked()
+    for case in _extra_cases():
+        module = xe.parse_hlo(case.hlo)
+        checked.module(module, tuple([np.asarray(x) for x in case.inputs]))
+    assert sum(checked.nests.values()) > 5 * sum(checked.refused.values()), checked.refused
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("p = f32[4,6] parameter(0)\n ROOT r = f32[3,8] reshape(p)", "%1 = load %p[(8*i + j) // 6, (8*i + j) % 6] : f32"),
+        ("p = f32[5] parameter(0)\n z = f32[] parameter(1)\n ROOT r = f32[9] pad(p, z), padding=2_2", "case 0 <= i - 2 < 5 {"),
+        ("p = f32[8]{0} parameter(0)\n s = s32[] parameter(1)\n ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3}", "%3 = load %p[clamp(%1[], 0, 5) + i] : f32"),
+        ("p = f32[3] parameter(0)\n q = f32[3] parameter(1)\n ROOT r = pred[3] compare(p, q), direction=LT", "%1 = compare %2, %3, direction=LT : pred"),
+        ("a = bf16[3,4] parameter(0)\n b = bf16[4,5] parameter(1)\n ROOT r = bf16[3,5] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "reduce add from"),
+    ],
+)
+def test_lines_of_instructions(body: str, line: str) -> None:
+    text = nest_text(of_body(body))
+    assert line in text or line.replace("%1 = compare %2, %3", "%3 = compare %1, %2") in text, text
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("p = f32[3] parameter(0)\n ROOT r = c64[2] fft(p), fft_type=RFFT, fft_length={3}", "no-loop-nest"),
+        ("p = s32[2] parameter(0)\n ROOT r = s16[2,2] bitcast-convert(p)", "element-width-changes"),
+        ("p = f32[<=3] parameter(0)\n ROOT r = f32[<=3] negate(p)", "dynamic-dimensions"),
+        ("p = f32[3] parameter(0)\n ROOT r = (f32[3]) tuple(p)", "not-an-array"),
+    ],
+)
+def test_what_has_no_nest_is_refused_with_a_reason(body: str, code: str) -> None:
+    found = nest_of(xe.parse_hlo(f"HloModule m\nENTRY main {{\n{body}\n}}").entry.root)
+    assert isinstance(found, Reason) and found.code == code, found
+
+
+GOOD = """kernel @k(%x: f32[4,8], %n: s32[4], out %out: f32[4,8]) {
+  %1 = constant 2 : f32
+  for i in 4 @share {
+    %2 = load %n[i] : s32
+    for jo in 3 @serial {
+      for ji in 3 @vector where 3*jo + ji < 8 {
+        %3 = load %x[clamp(%2[i], 0, 3), 3*jo + ji] : f32
+        %4 = multiply %1, %3 : f32
+        store %4, %out[i, 3*jo + ji]
+      }
+    }
+  }
+}
+"""
+
+
+def test_guards_prove_accesses() -> None:
+    nest = parse_nest(GOOD)
+    verify_nest(nest)
+    assert nest_text(nest) == GOOD
+    x, n = np.arange(32, dtype="f4").reshape(4, 8), np.array([3, -5, 9, 1], "i4")
+    (found,) = evaluate_nest(nest, [x, n])
+    assert np.array_equal(found, 2 * x[[3, 0, 3, 1]])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        (" where 3*jo + ji < 8", "", "access-not-inside"),
+        ("0, 3), 3*jo", "0, 4), 3*jo", "access-not-inside"),
+        ("[i, 3*jo + ji]", "[3*jo + ji]", "place-of-another-rank"),
+        ("multiply %1, %3", "multiply %1, %5", "value-not-defined"),
+        ("multiply %1, %3", "multiply %1, %2", "types-differ"),
+        ("multiply %1, %3", "multiply %1", "operand-count"),
+        ("%4 = multiply", "%3 = multiply", "value-defined-twice"),
+        ("store %4, %out", "store %4, %x", "operand-written"),
+        ("store %4, %out", "store %4, %y", "array-unknown"),
+        ("for jo in 3 @serial", "for jo in 3 @vector", "nested-vector"),
+        ("for jo in 3 @serial", "for jo in 3 @share", "share-not-outermost"),
+        ("@vector where", "@vector ordered where", "ordered-not-serial"),
+        ("%2 = load %n[i] : s32", "%2 = load %x[i, 0] : f32", "index-not-integer"),
+    ],
+)
+def test_what_is_wrong_with_a_nest_has_a_code(old: str, new: str, code: str) -> None:
+    assert old in GOOD
+    nest = parse_nest(GOOD.replace(old, new))
+    assert code in {reason.code for reason in why_not_well_formed(nest)}
+    with pytest.raises(NestVerificationError):
+        verify_nest(nest)
+
+
+def test_meaning_sees_reads_outside_and_elements_without_a_value() -> None:
+    inputs = [np.zeros((4, 8), "f4"), np.zeros(4, "i4")]
+    with pytest.raises(MeaningError, match="the index 3\\*jo \\+ ji is 8 somewhere"):
+        evaluate_nest(parse_nest(GOOD.replace(" where 3*jo + ji < 8", "")), inputs)
+    with pytest.raises(MeaningError, match="is never stored"):
+        evaluate_nest(parse_nest(GOOD.replace("< 8 {", "< 7 {")), inputs)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("kernel @k", "nest @k"), ("for i in 4", "for i of 4"), ("@share", "@fast"), ("multiply", "multiplied"), (": s32", ": s33"), ("< 8", "< n"),
+     ("store %4,", "store 4,"), ("3*jo + ji]", "3*jo + ]")],
+)  # fmt: skip
+def test_texts_that_are_no_nest_are_refused(old: str, new: str) -> None:
+    with pytest.raises((NestSyntaxError, ValueError)):
+        parse_nest(GOOD.replace(old, new, 1))

@@ -1,0 +1,399 @@
+"""The plain loop nest of an instruction or fusion: a loop for each dimension of the result that has several steps, no choice made.
+
+A value stands in the outermost loop that has all it needs. Loads that only guards keep inside their array stay under these guards.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from xla_explorer.compiler.codegen.nest.ir import (
+    Array,
+    BoundAxis,
+    Case,
+    Choose,
+    Combination,
+    Compute,
+    Constant,
+    Definition,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Origin,
+    Reduce,
+    Statement,
+    Store,
+    ids_of,
+)
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import (
+    MOVEMENT,
+    ZERO,
+    Axis,
+    Guard,
+    IndexExpression,
+    Place,
+    Read,
+    RuntimeValue,
+    Substitution,
+    index,
+    reads_of,
+)
+from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal, literal_from_array
+from xla_explorer.hlo.opcodes import FUSION, TUPLE, OpcodeSpec, opcode
+from xla_explorer.hlo.primitive_type import F32, PrimitiveType
+from xla_explorer.hlo.shape import array_shape
+
+_ADD, _MULTIPLY, _CONVERT, _BITCAST_CONVERT = opcode("add"), opcode("multiply"), opcode("convert"), opcode("bitcast-convert")
+_ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
+_COMBINING = frozenset({"reduce", "reduce-window", "dot", "convolution"})
+_LETTERS = "ijklmnpqrstuvwxyzabcdefgh"
+
+
+class _NoNest(Exception):
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+def nest_of(i: HloInstruction) -> LoopNest | Reason:
+    """The plain nest of an instruction or fusion as a kernel of its own, or a Reason where it has none.
+
+    Its arrays are the operands, each once, and the results.
+    """
+    operands = list(dict.fromkeys(i.operands))
+    fused = i.called[0] if i.opcode is FUSION else None
+    root = fused.root if fused is not None else i
+    roots = root.operands if fused is not None and root.opcode is TUPLE else (root,)
+    bad = next((x for x in (*operands, *roots) if not x.shape.is_array and x.opcode.name != "reduce"), None)
+    if bad is not None:
+        return refuse("not-an-array", f"%{bad.name} has the shape {bad.shape.text_without_layout}, a kernel reads and writes arrays")
+    if any(any(shape.dynamic) for x in (*operands, *roots) for _, shape in x.shape.leaves()):
+        return refuse("dynamic-dimensions", f"%{i.name} has dimensions whose sizes are known at run time")
+    try:
+        return _Builder(operands, fused, i.operands).kernel(i, roots)
+    except _NoNest as found:
+        return found.reason
+
+
+class _Scope:
+    """Statements in the making. barrier: what only its guards keep inside an array must not leave it."""
+
+    def __init__(self, barrier: bool = False) -> None:
+        self.body: list[Statement] = []
+        self.known: dict[tuple[HloInstruction, int], tuple[int, ...]] = {}
+        self.barrier = barrier
+
+
+class _Builder:
+    """depth: of a value or an axis, the number of the scope that it belongs to, from outside."""
+
+    def __init__(self, operands: list[HloInstruction], fused: HloComputation | None, arguments: Sequence[HloInstruction]) -> None:
+        names = _array_names(operands)
+        self.arrays = {o: Array(name, o.shape) for o, name in zip(operands, names, strict=True)}
+        self.forwarded = dict(zip(fused.parameters(), arguments, strict=True)) if fused is not None else {}
+        self.scopes = [_Scope()]
+        self.depth: dict[int | Axis, int] = {}
+        self.numbers = itertools.count(1)
+        self.places: dict[Place, Place] = {}  # equal places are one object, so that what is known is found by identity
+        self.letters = itertools.chain(_LETTERS, (f"{x}{n}" for n in itertools.count(1) for x in _LETTERS))
+        self.names: dict[int, str] = {}
+
+    # -- the kernel --------------------------------------------------------------------------------------------------
+    def kernel(self, i: HloInstruction, roots: Sequence[HloInstruction]) -> LoopNest:
+        leaves = [(root, k, shape) for root in roots for k, (_, shape) in enumerate(root.shape.leaves())]
+        taken = {a.name for a in self.arrays.values()}
+        names = ["out"] if len(leaves) == 1 else [f"out{k}" for k in range(len(leaves))]
+        names = [f"{name}.result" if name in taken else name for name in names]
+        outputs = [Array(name, shape, True) for name, (_, _, shape) in zip(names, leaves, strict=True)]
+        groups: dict[tuple[int, ...], list[tuple[HloInstruction, int, Array]]] = {}
+        for (root, k, shape), output in zip(leaves, outputs, strict=True):
+            groups.setdefault(shape.dimensions, []).append((root, k, output))
+        for dimensions, members in groups.items():
+            if 0 in dimensions:
+                continue
+            axes = [Axis(next(self.letters), extent) for extent in dimensions]
+            order = list(reversed(members[0][2].shape.layout.minor_to_major))
+            self.loops([axes[d] for d in order if axes[d].extent != 1], members, self.place(tuple([index(a) for a in axes])))
+        return LoopNest(_identifier(i.name), (*self.arrays.values(), *outputs), tuple(self.scopes[0].body), self.names)
+
+    def loops(self, axes: list[Axis], members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:
+        if not axes:
+            for root, k, output in members:
+                value = self.values(root, place)[k]
+                self.scopes[-1].body.append(Store(output.name, place, value, self.origin(root, place)))
+            return
+        with self.scope(len(self.scopes) - 1, (axes[0],)) as inner:
+            self.loops(axes[1:], members, place)
+        self.scopes[-1].body.append(For(axes[0], tuple(inner.body)))
+
+    # -- scopes ------------------------------------------------------------------------------------------------------
+    @contextmanager
+    def scope(self, depth: int, axes: Sequence[Axis] = (), barrier: bool = False) -> Iterator[_Scope]:
+        """Write into a new scope inside the one at a depth."""
+        before, inner = self.scopes, _Scope(barrier)
+        self.scopes = [*before[: depth + 1], inner]
+        self.depth.update(dict.fromkeys(axes, depth + 1))
+        yield inner
+        self.scopes = before
+
+    def barrier(self) -> int:
+        """The depth of the innermost scope with guards."""
+        return max([d for d, s in enumerate(self.scopes) if s.barrier], default=0)
+
+    def depth_of(self, *indices: IndexExpression) -> int:
+        """The depth that a statement with these indices needs."""
+        return max([d for _, d in self.leaves(indices)], default=0)
+
+    def leaves(self, indices: Sequence[IndexExpression]) -> list[tuple[Axis | RuntimeValue, int]]:
+        """The axes and values of run time in indices, each with its depth."""
+        atoms = [atom for x in indices for atom in x.atoms() if isinstance(atom, Axis | RuntimeValue)]
+        return [(atom, self.depth[atom if isinstance(atom, Axis) else int(atom.source[1:])]) for atom in atoms]
+
+    def put(self, s: Definition, depth: int) -> tuple[int, ...]:
+        """Write a statement into the scope of a depth. Axes inside, on which its value does not depend, are 0 in its origin."""
+        place = s.origin.place if s.origin is not None else ()
+        inside: Substitution = {atom: ZERO for atom, d in self.leaves(place) if d > depth}
+        if s.origin is not None and inside:
+            s = replace(s, origin=Origin(s.origin.instruction, self.place(tuple([x.substitute(inside) for x in place]))))
+        self.scopes[depth].body.append(s)
+        self.depth.update(dict.fromkeys(ids_of(s), depth))
+        return ids_of(s)
+
+    def known(self, i: HloInstruction, at: Place) -> tuple[int, ...] | None:
+        key = (i, id(at))
+        return next((s.known[key] for s in reversed(self.scopes) if key in s.known), None)
+
+    def place(self, at: Place) -> Place:
+        return self.places.setdefault(at, at)
+
+    def origin(self, i: HloInstruction, at: Place) -> Origin:
+        self.names[i.id] = _identifier(i.name)
+        return Origin(i.id, at)
+
+    # -- values ------------------------------------------------------------------------------------------------------
+    def value(self, i: HloInstruction, at: Place) -> int:
+        """The number of an element of an array."""
+        return self.values(i, at)[0]
+
+    def values(self, i: HloInstruction, at: Place) -> tuple[int, ...]:
+        """The numbers of an element of each result. Chains, which may be thousands long, are walked without recursion."""
+        stack = [(i, at)]
+        found: tuple[int, ...] | None = None
+        while stack:
+            current, here = stack[-1]
+            found = self.known(current, here)
+            if found is None:
+                needed = self.needed(current, here)
+                missing = [x for x in needed if self.known(*x) is None]
+                if missing:
+                    stack += reversed(missing)
+                    continue
+                found = self.computed(current, here, needed)
+                depth = max([self.depth[number] for number in found], default=0)
+                self.scopes[depth].known[current, id(here)] = found
+            stack.pop()
+        assert found is not None
+        return found
+
+    def needed(self, i: HloInstruction, at: Place) -> list[tuple[HloInstruction, Place]]:
+        """The elements that must be there before that of an instruction whose code stands in one scope."""
+        if i in self.forwarded:
+            return [(self.forwarded[i], at)]
+        name = i.opcode.name
+        if i in self.arrays or name in _COMBINING or not (i.opcode.elementwise or name in MOVEMENT):
+            return []
+        reads = self.reads(i, at)
+        addressing = [r for r in reads if r.addressing]
+        moved = [] if addressing or (reads and reads[0].guards) else [r for r in reads if not r.addressing]
+        return [(i.operands[r.operand], self.place(r.place)) for r in (addressing or moved)]
+
+    def computed(self, i: HloInstruction, at: Place, needed: list[tuple[HloInstruction, Place]]) -> tuple[int, ...]:
+        """Write the statements of an element whose `needed` ones are there."""
+        if i in self.forwarded:
+            return self.values(*needed[0])
+        name, origin, number = i.opcode.name, self.origin(i, at), next(self.numbers)
+        if (not i.shape.is_array and name != "reduce") or any(any(shape.dynamic) for _, shape in i.shape.leaves()):
+            raise _NoNest(refuse("not-an-array", f"%{i.name} has the shape {i.shape.text_without_layout}"))
+        if i in self.arrays:
+            inside = all(x.bounds[0] >= 0 and x.bounds[1] < n for x, n in zip(at, i.shape.dimensions, strict=True))
+            least = 0 if inside else self.barrier() if i.shape.element_count else len(self.scopes) - 1
+            depth = max(self.depth_of(*at), least)
+            return self.put(Load(number, i.shape.element_type, self.arrays[i].name, at, origin), depth)
+        if name == "get-tuple-element" and i.operands[0].opcode.name == "reduce":
+            return (self.values(i.operands[0], at)[i.attribute("index")],)
+        if name == "constant":
+            if i.literal.splat is None:
+                raise _NoNest(refuse("array-constant", f"%{i.name} is a constant with several values: it must be an operand"))
+            return self.put(Constant(number, _scalar(i.literal), Origin(i.id)), 0)
+        if name == "iota":
+            x = at[i.attribute("iota_dimension")]
+            return self.put(Iota(number, i.shape.element_type, x, origin), self.depth_of(x))
+        if name in _COMBINING:
+            return self.reduction(i, at, origin)
+        values = [self.value(*x) for x in needed]
+        if name == "map":
+            return self.inlined(i.to_apply, values)
+        if name in MOVEMENT:
+            return self.moved(i, at, values, origin)
+        if i.opcode.elementwise:
+            return self.put(_compute(number, i, values, origin), max([self.depth[v] for v in values]))
+        raise _NoNest(refuse("no-loop-nest", f"%{i.name}: {name} has no loop nest", opcode=name))
+
+    def reads(self, i: HloInstruction, at: Place) -> list[Read]:
+        found = reads_of(i, at)
+        if isinstance(found, Reason):
+            raise _NoNest(found)
+        return found
+
+    def moved(self, i: HloInstruction, at: Place, values: list[int], origin: Origin) -> tuple[int, ...]:
+        """The element of the first read whose guards hold."""
+        reads = self.reads(i, at)
+        addressing = [r for r in reads if r.addressing]
+        if addressing:  # values of run time get the numbers of what was read for them
+            numbers = {(i.operands[r.operand], r.place): number for r, number in zip(addressing, values, strict=True)}
+            reads = [_addressed(r, numbers) for r in reads if not r.addressing]
+        first, operand = reads[0], i.operands[reads[0].operand]
+        if not first.guards or len(reads) == 1:
+            found = self.values(operand, self.place(first.place))
+            if operand.shape.element_type is i.shape.element_type:
+                return found
+            made = Compute(next(self.numbers), i.shape.element_type, _BITCAST_CONVERT, found, NO_ATTRIBUTES, origin)
+            return self.put(made, self.depth[found[0]])
+        depth = max(self.depth_of(*at, *[x for r in reads for x in r.place]), self.barrier())
+        cases = []
+        for read in reads:
+            with self.scope(depth, (), True) as inner:
+                value = self.value(i.operands[read.operand], self.place(read.place))
+            cases.append(Case(read.guards, tuple(inner.body), value))
+            if not read.guards:
+                break
+        else:  # one of the guards holds: the last needs no question
+            cases[-1] = Case((), cases[-1].body, cases[-1].value)
+        return self.put(Choose(next(self.numbers), i.shape.element_type, tuple(cases), origin), depth)
+
+    # -- combining ---------------------------------------------------------------------------------------------------
+    def reduction(self, i: HloInstruction, at: Place, origin: Origin) -> tuple[int, ...]:
+        """A reduction over the axes that the index map brings, renamed to be this nest's own."""
+        reads = self.reads(i, at)
+        sums = i.opcode.name in ("dot", "convolution")
+        inputs = reads if sums else reads[: len(reads) // 2]
+        operands = [i.operands[r.operand] for r in inputs]
+        wide = _product_type(i.shape.element_type) if sums else None
+        initial = [self.zero(wide)] if wide else [self.value(i.operands[r.operand], ()) for r in reads[len(reads) // 2 :]]
+        axes = [Axis(next(self.letters), axis.extent) for axis in inputs[0].over]
+        renamed: Substitution = {old: index(new) for old, new in zip(inputs[0].over, axes, strict=True)}
+        guards = tuple([Guard(g.expression.substitute(renamed), g.bound) for g in inputs[0].guards])
+        depth = max([self.depth_of(*at), self.barrier(), *[self.depth[number] for number in initial]])
+        with self.scope(depth, axes, bool(guards)) as inner:
+            places = [self.place(tuple([x.substitute(renamed) for x in r.place])) for r in inputs]
+            values = [self.value(o, place) for o, place in zip(operands, places, strict=True)]
+            if wide is not None:
+                values = [self.product([self.converted(value, o, wide) for value, o in zip(values, operands, strict=True)], wide)]
+        elements = (wide,) if wide else tuple([o.shape.element_type for o in operands])
+        combiner = _ADD if sums else self.combiner(i, elements)
+        ids = tuple([next(self.numbers) for _ in values])
+        bound = tuple([BoundAxis(a) for a in axes])
+        found = self.put(Reduce(ids, elements, combiner, tuple(initial), bound, tuple(inner.body), tuple(values), guards, origin), depth)
+        return found if not sums or wide is i.shape.element_type else (self.convert(found[0], i.shape.element_type, origin),)
+
+    def zero(self, element: PrimitiveType) -> int:
+        return self.put(Constant(next(self.numbers), literal_from_array(0, array_shape(element, ()))), 0)[0]
+
+    def converted(self, value: int, i: HloInstruction, element: PrimitiveType) -> int:
+        return value if i.shape.element_type is element else self.convert(value, element, None)
+
+    def convert(self, value: int, element: PrimitiveType, origin: Origin | None) -> int:
+        return self.put(Compute(next(self.numbers), element, _CONVERT, (value,), NO_ATTRIBUTES, origin), self.depth[value])[0]
+
+    def product(self, values: list[int], element: PrimitiveType) -> int:
+        made = Compute(next(self.numbers), element, _MULTIPLY, tuple(values), NO_ATTRIBUTES)
+        return self.put(made, max([self.depth[v] for v in values]))[0]
+
+    def combiner(self, i: HloInstruction, elements: tuple[PrimitiveType, ...]) -> OpcodeSpec | Combination:
+        computation = i.to_apply
+        parameters, root = computation.parameters(), computation.root
+        if [p.shape.element_type for p in parameters] != [*elements, *elements]:
+            raise _NoNest(refuse("reducer-of-other-types", f"%{i.name}: its reducer computes in other types than its operands have"))
+        if len(elements) == 1 and root.opcode.name in _ASSOCIATIVE and set(root.operands) == set(parameters) and root.shape.is_array:
+            return root.opcode
+        numbers = [next(self.numbers) for _ in parameters]
+        before, self.scopes = self.scopes, [_Scope()]
+        self.depth.update(dict.fromkeys(numbers, 0))
+        results = self.inlined(computation, numbers)
+        body, self.scopes = tuple(self.scopes[0].body), before
+        half = len(elements)
+        return Combination(tuple(numbers[:half]), tuple(numbers[half:]), body, results)
+
+    def inlined(self, computation: HloComputation, arguments: Sequence[int]) -> tuple[int, ...]:
+        """The results of a computation of scalars."""
+        values: dict[HloInstruction, int] = dict(zip(computation.parameters(), arguments, strict=True))
+        depth = max([self.depth[a] for a in arguments], default=0)
+        root = computation.root
+        for i in computation.post_order():
+            if i in values or (i is root and i.opcode is TUPLE):
+                continue
+            number = next(self.numbers)
+            if i.opcode.name == "constant" and i.shape.is_scalar:
+                values[i] = self.put(Constant(number, i.literal, self.origin(i, ())), depth)[0]
+            elif i.opcode.elementwise and i.opcode.name != "map" and i.shape.is_scalar:
+                values[i] = self.put(_compute(number, i, [values[o] for o in i.operands], self.origin(i, ())), depth)[0]
+            else:
+                raise _NoNest(refuse("reducer-not-elementwise", f"%{i.name} ({i.opcode.name}) stands in a computation of scalars"))
+        return tuple([values[o] for o in (root.operands if root.opcode is TUPLE else (root,))])
+
+
+def _compute(number: int, i: HloInstruction, values: Sequence[int], origin: Origin) -> Compute:
+    return Compute(number, i.shape.element_type, i.opcode, tuple(values), _own_attributes(i), origin)
+
+
+def _own_attributes(i: HloInstruction) -> Attributes:
+    """The attributes of the opcode itself, without those of layouts, devices and backends."""
+    own = {name: i.attributes[name] for name in i.opcode.attributes if name in i.attributes}
+    return i.attributes if len(own) == len(i.attributes) else attributes_of(own)
+
+
+def _addressed(read: Read, numbers: dict[tuple[HloInstruction, Place], int]) -> Read:
+    """A read whose values of run time are named by the numbers that they have in the nest."""
+    atoms = [atom for x in (*read.place, *[g.expression for g in read.guards]) for atom in x.atoms() if isinstance(atom, RuntimeValue)]
+    values: Substitution = {
+        atom: index(RuntimeValue(f"%{numbers[atom.source, atom.place]}", atom.place, atom.low, atom.high))
+        for atom in atoms
+        if not isinstance(atom.source, str)
+    }
+    guards = tuple([Guard(g.expression.substitute(values), g.bound) for g in read.guards])
+    return read._replace(place=tuple([x.substitute(values) for x in read.place]), guards=guards)
+
+
+def _product_type(element: PrimitiveType) -> PrimitiveType:
+    """The type that products are summed in."""
+    return F32 if element.is_float and element.bits < 32 else element
+
+
+def _scalar(literal: Literal) -> Literal:
+    if literal.shape.is_scalar:
+        return literal
+    return literal_from_array(literal.array.reshape(-1)[0], array_shape(literal.shape.element_type, ()))
+
+
+def _array_names(operands: list[HloInstruction]) -> list[str]:
+    """Names of arrays: those of the instructions, made different."""
+    taken: dict[str, int] = {}
+    names = []
+    for o in operands:
+        name = _identifier(o.name)
+        taken[name] = taken.get(name, 0) + 1
+        names.append(name if taken[name] == 1 else f"{name}.{taken[name]}x")
+    return names
+
+
+def _identifier(name: str) -> str:
+    return re.sub(r"[^\w.\-]", "_", name)

@@ -1,0 +1,286 @@
+"""The loop nest of a kernel: loops over axes, and statements that compute one element each, for one point of the axes around them.
+
+How an axis runs is said by its kind alone; vector lanes, copies of unrolled loops, masks and addresses appear when a nest is lowered.
+Everything is frozen: a snapshot is a reference, and what a change leaves alone stays the same object.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
+
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Substitution
+from xla_explorer.hlo.attributes import Attributes
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.opcodes import OpcodeSpec
+from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import Shape
+
+
+class AxisKind(enum.Enum):
+    """How an axis runs, and with that how a reduction over it combines."""
+
+    SERIAL = "serial"  # a loop; a loop-carried value
+    UNROLLED = "unrolled"  # copies in registers; a tree over the copies
+    VECTOR = "vector"  # lanes of a register; a horizontal reduction
+    SHARE = "share"  # parts for CPU threads
+
+
+class BoundAxis(NamedTuple):
+    """An axis with its kind."""
+
+    axis: Axis
+    kind: AxisKind = AxisKind.SERIAL
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Array:
+    """An array in memory; its shape has the layout. written: it is a result."""
+
+    name: str
+    shape: Shape
+    written: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Origin:
+    """The HLO instruction, by id, that a statement computes, and which element of it, or one of those."""
+
+    instruction: int
+    place: Place = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Load:
+    """%id = array[place]."""
+
+    id: int
+    element: PrimitiveType
+    array: str
+    place: Place
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Constant:
+    """%id = a scalar literal."""
+
+    id: int
+    literal: Literal
+    origin: Origin | None = None
+
+    @property
+    def element(self) -> PrimitiveType:
+        """The element type."""
+        return self.literal.shape.element_type
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Iota:
+    """%id = an index, as a number of the element type."""
+
+    id: int
+    element: PrimitiveType
+    index: IndexExpression
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Compute:
+    """%id = an elementwise opcode of values. attributes: the opcode's own."""
+
+    id: int
+    element: PrimitiveType
+    opcode: OpcodeSpec
+    operands: tuple[int, ...]
+    attributes: Attributes
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Case:
+    """What a `Choose` gives where all guards hold, and no case before."""
+
+    guards: tuple[Guard, ...]
+    body: Body
+    value: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Choose:
+    """%id = the value of the first case whose guards hold; the last has none. Nothing is read for the others."""
+
+    id: int
+    element: PrimitiveType
+    cases: tuple[Case, ...]
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Combination:
+    """A combiner that is several operations: `results` of `body` from what was combined so far (`left`) and the next values (`right`)."""
+
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    body: Body
+    results: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Reduce:
+    """%ids = the initial values combined with the values of `body` at every point of the axes where the guards hold.
+
+    combiner: an associative opcode, or several operations, which keep the order of the points.
+    """
+
+    ids: tuple[int, ...]
+    elements: tuple[PrimitiveType, ...]
+    combiner: OpcodeSpec | Combination
+    initial: tuple[int, ...]
+    axes: tuple[BoundAxis, ...]
+    body: Body
+    values: tuple[int, ...]
+    guards: tuple[Guard, ...] = ()
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Store:
+    """array[place] = %value."""
+
+    array: str
+    place: Place
+    value: int
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class For:
+    """The body for every step of the axis where the guards hold. ordered: steps see what those before have stored."""
+
+    axis: Axis
+    body: Body
+    kind: AxisKind = AxisKind.SERIAL
+    guards: tuple[Guard, ...] = ()
+    ordered: bool = False
+
+
+Definition: TypeAlias = Load | Constant | Iota | Compute | Choose | Reduce
+Statement: TypeAlias = Definition | Store | For
+Body: TypeAlias = tuple[Statement, ...]
+Loop: TypeAlias = For | Reduce
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LoopNest:
+    """A kernel. arrays: operands, then results. names: of the HLO instructions in origins. shares: parts of the `share` axis."""
+
+    name: str
+    arrays: tuple[Array, ...]
+    body: Body
+    names: Mapping[int, str] = field(default_factory=dict)
+    shares: int = 1
+
+    def array(self, name: str) -> Array | None:
+        """The array of a name."""
+        return next((a for a in self.arrays if a.name == name), None)
+
+    def axes(self) -> dict[str, BoundAxis]:
+        """All axes by name, in the order of the text."""
+        return {bound.axis.name: bound for s, _ in walk(self.body) for bound in axes_of(s)}
+
+
+def axes_of(s: Statement) -> tuple[BoundAxis, ...]:
+    """The axes that a statement opens."""
+    if isinstance(s, For):
+        return (BoundAxis(s.axis, s.kind),)
+    return s.axes if isinstance(s, Reduce) else ()
+
+
+def ids_of(s: Statement) -> tuple[int, ...]:
+    """The values that a statement defines."""
+    if isinstance(s, Reduce):
+        return s.ids
+    return () if isinstance(s, Store | For) else (s.id,)
+
+
+def elements_of(s: Statement) -> tuple[PrimitiveType, ...]:
+    """The types of the values that a statement defines."""
+    if isinstance(s, Reduce):
+        return s.elements
+    return () if isinstance(s, Store | For) else (s.element,)
+
+
+def bodies_of(s: Statement) -> tuple[Body, ...]:
+    """The bodies inside a statement; that of a combiner, which no axis reaches, is not among them."""
+    if isinstance(s, For | Reduce):
+        return (s.body,)
+    return tuple([case.body for case in s.cases]) if isinstance(s, Choose) else ()
+
+
+def with_bodies(s: Statement, bodies: tuple[Body, ...]) -> Statement:
+    """The statement with other bodies; itself where they are the same."""
+    if all(a is b for a, b in zip(bodies_of(s), bodies, strict=True)):
+        return s
+    if isinstance(s, Choose):
+        return replace(s, cases=tuple([replace(case, body=body) for case, body in zip(s.cases, bodies, strict=True)]))
+    assert isinstance(s, For | Reduce)
+    return replace(s, body=bodies[0])
+
+
+def walk(body: Body, around: tuple[Statement, ...] = ()) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
+    """Every statement with those around it, outermost first."""
+    for s in body:
+        yield s, around
+        for inner in bodies_of(s):
+            yield from walk(inner, (*around, s))
+
+
+def rewritten(body: Body, change: Callable[[Statement], Statement | None]) -> Body:
+    """The body with statements replaced, innermost first; None keeps one. An unchanged body is the same object."""
+    found = []
+    for s in body:
+        inner = with_bodies(s, tuple([rewritten(b, change) for b in bodies_of(s)]))
+        found.append(change(inner) or inner)
+    return body if all(a is b for a, b in zip(body, found, strict=True)) else tuple(found)
+
+
+def with_axes_replaced(body: Body, values: Substitution) -> Body:
+    """The body with axes replaced in every index and guard. Places that are one object stay one."""
+    done: dict[int, tuple[Place, Place]] = {}  # by identity; the old place is kept, so that its id stays its own
+
+    def place(old: Place) -> Place:
+        found = done.get(id(old))
+        if found is None:
+            new = tuple([x.substitute(values) for x in old])
+            found = done[id(old)] = old, old if all(a is b for a, b in zip(old, new, strict=True)) else new
+        return found[1]
+
+    def origin(old: Origin | None) -> Origin | None:
+        if old is None or (new := place(old.place)) is old.place:
+            return old
+        return Origin(old.instruction, new)
+
+    def change(s: Statement) -> Statement | None:
+        if isinstance(s, For):
+            return replace(s, guards=guards_replaced(s.guards, values)) if s.guards else None
+        o = origin(s.origin)
+        if isinstance(s, Load | Store):
+            p = place(s.place)
+            return None if p is s.place and o is s.origin else replace(s, place=p, origin=o)
+        if isinstance(s, Iota):
+            return replace(s, index=s.index.substitute(values), origin=o)
+        if isinstance(s, Choose):
+            return replace(s, cases=tuple([replace(case, guards=guards_replaced(case.guards, values)) for case in s.cases]), origin=o)
+        if isinstance(s, Reduce):
+            return replace(s, guards=guards_replaced(s.guards, values), origin=o)
+        return None if o is s.origin else replace(s, origin=o)
+
+    return rewritten(body, change)
+
+
+def guards_replaced(guards: tuple[Guard, ...], values: Substitution) -> tuple[Guard, ...]:
+    """Guards with axes replaced; those that now always hold are left out."""
+    return tuple([new for g in guards if not (new := Guard(g.expression.substitute(values), g.bound)).always_holds])

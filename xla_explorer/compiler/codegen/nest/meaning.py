@@ -1,0 +1,237 @@
+"""What a loop nest computes, in numpy: each statement for all points of the axes around it at once, in the order of the text.
+
+That is lock step: iterations that depend on one another, or a wrong index, give other values than one after the other. The kinds of axes do
+not matter, which is what a schedule promises. Single operations are the evaluator's. Loops with very many points, and ordered ones, run
+step by step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from xla_explorer.compiler.codegen.nest.ir import (
+    BoundAxis,
+    Choose,
+    Combination,
+    Compute,
+    Constant,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Reduce,
+    Statement,
+    Store,
+    axes_of,
+    walk,
+)
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue
+from xla_explorer.hlo.evaluator import Evaluator
+from xla_explorer.hlo.evaluator.combiner import combiner_named, identity_of
+from xla_explorer.hlo.evaluator.conversion import WIDER, convert, narrow, type_of
+from xla_explorer.hlo.evaluator.plan import evaluation_function
+from xla_explorer.hlo.evaluator.reduction import reduce_known
+from xla_explorer.hlo.instruction import new_instruction
+from xla_explorer.hlo.opcodes import PARAMETER
+from xla_explorer.hlo.shape import array_shape
+
+Numbers: TypeAlias = np.ndarray[Any, Any]
+MOST_POINTS = 1 << 22
+
+
+class MeaningError(XlaExplorerError):
+    """A nest that reads outside an array, or leaves an element of a result without a value."""
+
+
+def evaluate_nest(nest: LoopNest, operands: Sequence[Any]) -> list[Numbers]:
+    """The results of a nest, for arrays of its operands in order."""
+    machine = _Machine(nest, [np.asarray(x) for x in operands])
+    with np.errstate(all="ignore"):
+        machine.run(nest.body)
+    for a in nest.arrays:
+        if a.written and not machine.stored[a.name].all():
+            at = np.argwhere(~machine.stored[a.name])[0].tolist()
+            raise MeaningError(f"the element {at} of %{a.name} is never stored")
+    return [machine.memory[a.name] for a in nest.arrays if a.written]
+
+
+class _Machine:
+    """axes: the open ones that run at once, each along an array dimension of its own. now: the values of those that run step by step."""
+
+    def __init__(self, nest: LoopNest, operands: list[Numbers]) -> None:
+        inputs = [a for a in nest.arrays if not a.written]
+        if [x.shape for x in operands] != [a.shape.dimensions for a in inputs]:
+            raise MeaningError(f"@{nest.name} takes {[a.shape.text for a in inputs]}, got arrays of {[x.shape for x in operands]}")
+        outputs = [a for a in nest.arrays if a.written]
+        self.memory = {a.name: x for a, x in zip(inputs, operands, strict=True)}
+        self.memory |= {a.name: np.zeros(a.shape.dimensions, a.shape.element_type.dtype) for a in outputs}
+        self.stored = {a.name: np.zeros(a.shape.dimensions, bool) for a in outputs}
+        self.values: dict[int, Numbers] = {}
+        self.axes: list[Axis] = []
+        self.now: dict[Axis, int] = {}
+        self.masks: list[Numbers] = []
+        self.evaluator = Evaluator()
+
+    # -- points ------------------------------------------------------------------------------------------------------
+    def shape(self) -> tuple[int, ...]:
+        return tuple([a.extent for a in self.axes])
+
+    def index(self, x: IndexExpression) -> Numbers:
+        count = len(self.axes)
+        grid: dict[Axis, Any] = dict(self.now)
+        for k, axis in enumerate(self.axes):
+            grid[axis] = np.arange(axis.extent).reshape([-1 if k == j else 1 for j in range(count)])
+        return np.asarray(x.evaluate(grid, self.runtime))
+
+    def runtime(self, x: RuntimeValue) -> Numbers:
+        return self.value(int(x.source[1:]))
+
+    def value(self, number: int) -> Numbers:
+        """A value; one from further out gets dimensions for the axes opened since."""
+        return self.along(self.values[number])
+
+    def along(self, x: Numbers) -> Numbers:
+        return x.reshape(x.shape + (1,) * (len(self.axes) - x.ndim)) if x.ndim else x
+
+    def holds(self, guards: tuple[Guard, ...]) -> Numbers:
+        found = np.asarray(True)
+        for g in guards:
+            x = self.index(g.expression)
+            found = found & (x >= 0) & (x < g.bound)
+        return found
+
+    def mask(self) -> Numbers:
+        found = np.asarray(True)
+        for mask in self.masks:
+            found = found & self.along(mask)
+        return found
+
+    def element_at(self, name: str, place: Place) -> tuple[tuple[Numbers, ...], Numbers]:
+        """(where an access goes, for all points; whether it happens). MeaningError for one outside the array."""
+        dimensions = self.memory[name].shape
+        *indices, mask = np.broadcast_arrays(*[self.index(x) for x in place], self.mask())
+        for x, extent, text in zip(indices, dimensions, place, strict=True):
+            outside = mask & ((x < 0) | (x >= extent))
+            if outside.any():
+                raise MeaningError(f"%{name}: the index {text} is {x[outside].flat[0]} somewhere, the dimension has {extent}")
+        return tuple([np.where(mask, x, 0) for x in indices]), mask
+
+    # -- statements --------------------------------------------------------------------------------------------------
+    def run(self, body: Sequence[Statement]) -> None:
+        for s in body:
+            if isinstance(s, For):
+                self.loop(s)
+            elif isinstance(s, Store):
+                self.store(s)
+            elif isinstance(s, Reduce):
+                self.reduce(s)
+            else:
+                self.values[s.id] = self.computed(s)
+
+    def computed(self, s: Load | Constant | Iota | Compute | Choose) -> Numbers:
+        if isinstance(s, Load):
+            where, mask = self.element_at(s.array, s.place)
+            data = self.memory[s.array]
+            return np.asarray(data[where]) if mask.any() else np.zeros(mask.shape, data.dtype)
+        if isinstance(s, Constant):
+            return s.literal.array
+        if isinstance(s, Iota):
+            return convert(self.index(s.index), s.element)
+        if isinstance(s, Choose):
+            return self.choose(s)
+        return _operation(s, [self.value(o) for o in s.operands], self.evaluator)
+
+    def store(self, s: Store) -> None:
+        where, mask = self.element_at(s.array, s.place)
+        *where_, value, mask = np.broadcast_arrays(*where, self.value(s.value), mask)
+        at = tuple([x[mask] for x in where_])
+        if not where_:
+            at = ()
+            value, mask = value.reshape(-1)[:1], mask.reshape(-1)[:1]
+        if mask.any():
+            self.memory[s.array][at] = value[mask] if where_ else value[0]
+            self.stored[s.array][at] = True
+
+    def loop(self, s: For) -> None:
+        if not s.ordered and self.points((BoundAxis(s.axis),), s.body) <= MOST_POINTS:
+            self.axes.append(s.axis)
+            self.guarded(s.guards, s.body)
+            self.axes.pop()
+            return
+        for step in range(s.axis.extent):
+            self.now[s.axis] = step
+            self.guarded(s.guards, s.body)
+        self.now.pop(s.axis, None)
+
+    def points(self, axes: tuple[BoundAxis, ...], body: Sequence[Statement]) -> int:
+        """The most points that a statement of the body would run for at once."""
+        inner = [math.prod([b.axis.extent for x in (*around, s) for b in axes_of(x)]) for s, around in walk(tuple(body))]
+        return math.prod(self.shape()) * math.prod([b.axis.extent for b in axes]) * max(inner, default=1)
+
+    def guarded(self, guards: tuple[Guard, ...], body: Sequence[Statement]) -> None:
+        self.masks.append(self.holds(guards))
+        self.run(body)
+        self.masks.pop()
+
+    def choose(self, s: Choose) -> Numbers:
+        rest = np.asarray(True)
+        found: Numbers | None = None
+        for case in s.cases:
+            here = rest & self.holds(case.guards)
+            rest = rest & ~here
+            self.masks.append(here)
+            self.run(case.body)
+            self.masks.pop()
+            value = self.value(case.value)
+            found = value if found is None else np.where(here, value, found)
+        assert found is not None
+        return found
+
+    def reduce(self, s: Reduce) -> None:
+        initial = [self.value(number) for number in s.initial]
+        outer = self.shape()
+        self.axes += [b.axis for b in s.axes]
+        self.masks.append(self.holds(s.guards))
+        self.run(s.body)
+        shape, mask = self.shape(), self.mask()
+        taken = [np.broadcast_to(self.value(number), shape) for number in s.values]
+        mask = np.broadcast_to(mask, shape)
+        self.masks.pop()
+        del self.axes[len(outer) :]
+        along = tuple(range(len(outer), len(shape)))
+        if isinstance(s.combiner, Combination):
+            flat = (*outer, math.prod(shape[len(outer) :]))
+            results = self.folded(s.combiner, initial, [x.reshape(flat) for x in taken], mask.reshape(flat))
+        else:
+            combiner = combiner_named(s.combiner.name)
+            assert combiner is not None, s.combiner
+            dtype = taken[0].dtype
+            identity = np.asarray(identity_of(combiner.name, np.dtype(WIDER.get(dtype, dtype))))
+            kept = taken[0] if mask.all() else np.where(mask, taken[0], narrow(identity, dtype) if dtype in WIDER else identity)
+            results = [np.asarray(reduce_known(combiner, np.asarray(kept, dtype), np.asarray(initial[0]), along))]
+        self.values.update(zip(s.ids, results, strict=True))
+
+    def folded(self, c: Combination, left: list[Numbers], values: list[Numbers], mask: Numbers) -> list[Numbers]:
+        """One point after the other."""
+        for k in range(mask.shape[-1]):
+            here = mask[..., k]
+            if not here.any():
+                continue
+            self.values.update(zip(c.left, left, strict=True))
+            self.values.update(zip(c.right, [x[..., k] for x in values], strict=True))
+            self.run(c.body)
+            combined = [self.value(number) for number in c.results]
+            left = [np.where(here, new, old).astype(old.dtype, copy=False) for new, old in zip(combined, left, strict=True)]
+        return left
+
+
+def _operation(s: Compute, operands: list[Numbers], evaluator: Evaluator) -> Numbers:
+    """What the evaluator gives for an elementwise opcode: its functions read types and attributes, and no dimensions."""
+    made = [new_instruction(k + 1, "x", PARAMETER, array_shape(type_of(x.dtype), ()), ()) for k, x in enumerate(operands)]
+    i = new_instruction(0, "result", s.opcode, array_shape(s.element, ()), tuple(made), s.attributes)
+    return np.asarray(evaluation_function(i)(i, operands, evaluator))

@@ -1,0 +1,209 @@
+"""Reads the text of a loop nest: `nest_text(parse_nest(text))` is the text again."""
+
+from __future__ import annotations
+
+import re
+
+from xla_explorer.compiler.codegen.nest.ir import (
+    Array,
+    AxisKind,
+    Body,
+    BoundAxis,
+    Case,
+    Choose,
+    Combination,
+    Compute,
+    Constant,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Origin,
+    Reduce,
+    Statement,
+    Store,
+)
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, Place, parse_index, parse_place
+from xla_explorer.hlo.attributes import CODECS, attributes_of
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.opcodes import OPCODES, OpcodeSpec
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
+from xla_explorer.hlo.shape import array_shape, parse_shape
+
+_HEAD = re.compile(r"kernel @([\w.\-]+)\((.*)\)(?: shares (\d+))? \{")
+_ARRAY = re.compile(r"(out )?%([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?)")
+_FOR = re.compile(r"for (\w+) in (\d+) @(\w+)( ordered)?(?: where (.*))? \{")
+_STORE = re.compile(r"store %(\d+), %([\w.\-]+)\[(.*)\]")
+_DEFINITION = re.compile(r"(%\d+(?:, %\d+)*) = (.*) : (\w+(?:, \w+)*)( \{)?")
+_REDUCE = re.compile(r"reduce( \w+)? from (.*?) over (.*?)(?: where (.*))?")
+_AXIS = re.compile(r"(\w+) in (\d+) @(\w+)")
+_COMBINE = re.compile(r"\} combine (.*) with (.*) \{")
+_COMPUTE = re.compile(r"([\w\-]+)((?: %\d+,?)*)((?:, \w+=(?:\{[^}]*\}|[\w.]+))*)")
+_ATTRIBUTE = re.compile(r", (\w+)=(\{[^}]*\}|[\w.]+)")
+_NOTE = re.compile(r"(\d+)(?: %([\w.\-]+)\[(.*)\])?")
+
+
+class NestSyntaxError(XlaExplorerError, ValueError):
+    """A line that is not of the language of loop nests."""
+
+
+def parse_nest(text: str) -> LoopNest:
+    """The nest that a text is. NestSyntaxError names the line."""
+    return _Parser(text).nest()
+
+
+class _Parser:
+    """Recursive descent over lines. axes: all that have been opened; the verifier says which are open where they are used."""
+
+    def __init__(self, text: str) -> None:
+        lines = [line for line in text.splitlines() if line.strip()]
+        self.lines = [line.partition("  # ")[0].strip() for line in lines]
+        self.notes = [line.partition("  # ")[2] for line in lines]
+        self.at = 0
+        self.axes: dict[str, Axis] = {}
+        self.names: dict[int, str] = {}
+
+    def nest(self) -> LoopNest:
+        head = _HEAD.fullmatch(self.take())
+        if head is None:
+            raise self.error("expected kernel @name(arrays) {")
+        arrays = tuple([Array(m[2], parse_shape(m[3]), bool(m[1])) for m in _ARRAY.finditer(head[2])])
+        body = self.body()
+        self.expect("}")
+        if self.at < len(self.lines):
+            self.at += 1
+            raise self.error("expected the end of the text")
+        return LoopNest(head[1], arrays, body, self.names, int(head[3] or 1))
+
+    def error(self, problem: str) -> NestSyntaxError:
+        line = self.lines[self.at - 1] if 0 < self.at <= len(self.lines) else "the end"
+        return NestSyntaxError(f"line {self.at}: {problem}, got {line!r}")
+
+    def take(self) -> str:
+        self.at += 1
+        return self.lines[self.at - 1] if self.at <= len(self.lines) else ""
+
+    def expect(self, wanted: str) -> None:
+        if self.take() != wanted:
+            raise self.error(f"expected {wanted!r}")
+
+    def body(self) -> Body:
+        found: list[Statement] = []
+        while self.at < len(self.lines) and not self.lines[self.at].startswith(("}", "give ")):
+            found.append(self.statement())
+        return tuple(found)
+
+    def statement(self) -> Statement:
+        line = self.take()
+        note = self.notes[self.at - 1]
+        if m := _FOR.fullmatch(line):
+            axis = self.axis(m[1], m[2])
+            guards = self.guards(m[5])
+            found = For(axis, self.body(), self.kind(m[3]), guards, bool(m[4]))
+            self.expect("}")
+            return found
+        if m := _STORE.fullmatch(line):
+            return Store(m[2], self.place(m[3]), int(m[1]), self.origin(note))
+        if m := _DEFINITION.fullmatch(line):
+            return self.definition(_numbers(m[1]), m[2], tuple([self.element(name) for name in m[3].split(", ")]), note)
+        raise self.error("expected a statement")
+
+    def definition(self, ids: tuple[int, ...], operation: str, elements: tuple[PrimitiveType, ...], note: str) -> Statement:
+        if m := _REDUCE.fullmatch(operation):
+            return self.reduce(ids, elements, m, note)
+        name, _, rest = operation.partition(" ")
+        if name == "choose":
+            return self.choose(ids[0], elements[0], note)
+        origin = self.origin(note)
+        if name == "load" and rest.endswith("]"):
+            array, _, place = rest[1:-1].partition("[")
+            return Load(ids[0], elements[0], array, self.place(place), origin)
+        if name == "constant":
+            return Constant(ids[0], Literal(array_shape(elements[0], ()), text=rest), origin)
+        if name == "iota":
+            return Iota(ids[0], elements[0], parse_index(rest, self.axes.values()), origin)
+        if m := _COMPUTE.fullmatch(operation):
+            attributes = attributes_of({key: CODECS[key].read(value) for key, value in _ATTRIBUTE.findall(m[3]) if key in CODECS})
+            return Compute(ids[0], elements[0], self.opcode(m[1]), _numbers(m[2]), attributes, origin)
+        raise self.error("expected an operation")
+
+    def choose(self, number: int, element: PrimitiveType, note: str) -> Choose:
+        cases: list[Case] = []
+        while not cases or cases[-1].guards:
+            line = self.take()
+            if not (line == "else {" or (line.startswith("case ") and line.endswith(" {"))):
+                raise self.error("expected a case or else")
+            guards = self.guards(line[5:-2] if line != "else {" else None)
+            body = self.body()
+            cases.append(Case(guards, body, self.given()[0]))
+            self.expect("}")
+        self.expect("}")
+        return Choose(number, element, tuple(cases), self.origin(note))
+
+    def reduce(self, ids: tuple[int, ...], elements: tuple[PrimitiveType, ...], m: re.Match[str], note: str) -> Reduce:
+        axes = tuple([BoundAxis(self.axis(name, extent), self.kind(kind)) for name, extent, kind in _AXIS.findall(m[3])])
+        guards = self.guards(m[4])
+        body, values = self.body(), self.given()
+        combiner: OpcodeSpec | Combination
+        if m[1]:
+            combiner = self.opcode(m[1].strip())
+        else:
+            c = _COMBINE.fullmatch(self.take())
+            if c is None:
+                raise self.error("expected } combine ... with ... {")
+            inner = self.body()
+            combiner = Combination(_numbers(c[1]), _numbers(c[2]), inner, self.given())
+        self.expect("}")
+        return Reduce(ids, elements, combiner, _numbers(m[2]), axes, body, values, guards, self.origin(note))
+
+    def given(self) -> tuple[int, ...]:
+        line = self.take()
+        if not line.startswith("give %"):
+            raise self.error("expected give")
+        return _numbers(line[5:])
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+    def axis(self, name: str, extent: str) -> Axis:
+        found = self.axes[name] = Axis(name, int(extent))
+        return found
+
+    def kind(self, name: str) -> AxisKind:
+        try:
+            return AxisKind(name)
+        except ValueError:
+            raise self.error(f"expected one of {', '.join([k.value for k in AxisKind])} after @") from None
+
+    def element(self, name: str) -> PrimitiveType:
+        if name not in PRIMITIVE_TYPES:
+            raise self.error(f"unknown element type {name!r}")
+        return PRIMITIVE_TYPES[name]
+
+    def opcode(self, name: str) -> OpcodeSpec:
+        if name not in OPCODES:
+            raise self.error(f"unknown opcode {name!r}")
+        return OPCODES[name]
+
+    def place(self, text: str) -> Place:
+        return parse_place(text, self.axes.values())
+
+    def guards(self, text: str | None) -> tuple[Guard, ...]:
+        found = []
+        for part in text.split(" and ") if text else ():
+            sides = part.removeprefix("0 <= ").split(" < ")
+            if len(sides) != 2 or not sides[1].isdigit():
+                raise self.error(f"expected index < number, got {part!r}")
+            found.append(Guard(parse_index(sides[0], self.axes.values()), int(sides[1])))
+        return tuple(found)
+
+    def origin(self, note: str) -> Origin | None:
+        m = _NOTE.fullmatch(note)
+        if m is None:
+            return None
+        if m[2]:
+            self.names[int(m[1])] = m[2]
+        return Origin(int(m[1]), self.place(m[3]) if m[3] else ())
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple([int(part) for part in re.findall(r"%(\d+)", text)])

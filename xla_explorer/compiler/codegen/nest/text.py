@@ -1,0 +1,131 @@
+"""The text of a loop nest; `parser.parse_nest` reads it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.nest.ir import (
+    Array,
+    Body,
+    Choose,
+    Combination,
+    Compute,
+    Constant,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Origin,
+    Reduce,
+    Statement,
+    Store,
+    axes_of,
+    elements_of,
+    ids_of,
+)
+from xla_explorer.hlo.analysis.indexing import Guard, Place
+
+
+class Line(NamedTuple):
+    """A line of the text, and the id of the HLO instruction that it computes."""
+
+    text: str
+    origin: int | None = None
+
+
+def nest_text(nest: LoopNest) -> str:
+    """The whole nest as text."""
+    return "".join([f"{line.text}\n" for line in nest_lines(nest)])
+
+
+def nest_lines(nest: LoopNest) -> Iterator[Line]:
+    """The lines of the text, each with its origin."""
+    arrays = ", ".join([array_text(a) for a in nest.arrays])
+    shares = f" shares {nest.shares}" if nest.shares > 1 else ""
+    yield Line(f"kernel @{nest.name}({arrays}){shares} {{")
+    yield from _body_lines(nest.body, nest.names, 1)
+    yield Line("}")
+
+
+def array_text(a: Array) -> str:
+    """An array as the head of a nest declares it."""
+    shape = a.shape.text_without_layout if a.shape.layout.is_default else a.shape.text
+    return f"{'out ' if a.written else ''}%{a.name}: {shape}"
+
+
+def guards_text(guards: tuple[Guard, ...]) -> str:
+    """Conditions, joined."""
+    return " and ".join(map(str, guards))
+
+
+def _place(place: Place) -> str:
+    return f"[{', '.join(map(str, place))}]"
+
+
+def _ids(ids: tuple[int, ...]) -> str:
+    return ", ".join([f"%{number}" for number in ids])
+
+
+def _note(origin: Origin | None, names: Mapping[int, str]) -> str:
+    if origin is None:
+        return ""
+    name = f" %{names[origin.instruction]}{_place(origin.place)}" if origin.instruction in names else ""
+    return f"  # {origin.instruction}{name}"
+
+
+def _body_lines(body: Body, names: Mapping[int, str], depth: int) -> Iterator[Line]:
+    for s in body:
+        yield from _statement_lines(s, names, depth)
+
+
+def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iterator[Line]:
+    pad, inside = "  " * depth, "  " * (depth + 1)
+    if isinstance(s, For):
+        where = f" where {guards_text(s.guards)}" if s.guards else ""
+        yield Line(f"{pad}for {s.axis} in {s.axis.extent} @{s.kind.value}{' ordered' if s.ordered else ''}{where} {{")
+        yield from _body_lines(s.body, names, depth + 1)
+        yield Line(f"{pad}}}")
+        return
+    note, origin = _note(s.origin, names), s.origin.instruction if s.origin else None
+    if isinstance(s, Store):
+        yield Line(f"{pad}store %{s.value}, %{s.array}{_place(s.place)}{note}", origin)
+        return
+    types = ", ".join([t.name for t in elements_of(s)])
+    head = f"{pad}{_ids(ids_of(s))} = {_operation(s)} : {types}"
+    if not isinstance(s, Choose | Reduce):
+        yield Line(head + note, origin)
+        return
+    yield Line(f"{head} {{{note}", origin)
+    if isinstance(s, Choose):
+        for case in s.cases:
+            yield Line(f"{inside}{f'case {guards_text(case.guards)}' if case.guards else 'else'} {{")
+            yield from _body_lines(case.body, names, depth + 2)
+            yield Line(f"{inside}  give %{case.value}")
+            yield Line(f"{inside}}}")
+    else:
+        yield from _body_lines(s.body, names, depth + 1)
+        yield Line(f"{inside}give {_ids(s.values)}")
+        if isinstance(s.combiner, Combination):
+            c = s.combiner
+            yield Line(f"{pad}}} combine {_ids(c.left)} with {_ids(c.right)} {{")
+            yield from _body_lines(c.body, names, depth + 1)
+            yield Line(f"{inside}give {_ids(c.results)}")
+    yield Line(f"{pad}}}")
+
+
+def _operation(s: Load | Constant | Iota | Compute | Choose | Reduce) -> str:
+    """What stands between `=` and the types."""
+    if isinstance(s, Load):
+        return f"load %{s.array}{_place(s.place)}"
+    if isinstance(s, Constant):
+        return f"constant {s.literal.text}"
+    if isinstance(s, Iota):
+        return f"iota {s.index}"
+    if isinstance(s, Compute):
+        return f"{s.opcode.name} {_ids(s.operands)}{s.attributes.text}"
+    if isinstance(s, Choose):
+        return "choose"
+    axes = ", ".join([f"{axis} in {axis.extent} @{kind.value}" for axis, kind in axes_of(s)])
+    combiner = "" if isinstance(s.combiner, Combination) else f" {s.combiner.name}"
+    return f"reduce{combiner} from {_ids(s.initial)} over {axes}{f' where {guards_text(s.guards)}' if s.guards else ''}"

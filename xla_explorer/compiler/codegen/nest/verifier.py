@@ -1,0 +1,256 @@
+"""Whether a loop nest is well formed. Extents are known and indices affine, so "inside the array" is proved here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.nest.ir import (
+    Array,
+    AxisKind,
+    Body,
+    BoundAxis,
+    Choose,
+    Combination,
+    Compute,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Reduce,
+    Statement,
+    Store,
+    axes_of,
+    elements_of,
+    ids_of,
+)
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Quotient, Remainder, RuntimeValue
+from xla_explorer.hlo.primitive_type import PRED, PrimitiveType
+
+_MIXED_TYPES = frozenset(
+    {"convert", "bitcast-convert", "stochastic-convert", "compare", "select", "is-finite", "real", "imag", "abs", "complex"}
+)
+
+
+class NestVerificationError(XlaExplorerError):
+    """A nest that is not well formed; `reasons` has every problem."""
+
+    def __init__(self, nest: LoopNest, reasons: list[Reason]) -> None:
+        super().__init__(f"@{nest.name} is not well formed: " + "; ".join([reason.message for reason in reasons]))
+        self.reasons = reasons
+
+
+def verify_nest(nest: LoopNest) -> None:
+    """Raise NestVerificationError where something is wrong."""
+    if found := why_not_well_formed(nest):
+        raise NestVerificationError(nest, found)
+
+
+def why_not_well_formed(nest: LoopNest) -> list[Reason]:
+    """Every problem of a nest."""
+    verifier = _Verifier(nest)
+    verifier.body(nest.body, _Scope({}, {}, ()))
+    return verifier.found
+
+
+class Fact(NamedTuple):
+    """low <= expression <= high, where a statement stands."""
+
+    expression: IndexExpression
+    low: int
+    high: int
+
+
+class _Scope:
+    """What is known where a statement stands."""
+
+    def __init__(self, axes: Mapping[Axis, AxisKind], values: dict[int, PrimitiveType], facts: tuple[Fact, ...]) -> None:
+        self.axes, self.values, self.facts = axes, values, facts
+
+    def inside(self, axes: tuple[BoundAxis, ...] = (), facts: tuple[Fact, ...] = ()) -> _Scope:
+        return _Scope({**self.axes, **dict(axes)}, dict(self.values), (*self.facts, *facts))
+
+    @property
+    def never_runs(self) -> bool:
+        """Whether an axis has no steps, or something known can never be."""
+        ranges = [(fact, *fact.expression.bounds) for fact in self.facts]
+        return any(axis.extent == 0 for axis in self.axes) or any(high < fact.low or low > fact.high for fact, low, high in ranges)
+
+
+class _Verifier:
+    def __init__(self, nest: LoopNest) -> None:
+        self.arrays: dict[str, Array] = {a.name: a for a in nest.arrays}
+        self.found: list[Reason] = []
+        self.defined: set[int] = set()
+        self.opened: set[str] = set()
+        self.shares = nest.shares
+        if len(self.arrays) < len(nest.arrays):
+            self.problem("array-declared-twice", f"@{nest.name} has two arrays of one name")
+
+    def problem(self, code: str, message: str) -> None:
+        self.found.append(refuse(code, message))
+
+    def body(self, body: Body, scope: _Scope) -> None:
+        for s in body:
+            self.statement(s, scope)
+            for number, element in zip(ids_of(s), elements_of(s), strict=True):
+                if number in self.defined:
+                    self.problem("value-defined-twice", f"%{number} is defined twice")
+                self.defined.add(number)
+                scope.values[number] = element
+
+    def statement(self, s: Statement, scope: _Scope) -> None:
+        self.axes(s, scope)
+        if isinstance(s, For):
+            if s.ordered and s.kind is not AxisKind.SERIAL:
+                self.problem("ordered-not-serial", f"axis {s.axis}: ordered steps must be a serial loop, got {s.kind.value}")
+            inner = scope.inside(axes_of(s), facts_of(s.guards))
+            self.guards(f"axis {s.axis}", s.guards, inner)
+            self.body(s.body, inner)
+        elif isinstance(s, Store):
+            self.access(f"store to %{s.array}", s.array, s.place, scope, self.type_of(f"store to %{s.array}", s.value, scope), True)
+        elif isinstance(s, Load):
+            self.access(f"%{s.id}", s.array, s.place, scope, s.element, False)
+        elif isinstance(s, Iota):
+            self.index(f"%{s.id}", s.index, scope)
+        elif isinstance(s, Compute):
+            self.compute(s, scope)
+        elif isinstance(s, Choose):
+            self.choose(s, scope)
+        elif isinstance(s, Reduce):
+            self.reduce(s, scope)
+
+    def axes(self, s: Statement, scope: _Scope) -> None:
+        for axis, kind in axes_of(s):
+            if axis.name in self.opened:
+                self.problem("axis-opened-twice", f"axis {axis} is opened twice")
+            self.opened.add(axis.name)
+            if kind is AxisKind.VECTOR and AxisKind.VECTOR in scope.axes.values():
+                self.problem("nested-vector", f"axis {axis}: a vector inside a vector")
+            if kind is AxisKind.SHARE and (scope.axes or isinstance(s, Reduce)):
+                self.problem("share-not-outermost", f"axis {axis}: shares must be the outermost loop")
+        if isinstance(s, Reduce) and sum([kind is AxisKind.VECTOR for _, kind in s.axes]) > 1:
+            self.problem("nested-vector", f"%{s.ids[0]}: a vector inside a vector")
+
+    def compute(self, s: Compute, scope: _Scope) -> None:
+        what = f"%{s.id}"
+        types = [self.type_of(what, o, scope) for o in s.operands]
+        if s.opcode.arity is not None and len(types) != s.opcode.arity:
+            self.problem("operand-count", f"{what}: {s.opcode.name} takes {s.opcode.arity} operands, got {len(types)}")
+        elif s.opcode.name == "select" and (types[0] not in (PRED, None) or any(t not in (s.element, None) for t in types[1:])):
+            self.problem("types-differ", f"{what}: select of {_names(types)} must give {s.element}")
+        elif s.opcode.name not in _MIXED_TYPES and any(t not in (s.element, None) for t in types):
+            self.problem("types-differ", f"{what}: {s.opcode.name} of {_names(types)} must give {s.element}")
+
+    def choose(self, s: Choose, scope: _Scope) -> None:
+        if not s.cases or s.cases[-1].guards:
+            self.problem("no-last-case", f"%{s.id}: the last case must have no guards")
+        before: tuple[Fact, ...] = ()
+        for case in s.cases:
+            inner = scope.inside((), (*before, *facts_of(case.guards)))
+            before += _denied(case.guards, (*scope.facts, *before))
+            self.guards(f"%{s.id}", case.guards, scope)
+            self.body(case.body, inner)
+            if self.type_of(f"%{s.id}", case.value, inner) not in (s.element, None):
+                self.problem("types-differ", f"%{s.id}: a case gives {inner.values[case.value]}, the value is {s.element}")
+
+    def reduce(self, s: Reduce, scope: _Scope) -> None:
+        what = f"%{s.ids[0]}"
+        for number, element in zip(s.initial, s.elements, strict=False):
+            if self.type_of(what, number, scope) not in (element, None):
+                self.problem("types-differ", f"{what}: the initial value %{number} is {scope.values[number]}, the result {element}")
+        inner = scope.inside(s.axes, facts_of(s.guards))
+        self.guards(what, s.guards, inner)
+        self.body(s.body, inner)
+        counts = {len(s.ids), len(s.elements), len(s.initial), len(s.values)}
+        given = [self.type_of(what, number, inner) for number in s.values]
+        if isinstance(s.combiner, Combination):
+            c = s.combiner
+            counts |= {len(c.left), len(c.right), len(c.results)}
+            combining = scope.inside()
+            combining.values.update(zip((*c.left, *c.right), (*s.elements, *s.elements), strict=False))
+            self.defined.update((*c.left, *c.right))
+            self.body(c.body, combining)
+            given += [self.type_of(what, number, combining) for number in c.results]
+        if len(counts) > 1:
+            self.problem("value-count", f"{what}: as many initial values, values and results must be there")
+        elif any(t not in (e, None) for t, e in zip(given, s.elements * 2, strict=False)):
+            self.problem("types-differ", f"{what}: values of {_names(given)} are combined into {_names(list(s.elements))}")
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+    def type_of(self, what: str, number: int, scope: _Scope) -> PrimitiveType | None:
+        if number not in scope.values:
+            self.problem("value-not-defined", f"{what}: %{number} is not defined here")
+        return scope.values.get(number)
+
+    def index(self, what: str, x: IndexExpression, scope: _Scope) -> None:
+        for atom in x.atoms():
+            if isinstance(atom, Axis) and atom not in scope.axes:
+                self.problem("axis-not-open", f"{what}: axis {atom} of {x} is not open here")
+            if isinstance(atom, RuntimeValue):
+                element = self.type_of(what, int(atom.source[1:]), scope)
+                if element is not None and not element.is_integer:
+                    self.problem("index-not-integer", f"{what}: the index {x} uses {atom.source}, which is {element}")
+
+    def guards(self, what: str, guards: tuple[Guard, ...], scope: _Scope) -> None:
+        for g in guards:
+            self.index(what, g.expression, scope)
+
+    def access(self, what: str, name: str, place: Place, scope: _Scope, element: PrimitiveType | None, store: bool) -> None:
+        array = self.arrays.get(name)
+        if array is None:
+            return self.problem("array-unknown", f"{what}: there is an access to %{name}, which is not declared")
+        if element not in (array.shape.element_type, None):
+            self.problem("types-differ", f"{what}: {element} and %{name} of {array.shape.element_type}")
+        if store and not array.written:
+            self.problem("operand-written", f"{what}: %{name} is an operand")
+        if len(place) != array.shape.rank:
+            return self.problem("place-of-another-rank", f"{what}: {len(place)} indices for the {array.shape.rank} dimensions of %{name}")
+        for x, extent in zip(place, array.shape.dimensions, strict=True):
+            self.index(what, x, scope)
+            low, high = bounds_under(x, scope.facts)
+            if (low < 0 or high >= extent) and not scope.never_runs:
+                self.problem("access-not-inside", f"{what}: the index {x} is in {low} to {high}, the dimension of %{name} has {extent}")
+        return None
+
+
+def facts_of(guards: tuple[Guard, ...]) -> tuple[Fact, ...]:
+    """What guards say of their expressions."""
+    return tuple([Fact(g.expression, 0, g.bound - 1) for g in guards])
+
+
+def _denied(guards: tuple[Guard, ...], facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """What is known where guards do not hold: of one that cannot fail below, that its expression is at least the bound."""
+    if len(guards) != 1 or bounds_under(guards[0].expression, facts)[0] < 0:
+        return ()
+    return (Fact(guards[0].expression, guards[0].bound, max(guards[0].bound, guards[0].expression.bounds[1])),)
+
+
+def bounds_under(x: IndexExpression, facts: tuple[Fact, ...]) -> tuple[int, int]:
+    """The least and greatest value of an index where facts hold. Each fact is used alone: x is k times its expression, and a rest."""
+    low, high = x.constant, x.constant
+    for atom, factor in x.terms:
+        ends = atom.bounds
+        if isinstance(atom, Quotient | Remainder):
+            inner = bounds_under(atom.dividend, facts)
+            if isinstance(atom, Quotient):
+                ends = inner[0] // atom.divisor, inner[1] // atom.divisor
+            elif inner[0] // atom.divisor == inner[1] // atom.divisor:
+                ends = inner[0] % atom.divisor, inner[1] % atom.divisor
+        low, high = low + min(factor * ends[0], factor * ends[1]), high + max(factor * ends[0], factor * ends[1])
+    for fact in facts:
+        if not fact.expression.terms:
+            continue
+        atom, factor = fact.expression.terms[0]
+        times = dict(x.terms).get(atom, 0) // factor
+        if times:
+            a, b = (x - fact.expression * times).bounds
+            low = max(low, a + min(times * fact.low, times * fact.high))
+            high = min(high, b + max(times * fact.low, times * fact.high))
+    return low, high
+
+
+def _names(types: list[PrimitiveType | None]) -> str:
+    return ", ".join([t.name if t is not None else "?" for t in types])
