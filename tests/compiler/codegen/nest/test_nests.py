@@ -12,6 +12,8 @@ import xla_explorer as xe
 from tests.compiler.codegen.nest.nest_checks import Checked
 from tests.properties.random_modules import random_module
 from tests.support.corpora import SHARED
+from xla_explorer.backends.interfaces import CompileOptions
+from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.meaning import MeaningError, evaluate_nest
@@ -86,13 +88,13 @@ def test_softmax_is_one_nest_whose_invariants_stand_outside() -> None:
 
 
 def test_random_instructions_and_fusions() -> None:
-    checked = Checked()
+    checked, compiler = Checked(), platform("cpu").compiler()
     for seed in range(1200, 1260):
         case = random_module(seed)
         if sum([i.shape.byte_size for i in case.module.entry.instructions.values() if i.shape.is_array]) < 1 << 20:
             checked.module(case.module, case.arguments)
             if seed % 4 == 0:
-                checked.module(xe.optimize(case.module, "default").module, case.arguments)
+                checked.module(compiler.run_hlo_passes(case.module, CompileOptions(cache=False)).module, case.arguments)
     assert sum(checked.nests.values()) > 200 and len(checked.nests) > 30 and checked.nests["fusion"] > 10, checked.nests
     assert {"no-loop-nest", "not-an-array"} <= checked.refused.keys()
 

@@ -46,6 +46,7 @@ from xla_explorer.hlo.analysis.indexing import (
 )
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal, literal_from_array
 from xla_explorer.hlo.opcodes import FUSION, TUPLE, OpcodeSpec, opcode
@@ -323,8 +324,9 @@ class _Builder:
         parameters, root = computation.parameters(), computation.root
         if [p.shape.element_type for p in parameters] != [*elements, *elements]:
             raise _NoNest(refuse("reducer-of-other-types", f"%{i.name}: its reducer computes in other types than its operands have"))
-        if len(elements) == 1 and root.opcode.name in _ASSOCIATIVE and set(root.operands) == set(parameters) and root.shape.is_array:
-            return root.opcode
+        if len(elements) == 1 and root.opcode.name in _ASSOCIATIVE and set(root.operands) == set(parameters):
+            if identity_element(root.opcode.name, elements[0]) is not None:  # what guards leave out is the identity
+                return root.opcode
         numbers = [next(self.numbers) for _ in parameters]
         before, self.scopes = self.scopes, [_Scope()]
         self.depth.update(dict.fromkeys(numbers, 0))

@@ -32,10 +32,11 @@ from xla_explorer.compiler.codegen.nest.ir import (
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue
 from xla_explorer.hlo.evaluator import Evaluator
-from xla_explorer.hlo.evaluator.combiner import combiner_named, identity_of
-from xla_explorer.hlo.evaluator.conversion import WIDER, convert, narrow, type_of
+from xla_explorer.hlo.evaluator.combiner import combiner_named
+from xla_explorer.hlo.evaluator.conversion import convert, type_of
 from xla_explorer.hlo.evaluator.plan import evaluation_function
 from xla_explorer.hlo.evaluator.reduction import reduce_known
+from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.instruction import new_instruction
 from xla_explorer.hlo.opcodes import PARAMETER
 from xla_explorer.hlo.shape import array_shape
@@ -210,10 +211,9 @@ class _Machine:
         else:
             combiner = combiner_named(s.combiner.name)
             assert combiner is not None, s.combiner
-            dtype = taken[0].dtype
-            identity = np.asarray(identity_of(combiner.name, np.dtype(WIDER.get(dtype, dtype))))
-            kept = taken[0] if mask.all() else np.where(mask, taken[0], narrow(identity, dtype) if dtype in WIDER else identity)
-            results = [np.asarray(reduce_known(combiner, np.asarray(kept, dtype), np.asarray(initial[0]), along))]
+            identity = np.asarray(identity_element(combiner.name, s.elements[0])).astype(taken[0].dtype)
+            kept = taken[0] if mask.all() else np.where(mask, taken[0], identity)
+            results = [np.asarray(reduce_known(combiner, kept, np.asarray(initial[0]), along))]
         self.values.update(zip(s.ids, results, strict=True))
 
     def folded(self, c: Combination, left: list[Numbers], values: list[Numbers], mask: Numbers) -> list[Numbers]:
