@@ -17,13 +17,15 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
+from xla_explorer.compiler.codegen.ir.types import F32
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.vector_math import vector_math_functions, vector_math_opcodes
 from xla_explorer.compiler.codegen.vector_math.constants import LOG2_E
 from xla_explorer.compiler.codegen.vector_math.error_function import FAR, NEAR, SATURATION
-from xla_explorer.compiler.codegen.vector_math.function import function_name
+from xla_explorer.compiler.codegen.vector_math.function import function_name, written_function
 from xla_explorer.compiler.codegen.vector_math.hyperbolic import TANH, TANH_NEAR_LIMIT, odd_polynomial
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import FORMATS, ScalarBuilder, Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS, MathBuilder
 
 LEVELS: Final = ("precise", "xla", "fast")
 DEFAULT_LEVEL: Final = "xla"
@@ -47,13 +49,14 @@ class DeviceFunction(NamedTuple):
         return self.own_ulps + self.unit_ulps
 
 
-class SpecialFunctionBuilder(ScalarBuilder):
+class SpecialFunctionBuilder(MathBuilder):
     """A builder for f32 with what only NVIDIA's GPUs have."""
+
+    __slots__ = ()
 
     def unit(self, intrinsic: str, *operands: Value) -> Value:
         """An intrinsic of floats."""
-        self._declarations[f"declare float @llvm.nvvm.{intrinsic}({', '.join(['float'] * len(operands))})"] = None
-        return self.emit("float", f"call float @llvm.nvvm.{intrinsic}({', '.join([f'float {o.text}' for o in operands])})")
+        return self.intrinsic(f"llvm.nvvm.{intrinsic}", F32, *operands)
 
 
 def exponential(b: SpecialFunctionBuilder) -> Value:
@@ -160,9 +163,7 @@ def _written(function: str, level: str) -> tuple[str, tuple[str, ...], tuple[str
     row = device_function(function, level)
     if row is None or row.emit is None:
         return None
-    builder = SpecialFunctionBuilder(function, "f32", ("x",))
-    text = builder.text(row.emit(builder))
-    return text, builder.declarations, builder.dependencies
+    return written_function(function, row.emit, "f32", kind=SpecialFunctionBuilder)
 
 
 def device_math_module(names: Iterable[str], level: str = DEFAULT_LEVEL) -> str:

@@ -1,8 +1,8 @@
 """Transcendental functions as LLVM IR text that the loop vectoriser widens on every target.
 
 `vector_math_function(opcode, element_type)` gives one function, `vector_math_module(names)` the text of several with
-all that they call. The functions are scalar, branch-free and `alwaysinline`: no calls into libm, no tables. f16 and
-bf16 callers convert to f32 and back. Nothing here imports LLVM.
+all that they call; `write_math` writes one inline, for vectors too. The functions are scalar, branch-free and
+`alwaysinline`: no calls into libm, no tables. f16 and bf16 callers convert to f32 and back. Nothing here imports LLVM.
 
 The text assumes fma; `fused_multiply_add=False` gives a variant that also serves targets without it. Every operation is
 IEEE arithmetic without fast-math flags: exactness arguments depend on the written order, so callers add none either.
@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
+from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math import (
     error_function,
     exponential,
@@ -30,6 +32,7 @@ from xla_explorer.compiler.codegen.vector_math.function import (
     VectorMathFunction,
     function_name,
 )
+from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 __all__ = [
     "ELEMENT_TYPES",
@@ -38,6 +41,7 @@ __all__ = [
     "vector_math_functions",
     "vector_math_module",
     "vector_math_opcodes",
+    "write_math",
 ]
 
 _FAMILIES = (
@@ -77,6 +81,15 @@ def vector_math_function(opcode: str, element_type: str, fused_multiply_add: boo
             f"opcodes: {', '.join(_RECIPES)}; element types: {', '.join(ELEMENT_TYPES)}"
         )
     return recipe.build(element_type, fused_multiply_add)
+
+
+def write_math(b: Builder, opcode: str, *operands: Value) -> Value:
+    """The value of an opcode on floats, written inline for as many lanes as the operands have, with fused multiply-adds."""
+
+    def call(function: str, arguments: tuple[Value, ...]) -> Value:
+        return write_math(b, _KEY_BY_NAME[function][0], *arguments)
+
+    return _RECIPES[opcode].emit(MathBuilder(b, operands, call))
 
 
 def vector_math_functions(names: Iterable[str], fused_multiply_add: bool = True) -> tuple[VectorMathFunction, ...]:

@@ -12,8 +12,9 @@ import math
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math.constants import HALF_PI
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import FORMATS, ScalarBuilder, Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS, MathBuilder
 
 
 class ReducedAngle(NamedTuple):
@@ -50,7 +51,7 @@ def chunk_of_reciprocal(first_bit: int, count: int) -> int:
 F32_CHUNK_BITS: Final = 53 - 24
 
 
-def reduce_f32(b: ScalarBuilder, magnitude: Value) -> ReducedAngle:
+def reduce_f32(b: MathBuilder, magnitude: Value) -> ReducedAngle:
     """In double arithmetic: 24 bits of the argument times 29 bits of 1/(2 pi) are exact there."""
     width = F32_CHUNK_BITS
     # Chunk j gives whole turns when the last bit of x (weight 2^(e-23)) times the last bit of the chunk is at least 1.
@@ -84,7 +85,7 @@ _F64_WINDOWS: Final = 19
 _F64_CHUNKS: Final = 5
 
 
-def _pick_window(b: ScalarBuilder, window: Value) -> list[Value]:
+def _pick_window(b: MathBuilder, window: Value) -> list[Value]:
     """The chunks window, window + 1, ... of 1/(2 pi), by a barrel shifter of selects."""
     width = F64_CHUNK_BITS
     count = _F64_WINDOWS + _F64_CHUNKS - 1
@@ -102,13 +103,13 @@ def _pick_window(b: ScalarBuilder, window: Value) -> list[Value]:
     return chunks
 
 
-def _split(b: ScalarBuilder, value: Value, magic: float) -> tuple[Value, Value]:
+def _split(b: MathBuilder, value: Value, magic: float) -> tuple[Value, Value]:
     """`value` as a multiple of ulp(magic) and the exact rest."""
     coarse = (value + magic) - magic
     return coarse, value - coarse
 
 
-def reduce_f64(b: ScalarBuilder, magnitude: Value) -> ReducedAngle:
+def reduce_f64(b: MathBuilder, magnitude: Value) -> ReducedAngle:
     """With products kept exact as pairs (fma) and summed on two fixed grids, so that cancellation costs nothing.
 
     A double comes as close as 2^-61 to a multiple of pi/2, hence about 120 bits behind the point are needed.

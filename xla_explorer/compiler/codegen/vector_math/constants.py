@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Final
 
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import FORMATS
+from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS
 
 
 class Constant:

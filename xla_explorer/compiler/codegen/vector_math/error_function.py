@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math import polynomials
 from xla_explorer.compiler.codegen.vector_math.exponential import power_of_two, reduce_and_expand
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 NEAR: Final = {"f32": polynomials.ERROR_FUNCTION_F32, "f64": polynomials.ERROR_FUNCTION_F64}
 FAR: Final = {
@@ -18,7 +19,7 @@ FAR: Final = {
 SATURATION: Final = {"f32": 4.0, "f64": 6.0}
 
 
-def error_function(b: ScalarBuilder) -> Value:
+def error_function(b: MathBuilder) -> Value:
     element_type = b.format.element_type
     x = b.argument()
     magnitude = b.at_most(b.absolute(x), SATURATION[element_type])

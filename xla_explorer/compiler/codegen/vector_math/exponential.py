@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math import polynomials
 from xla_explorer.compiler.codegen.vector_math.constants import LN2_LEADING, LN2_REST, LOG2_E
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 POLYNOMIAL: Final = {"f32": polynomials.EXPONENTIAL_F32, "f64": polynomials.EXPONENTIAL_F64}
 # Above the first bound e^x overflows, below the second it rounds to 0, below the third 2^(n-1) is not a normal number.
@@ -28,7 +29,7 @@ class Reduction(NamedTuple):
     quotient: Value
 
 
-def reduce_and_expand(b: ScalarBuilder, x: Value, low: Value | None = None) -> Reduction:
+def reduce_and_expand(b: MathBuilder, x: Value, low: Value | None = None) -> Reduction:
     """e^r - 1 for the reduced argument of x (+ low); NaN gives NaN, and |x| must be below 2^(mantissa_bits - 2)."""
     element_type = b.format.element_type
     magic = b.format.integer_magic
@@ -42,7 +43,7 @@ def reduce_and_expand(b: ScalarBuilder, x: Value, low: Value | None = None) -> R
     return Reduction(biased, b.fma(r * r, p, r))
 
 
-def power_of_two(b: ScalarBuilder, biased: Value, offset: int = 0) -> Value:
+def power_of_two(b: MathBuilder, biased: Value, offset: int = 0) -> Value:
     """2^(n + offset) by building the exponent field; n + offset must be a normal exponent."""
     bits = b.to_bits(biased)
     # The low bits of the magic number are 0, so the shift leaves n, modulo the width of the exponent field.
@@ -50,7 +51,7 @@ def power_of_two(b: ScalarBuilder, biased: Value, offset: int = 0) -> Value:
     return b.from_bits(field)
 
 
-def exponential_of_sum(b: ScalarBuilder, x: Value, low: Value | None = None) -> Value:
+def exponential_of_sum(b: MathBuilder, x: Value, low: Value | None = None) -> Value:
     """e^(x + low), rounded once more when the result is denormal. `low` must be 0 where x is clamped."""
     element_type = b.format.element_type
     clamped = b.at_least(b.at_most(x, OVERFLOW[element_type]), UNDERFLOW[element_type])
@@ -68,11 +69,11 @@ def exponential_of_sum(b: ScalarBuilder, x: Value, low: Value | None = None) -> 
     return scaled * b.select(tiny, b.constant(2.0**-lift), b.constant(1.0))
 
 
-def exponential(b: ScalarBuilder) -> Value:
+def exponential(b: MathBuilder) -> Value:
     return exponential_of_sum(b, b.argument())
 
 
-def exponential_minus_one(b: ScalarBuilder) -> Value:
+def exponential_minus_one(b: MathBuilder) -> Value:
     element_type = b.format.element_type
     x = b.argument()
     clamped = b.at_least(b.at_most(x, OVERFLOW[element_type]), MINUS_ONE_LIMIT[element_type])
@@ -85,7 +86,7 @@ def exponential_minus_one(b: ScalarBuilder) -> Value:
     return b.select(tiny, x, half + half)
 
 
-def logistic(b: ScalarBuilder) -> Value:
+def logistic(b: MathBuilder) -> Value:
     x = b.argument()
     # With e^-|x| nothing overflows, and large negative x give e^x itself, down to the denormals.
     decay = b.call("xe_exponential_" + b.format.element_type, -b.absolute(x))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
+from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
+from xla_explorer.compiler.codegen.ir.types import Type
+from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS, MathBuilder
 
 ELEMENT_TYPES: Final = ("f32", "f64")
 # What the separate roundings of products cost at most on targets without fma.
@@ -35,17 +38,43 @@ class Recipe:
     """How to write one opcode's function for any element type. `max_ulps` is keyed by element type."""
 
     opcode: str
-    emit: Callable[[ScalarBuilder], Value]
+    emit: Callable[[MathBuilder], Value]
     max_ulps: Mapping[str, float]
     source: str
     parameters: tuple[str, ...] = ("x",)
 
     def build(self, element_type: str, fused_multiply_add: bool = True) -> VectorMathFunction:
         name = function_name(self.opcode, element_type)
-        builder = ScalarBuilder(name, element_type, self.parameters, fused_multiply_add)
-        text = builder.text(self.emit(builder))
+        text, declarations, dependencies = written_function(name, self.emit, element_type, self.parameters, fused_multiply_add)
         max_ulps = self.max_ulps[element_type] + (0.0 if fused_multiply_add else UNFUSED_ULPS)
-        return VectorMathFunction(name, text, builder.dependencies, builder.declarations, max_ulps, self.source)
+        return VectorMathFunction(name, text, dependencies, declarations, max_ulps, self.source)
+
+
+B = TypeVar("B", bound=MathBuilder)
+
+
+def written_function(
+    name: str,
+    emit: Callable[[B], Value],
+    element_type: str,
+    parameters: tuple[str, ...] = ("x",),
+    fused: bool = True,
+    kind: type[B] = MathBuilder,  # type: ignore[assignment]  # B is MathBuilder unless `kind` is given
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """The whole `define` of a scalar function, the intrinsics it declares, and the vector-math functions it calls."""
+    body, t = InOrderBuilder(), Type(FORMATS[element_type].llvm_type)
+    called: dict[str, None] = {}
+
+    def call(function: str, operands: tuple[Value, ...]) -> Value:
+        called[function] = None
+        return body.emit("call", t, operands, f"{t} @{function}")
+
+    arguments = tuple([body.named(f"%{parameter}", t) for parameter in parameters])
+    result = emit(kind(body, arguments, call, fused))
+    listed = ", ".join([f"{t} {x}" for x in arguments])
+    head = f"define internal {t} @{name}({listed}) alwaysinline nounwind willreturn memory(none) {{"
+    text = "\n".join([head, *body.body_lines()[0], f"  ret {t} {result}", "}", ""])
+    return text, tuple(body.declarations), tuple(called)
 
 
 def function_name(opcode: str, element_type: str) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math import polynomials
 from xla_explorer.compiler.codegen.vector_math.constants import LN2
 from xla_explorer.compiler.codegen.vector_math.exponential import power_of_two, reduce_and_expand
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
 from xla_explorer.compiler.codegen.vector_math.logarithm import logarithm_plus_one_of
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 # Beyond this bound tanh(x) rounds to 1.
 TANH_SATURATION: Final = {"f32": 9.25, "f64": 19.25}
@@ -27,13 +28,13 @@ ASINH: Final = {"f32": polynomials.ARC_HYPERBOLIC_SINE_F32, "f64": polynomials.A
 ATANH: Final = {"f32": polynomials.ARC_HYPERBOLIC_TANGENT_F32, "f64": polynomials.ARC_HYPERBOLIC_TANGENT_F64}
 
 
-def odd_polynomial(b: ScalarBuilder, x: Value, coefficients: tuple[float, ...]) -> Value:
+def odd_polynomial(b: MathBuilder, x: Value, coefficients: tuple[float, ...]) -> Value:
     """x + x^3 P(x^2)."""
     square = x * x
     return b.fma(x * square, b.polynomial(square, coefficients), x)
 
 
-def half_exponential(b: ScalarBuilder, magnitude: Value) -> Value:
+def half_exponential(b: MathBuilder, magnitude: Value) -> Value:
     """e^x / 2 for x >= 0, which overflows later than e^x."""
     clamped = b.at_most(magnitude, HALF_EXPONENTIAL_OVERFLOW[b.format.element_type])
     biased, quotient = reduce_and_expand(b, clamped)
@@ -41,7 +42,7 @@ def half_exponential(b: ScalarBuilder, magnitude: Value) -> Value:
     return b.fma(quotient, 2.0, 2.0) * scale
 
 
-def hyperbolic_tangent(b: ScalarBuilder) -> Value:
+def hyperbolic_tangent(b: MathBuilder) -> Value:
     element_type = b.format.element_type
     x = b.argument()
     magnitude = b.at_most(b.absolute(x), TANH_SATURATION[element_type])
@@ -54,7 +55,7 @@ def hyperbolic_tangent(b: ScalarBuilder) -> Value:
     return b.copy_sign(b.select(magnitude < TANH_NEAR_LIMIT, near, far), x)
 
 
-def hyperbolic_sine(b: ScalarBuilder) -> Value:
+def hyperbolic_sine(b: MathBuilder) -> Value:
     x = b.argument()
     magnitude = b.absolute(x)
     half = half_exponential(b, magnitude)
@@ -63,17 +64,17 @@ def hyperbolic_sine(b: ScalarBuilder) -> Value:
     return b.copy_sign(b.select(magnitude < 1.0, near, far), x)
 
 
-def hyperbolic_cosine(b: ScalarBuilder) -> Value:
+def hyperbolic_cosine(b: MathBuilder) -> Value:
     half = half_exponential(b, b.absolute(b.argument()))
     return half + 0.25 / half
 
 
-def large_limit(b: ScalarBuilder) -> float:
+def large_limit(b: MathBuilder) -> float:
     """From here on asinh(x) and acosh(x) are log(2x) to working precision, and x^2 + 1 is x^2 and still finite."""
     return float(2.0 ** (b.format.mantissa_bits + 2))
 
 
-def arc_hyperbolic_sine(b: ScalarBuilder) -> Value:
+def arc_hyperbolic_sine(b: MathBuilder) -> Value:
     element_type = b.format.element_type
     x = b.argument()
     magnitude = b.absolute(x)
@@ -87,7 +88,7 @@ def arc_hyperbolic_sine(b: ScalarBuilder) -> Value:
     return b.copy_sign(b.select(magnitude < 0.5, near, value), x)
 
 
-def arc_hyperbolic_cosine(b: ScalarBuilder) -> Value:
+def arc_hyperbolic_cosine(b: MathBuilder) -> Value:
     element_type = b.format.element_type
     x = b.argument()
     large = x > large_limit(b)
@@ -98,7 +99,7 @@ def arc_hyperbolic_cosine(b: ScalarBuilder) -> Value:
     return b.select(x < 1.0, b.constant(math.nan), value)
 
 
-def arc_hyperbolic_tangent(b: ScalarBuilder) -> Value:
+def arc_hyperbolic_tangent(b: MathBuilder) -> Value:
     x = b.argument()
     magnitude = b.absolute(x)
     value = 0.5 * logarithm_plus_one_of(b, (magnitude + magnitude) / (1.0 - magnitude))

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math import polynomials
 from xla_explorer.compiler.codegen.vector_math.constants import HALF_PI, PI, QUARTER_PI
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 ARC_SINE: Final = {"f32": polynomials.ARC_SINE_F32, "f64": polynomials.ARC_SINE_F64}
 ARC_TANGENT: Final = {"f32": polynomials.ARC_TANGENT_F32, "f64": polynomials.ARC_TANGENT_F64}
 
 
-def arc_sine_kernel(b: ScalarBuilder, magnitude: Value) -> tuple[Value, Value, Value]:
+def arc_sine_kernel(b: MathBuilder, magnitude: Value) -> tuple[Value, Value, Value]:
     """(is far, t, t^3 P(t^2)): asin(t) is the sum of the two, and t = |x|, or sqrt((1-|x|)/2) when |x| > 1/2 is far."""
     far = magnitude > 0.5
     square = b.select(far, b.fma(magnitude, -0.5, 0.5), magnitude * magnitude)
@@ -22,7 +23,7 @@ def arc_sine_kernel(b: ScalarBuilder, magnitude: Value) -> tuple[Value, Value, V
     return far, t, t * square * b.polynomial(square, ARC_SINE[b.format.element_type])
 
 
-def arc_sine(b: ScalarBuilder) -> Value:
+def arc_sine(b: MathBuilder) -> Value:
     element_type = b.format.element_type
     x = b.argument()
     far, t, tail = arc_sine_kernel(b, b.absolute(x))
@@ -31,7 +32,7 @@ def arc_sine(b: ScalarBuilder) -> Value:
     return b.copy_sign(b.select(far, beyond, t + tail), x)
 
 
-def arc_cosine(b: ScalarBuilder) -> Value:
+def arc_cosine(b: MathBuilder) -> Value:
     element_type = b.format.element_type
     x = b.argument()
     far, t, tail = arc_sine_kernel(b, b.absolute(x))
@@ -42,7 +43,7 @@ def arc_cosine(b: ScalarBuilder) -> Value:
     return b.select(far, b.select(x < 0.0, from_pi, doubled), near_value)
 
 
-def arc_tangent_of_quotient(b: ScalarBuilder, smaller: Value, larger: Value) -> Value:
+def arc_tangent_of_quotient(b: MathBuilder, smaller: Value, larger: Value) -> Value:
     """atan(smaller / larger) in [0, pi/4], for 0 <= smaller <= larger, the larger not 0 and twice it finite."""
     element_type = b.format.element_type
     # atan(s/l) = pi/4 + atan((s-l)/(s+l)) above tan(pi/8): one division for both.
@@ -56,7 +57,7 @@ def arc_tangent_of_quotient(b: ScalarBuilder, smaller: Value, larger: Value) -> 
     return b.select(above, shifted, t + tail)
 
 
-def arc_tangent(b: ScalarBuilder) -> Value:
+def arc_tangent(b: MathBuilder) -> Value:
     element_type = b.format.element_type
     x = b.argument()
     magnitude = b.absolute(x)
@@ -69,7 +70,7 @@ def arc_tangent(b: ScalarBuilder) -> Value:
     return b.copy_sign(b.select(inverted, complement, angle), x)
 
 
-def arc_tangent_2(b: ScalarBuilder) -> Value:
+def arc_tangent_2(b: MathBuilder) -> Value:
     form = b.format
     element_type = form.element_type
     y, x = b.arguments()
@@ -93,7 +94,7 @@ def arc_tangent_2(b: ScalarBuilder) -> Value:
     angle = b.select(b.to_bits(x) < 0, supplement, angle)
     angle = b.copy_sign(angle, y)
     # The comparisons above lose a NaN operand.
-    return b.select(b.emit("i1", f"fcmp uno {form.llvm_type} {x.text}, {y.text}"), x + y, angle)
+    return b.select(b.compare("uno", x, y), x + y, angle)
 
 
 RECIPES: Final = (

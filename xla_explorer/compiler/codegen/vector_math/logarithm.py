@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math import polynomials
 from xla_explorer.compiler.codegen.vector_math.constants import LN2_LEADING, LN2_REST
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 ROOT_HALF: Final = 0.70710678118654752
 
@@ -20,7 +21,7 @@ class Decomposition(NamedTuple):
     exponent: Value
 
 
-def decompose(b: ScalarBuilder, x: Value) -> Decomposition:
+def decompose(b: MathBuilder, x: Value) -> Decomposition:
     """For positive normal x.
 
     The exponent reaches the float type by bit operations, because 64-bit integers have no vector conversion to double
@@ -38,7 +39,7 @@ def decompose(b: ScalarBuilder, x: Value) -> Decomposition:
     return Decomposition(mantissa, exponent)
 
 
-def decompose_any(b: ScalarBuilder, x: Value) -> Decomposition:
+def decompose_any(b: MathBuilder, x: Value) -> Decomposition:
     """For positive x, denormals included."""
     lift = b.format.mantissa_bits + 1
     denormal = x < b.format.smallest_normal
@@ -47,7 +48,7 @@ def decompose_any(b: ScalarBuilder, x: Value) -> Decomposition:
     return Decomposition(mantissa, exponent - b.select(denormal, b.constant(lift), b.constant(0.0)))
 
 
-def logarithm_of(b: ScalarBuilder, f: Value, exponent: Value) -> Value:
+def logarithm_of(b: MathBuilder, f: Value, exponent: Value) -> Value:
     """log(1 + f) + exponent * ln 2 for sqrt(1/2) <= 1 + f < sqrt(2)."""
     element_type = b.format.element_type
     high, low = LN2_LEADING[element_type], LN2_REST[element_type]
@@ -65,20 +66,20 @@ def logarithm_of(b: ScalarBuilder, f: Value, exponent: Value) -> Value:
     return b.fma(exponent, high, f - (half_square - rest))
 
 
-def with_special_values(b: ScalarBuilder, x: Value, result: Value) -> Value:
+def with_special_values(b: MathBuilder, x: Value, result: Value) -> Value:
     """log's values at x = +inf, 0, x < 0 and NaN, around `result` for the rest."""
     finite = b.select(x < math.inf, result, x)
     not_positive = b.select(x.equals(0.0), b.constant(-math.inf), b.constant(math.nan))
     return b.select(x > 0.0, finite, not_positive)
 
 
-def logarithm(b: ScalarBuilder) -> Value:
+def logarithm(b: MathBuilder) -> Value:
     x = b.argument()
     mantissa, exponent = decompose_any(b, x)
     return with_special_values(b, x, logarithm_of(b, mantissa - 1.0, exponent))
 
 
-def logarithm_plus_one_of(b: ScalarBuilder, x: Value) -> Value:
+def logarithm_plus_one_of(b: MathBuilder, x: Value) -> Value:
     """log(1 + x) for any x."""
     total = x + 1.0
     mantissa, exponent = decompose(b, total)
@@ -92,7 +93,7 @@ def logarithm_plus_one_of(b: ScalarBuilder, x: Value) -> Value:
     return b.select(b.absolute(x) < 2.0 ** -(form.mantissa_bits + 2), x, result)
 
 
-def logarithm_plus_one(b: ScalarBuilder) -> Value:
+def logarithm_plus_one(b: MathBuilder) -> Value:
     return logarithm_plus_one_of(b, b.argument())
 
 

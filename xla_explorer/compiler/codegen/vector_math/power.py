@@ -10,12 +10,13 @@ import math
 from fractions import Fraction
 from typing import Final
 
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math import polynomials
 from xla_explorer.compiler.codegen.vector_math.constants import LN2, Constant
 from xla_explorer.compiler.codegen.vector_math.exponential import OVERFLOW, UNDERFLOW, exponential_of_sum
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
 from xla_explorer.compiler.codegen.vector_math.logarithm import decompose_any
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 ATANH_TAIL: Final = {"f32": polynomials.POWER_ATANH_F32, "f64": polynomials.POWER_ATANH_F64}
 TWO_THIRDS: Final = Constant(str(Fraction(2, 3)))
@@ -23,7 +24,7 @@ TWO_THIRDS: Final = Constant(str(Fraction(2, 3)))
 LARGEST_EXPONENT: Final = {"f32": 2.0**40, "f64": 2.0**70}
 
 
-def logarithm_pair(b: ScalarBuilder, x: Value) -> tuple[Value, Value]:
+def logarithm_pair(b: MathBuilder, x: Value) -> tuple[Value, Value]:
     """log(x) as an unevaluated sum, for positive finite x."""
     element_type = b.format.element_type
     mantissa, exponent = decompose_any(b, x)
@@ -55,7 +56,7 @@ def logarithm_pair(b: ScalarBuilder, x: Value) -> tuple[Value, Value]:
     return high, ((scaled - high) + log_mantissa) + (scaled_low + log_mantissa_low)
 
 
-def power(b: ScalarBuilder) -> Value:
+def power(b: MathBuilder) -> Value:
     form = b.format
     element_type = form.element_type
     x, y = b.arguments()
@@ -70,7 +71,7 @@ def power(b: ScalarBuilder) -> Value:
 
     zero = magnitude.equals(0.0)
     infinite = magnitude.equals(math.inf)
-    grows = b.negated(b.emit("i1", f"xor i1 {zero.text}, {(y < 0.0).text}"))
+    grows = b.negated(zero ^ (y < 0.0))
     value = b.select(b.either(zero, infinite), b.select(grows, b.constant(math.inf), b.constant(0.0)), value)
 
     half = y * 0.5
@@ -80,7 +81,7 @@ def power(b: ScalarBuilder) -> Value:
     value = b.from_bits(b.to_bits(value) ^ sign)
     undefined = b.both(b.both(x < 0.0, x > -math.inf), b.negated(is_integer))
     value = b.select(undefined, b.constant(math.nan), value)
-    unordered = b.emit("i1", f"fcmp uno {form.llvm_type} {x.text}, {y.text}")
+    unordered = b.compare("uno", x, y)
     value = b.select(unordered, x + y, value)
     return b.select(b.either(x.equals(1.0), y.equals(0.0)), b.constant(1.0), value)
 

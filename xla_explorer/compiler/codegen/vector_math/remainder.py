@@ -8,15 +8,16 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 QUOTIENT_BITS: Final = 50
 F32_STEPS: Final = 6  # 2^128 / 2^-149 < 2^(6 * 50)
 F64_HALF_STEPS: Final = 21  # 2^1024 / 2^-1074 < 2^(2 * 21 * 50)
 
 
-def divide_step_by_step(b: ScalarBuilder, rest: Value, divisor: Value, steps: int, may_overflow: bool) -> Value:
+def divide_step_by_step(b: MathBuilder, rest: Value, divisor: Value, steps: int, may_overflow: bool) -> Value:
     """`rest` modulo `divisor`, of either sign and smaller in magnitude than the divisor, both doubles.
 
     Each difference is exact: the rest has no bit below the last bits of dividend and divisor. A quotient is off by less
@@ -33,7 +34,7 @@ def divide_step_by_step(b: ScalarBuilder, rest: Value, divisor: Value, steps: in
     return rest
 
 
-def remainder_of_doubles(b: ScalarBuilder, dividend: Value, divisor: Value) -> Value:
+def remainder_of_doubles(b: MathBuilder, dividend: Value, divisor: Value) -> Value:
     # First modulo divisor * 2^1050, whose inverse exists even if the divisor is denormal; an infinite multiple changes
     # nothing.
     halfway = 2.0 ** (QUOTIENT_BITS * F64_HALF_STEPS - 1000)
@@ -49,13 +50,13 @@ def remainder_of_doubles(b: ScalarBuilder, dividend: Value, divisor: Value) -> V
     return rest * b.select(tiny, b.constant(2.0**-500), b.constant(1.0))
 
 
-def remainder(b: ScalarBuilder) -> Value:
+def remainder(b: MathBuilder) -> Value:
     x, y = b.arguments()
     dividend, divisor = b.absolute(x), b.absolute(y)
     unbounded = b.both(divisor.equals(math.inf), dividend < math.inf)
     if b.format.element_type == "f64" and not b.fused:
         # The exact product without fma overflows where the multiples of the divisor come near the largest number.
-        return b.emit("double", f"frem double {x.text}, {y.text}")
+        return b.binary("frem", x, y)
     if b.format.element_type == "f64":
         value = remainder_of_doubles(b, dividend, divisor)
     else:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 # bits(x^(-1/3)) is about (4/3 bias - CBRT_OFFSET) 2^mantissa_bits - bits(x)/3; found by search for the smallest error
 # after one step.
 CBRT_OFFSET: Final = 0.0677083
 
 
-def square_root(b: ScalarBuilder) -> Value:
+def square_root(b: MathBuilder) -> Value:
     return b.square_root(b.argument())
 
 
-def reciprocal_square_root(b: ScalarBuilder) -> Value:
+def reciprocal_square_root(b: MathBuilder) -> Value:
     return 1.0 / b.square_root(b.argument())
 
 
-def cube_root(b: ScalarBuilder) -> Value:
+def cube_root(b: MathBuilder) -> Value:
     form = b.format
     x = b.argument()
     magnitude = b.absolute(x)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math import polynomials
 from xla_explorer.compiler.codegen.vector_math.argument_reduction import ReducedAngle, reduce_f32, reduce_f64
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
-from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
+from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 SINE: Final = {"f32": polynomials.SINE_F32, "f64": polynomials.SINE_F64}
 COSINE: Final = {"f32": polynomials.COSINE_F32, "f64": polynomials.COSINE_F64}
 TANGENT: Final = {"f32": polynomials.TANGENT_F32, "f64": polynomials.TANGENT_F64}
 
 
-def reduce(b: ScalarBuilder, magnitude: Value) -> ReducedAngle:
+def reduce(b: MathBuilder, magnitude: Value) -> ReducedAngle:
     return reduce_f32(b, magnitude) if b.format.element_type == "f32" else reduce_f64(b, magnitude)
 
 
-def sine_kernel(b: ScalarBuilder, angle: Value, low: Value | None) -> Value:
+def sine_kernel(b: MathBuilder, angle: Value, low: Value | None) -> Value:
     """sin(angle + low) for |angle| <= pi/4."""
     square = angle * angle
     tail = b.polynomial(square, SINE[b.format.element_type])
@@ -27,7 +28,7 @@ def sine_kernel(b: ScalarBuilder, angle: Value, low: Value | None) -> Value:
     return angle + b.fma(angle * square, tail, b.fma(square * -0.5, low, low))
 
 
-def cosine_kernel(b: ScalarBuilder, angle: Value, low: Value | None) -> Value:
+def cosine_kernel(b: MathBuilder, angle: Value, low: Value | None) -> Value:
     """cos(angle + low) for |angle| <= pi/4."""
     square = angle * angle
     tail = b.polynomial(square, COSINE[b.format.element_type])
@@ -40,7 +41,7 @@ def cosine_kernel(b: ScalarBuilder, angle: Value, low: Value | None) -> Value:
     return leading + b.fma(square * square, tail, rest - angle * low)
 
 
-def sine_or_cosine(b: ScalarBuilder, quarter_turns: int) -> Value:
+def sine_or_cosine(b: MathBuilder, quarter_turns: int) -> Value:
     """sin(x + quarter_turns * pi/2)."""
     form = b.format
     x = b.argument()
@@ -56,15 +57,15 @@ def sine_or_cosine(b: ScalarBuilder, quarter_turns: int) -> Value:
     return b.from_bits(b.to_bits(chosen) ^ sign)
 
 
-def sine(b: ScalarBuilder) -> Value:
+def sine(b: MathBuilder) -> Value:
     return sine_or_cosine(b, 0)
 
 
-def cosine(b: ScalarBuilder) -> Value:
+def cosine(b: MathBuilder) -> Value:
     return sine_or_cosine(b, 1)
 
 
-def tangent(b: ScalarBuilder) -> Value:
+def tangent(b: MathBuilder) -> Value:
     form = b.format
     x = b.argument()
     quadrant, angle, low = reduce(b, b.absolute(x))
