@@ -97,7 +97,7 @@ class Live:
 def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: Any, tmp_path: Path, scheme: str) -> None:
     widget = xe.explore(session)
     live = Live(browser, widget, tmp_path, scheme)
-    accepted = next(d for d in session.explorer_source.decisions() if d.verdict == "accepted" and d.producer_name == "broadcast.1")
+    accepted = next(d for d in session.explorer_source.decisions() if d.verdict == "accepted" and d.names[0] == "broadcast.1")
     live.page.evaluate(f"document.querySelector('.xe').explorer.showDecision({session.explorer_source.decisions().index(accepted)}, true)")
     live.wait(".xe-why .xe-act", "forbid it and compare").click()
     live.wait(".xe-compared")

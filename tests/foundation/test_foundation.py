@@ -9,9 +9,11 @@ import pathlib
 
 import pytest
 
+from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
 from xla_explorer.foundation.journal import Journal, Level
+from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.foundation.optional import MissingExtraError, import_optional
 from xla_explorer.foundation.reason import Reason, checklist, first_refusal, measures, named, refuse, settled
@@ -44,9 +46,11 @@ def test_a_policy_shows_as_a_checklist() -> None:
     }
 
 
-def test_a_check_that_holds_tells_what_it_measured_and_where_it_is_written() -> None:
-    (check,) = checklist((measures(lambda number: f"{number} of 10")(is_small),), 4)
-    assert check.ok and check.message == "4 of 10" and check.code == ""
+def test_a_check_tells_what_it_measured_and_where_it_is_written() -> None:
+    small = measures(lambda number: at_most("number", number, 9))(is_small)
+    check, other = checklist((small,), 4)[0], checklist((small,), 1300)[0]
+    assert check.ok and (check.value, check.message, check.code) == ("number 4 <= 9", "", "")
+    assert (other.value, other.message, other.code) == ("number 1,300 > 9", "1300 is 10 or more", "too-big")
     name, line = check.place.rsplit(":", 1)
     assert name == "foundation/test_foundation.py"
     assert "def is_small" in "".join(pathlib.Path(__file__).read_text().splitlines(keepends=True)[int(line) - 1 : int(line) + 1])
@@ -65,8 +69,8 @@ def test_what_relies_on_a_check_that_refused_is_not_asked() -> None:
 
 
 def test_an_answer_that_is_known_already_is_a_check_too() -> None:
-    held, refused = checklist((settled("copy-is-free", None), named("is-odd", is_even)), 3)
-    assert held.name == "copy-is-free" and held.ok and held.place.startswith("foundation/test_foundation.py:")
+    held, refused = checklist((settled("copy-is-free", None, lambda: "0 bytes"), named("is-odd", is_even)), 3)
+    assert (held.name, held.value) == ("copy-is-free", "0 bytes") and held.ok and held.place.startswith("foundation/test_foundation.py:")
     assert (refused.name, refused.code) == ("is-odd", "odd") and refused.place.startswith("foundation/test_foundation.py:")
 
 
@@ -160,9 +164,10 @@ def test_a_journal_of_before_verdicts_had_one_word_is_read() -> None:
 
 def test_an_event_is_a_decision_as_a_value() -> None:
     event = Journal().write("decision", "fusion", (1, 1), ("a", "a"), refuse("too-big", "it is", bytes=7), {"n": 1}, accepted=False)
-    decision = event.decision(3)
-    assert (decision.kind, decision.verdict, decision.subjects, decision.step) == ("fusion", "refused", (1, 1), 3)
-    assert decision.refused and decision.code == "too-big" and decision.facts == {"n": 1} and decision.about == ("%a",)
+    decision = decision_of(event, 3)
+    assert (decision.kind, decision.verdict, decision.subjects, decision.step) == ("fusion", "refused", (1,), 3)
+    assert decision.refused and decision.code == "too-big" and decision.facts == {"n": 1, "bytes": 7} and decision.about == ("%a",)
+    assert decision.reason == refuse("too-big", "it is", n=1, bytes=7)
     assert str(decision) == "fusion of %a refused: too-big: it is"
 
 

@@ -22,8 +22,8 @@ from xla_explorer.explorer.page.reports import (
 from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
 from xla_explorer.explorer.pictures.folding import fold_picture
 from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
-from xla_explorer.explorer.questions.decision_row import DecisionRow
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Check
 
 ROWS = "f32[128,256]"
@@ -82,36 +82,30 @@ STEPS = (
     StepRow(9, "scheduling", "copy-insertion", False, 0.0001, 16, 16),
 )
 DECISIONS = (
-    DecisionRow(
+    Decision(
         "fusion",
         "refused",
+        (9, 14),
+        ("exp.9", "quotient.14"),
         "would-duplicate-expensive",
         "exp.9 has 2 users; computing it twice costs 0.9 us and saves 0.4 us",
         {"users": 2, "estimated_us_fused": 61.7, "estimated_us_unfused": 61.2, "bytes_saved": 131072},
-        9,
-        14,
-        "exp.9",
-        "quotient.14",
-        "fusion",
         7,
         (
             Check("producer has no side effect", True),
             Check("layouts agree", True),
-            Check("duplicates-nothing-expensive", False, "exponential is expensive and has 2 users", "would-duplicate-expensive"),
+            Check("duplicates-nothing-expensive", False, "2 users", "exponential is expensive and has 2 users", "would-duplicate-expensive"),
             Check("fits max_operands=64", None),
         ),
     ),
-    DecisionRow(
+    Decision(
         "fusion",
         "accepted",
+        (8, 9),
+        ("shifted.8", "exp.9"),
         "saves-memory-traffic",
         "the subtraction is read once; its 131072 bytes never reach memory",
         {"bytes_saved": 262144, "estimated_us_fused": 38.0, "estimated_us_unfused": 52.5},
-        8,
-        9,
-        "shifted.8",
-        "exp.9",
-        "fusion",
         7,
         (
             Check("producer has no side effect", True),
@@ -119,30 +113,24 @@ DECISIONS = (
             Check("saves time", True, "14.5 us"),
         ),
     ),
-    DecisionRow(
+    Decision(
         "fusion",
         "accepted",
+        (9, 12),
+        ("exp.9", "sum.12"),
         "reduction-of-elementwise",
         "exp feeds one reduction",
         {},
-        9,
-        12,
-        "exp.9",
-        "sum.12",
-        "fusion",
         7,
     ),
-    DecisionRow(
+    Decision(
         "fusion",
         "refused",
+        (14, 16),
+        ("quotient.14", "dot.16"),
         "consumer-is-library-call",
         "dot.16 runs in the BLAS library",
         {},
-        14,
-        16,
-        "quotient.14",
-        "dot.16",
-        "fusion",
         7,
     ),
 )
@@ -266,7 +254,7 @@ class SoftmaxSource:
                 )
         return [*lines, TextLine("}")]
 
-    def decisions(self, step: int | None = None) -> list[DecisionRow]:
+    def decisions(self, step: int | None = None) -> list[Decision]:
         rows = [] if self._failed else list(DECISIONS)
         return [row for row in rows if step is None or row.step == step]
 
@@ -429,7 +417,7 @@ class GeneratedSource(SoftmaxSource):
             for k in ids
         ]
 
-    def decisions(self, step: int | None = None) -> list[DecisionRow]:
+    def decisions(self, step: int | None = None) -> list[Decision]:
         return []
 
     def panes(self) -> list[CodePane]:
@@ -555,9 +543,9 @@ class HostileSource(SoftmaxSource):
     def text(self, step: int) -> list[TextLine]:
         return [TextLine(text, k) for k, text in enumerate(HOSTILE)] + [TextLine(str(step))]
 
-    def decisions(self, step: int | None = None) -> list[DecisionRow]:
+    def decisions(self, step: int | None = None) -> list[Decision]:
         return [
-            DecisionRow("fusion", "refused", t, t, {t: t}, k, 1, t, t, t, 1, (Check(t, False, t),))
+            Decision("fusion", "refused", (k, 1), (t, t), t, t, {t: t}, 1, (Check(t, False, t),))
             for k, t in enumerate(HOSTILE)
         ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from xla_explorer.foundation.reason import Check, Reason
@@ -21,11 +21,13 @@ class Decision(NamedTuple):
     verdict : {"accepted", "refused"}
         How it ended.
     subjects : tuple of int
-        Ids of instructions in the order that the kind implies; of a fusion the producer first.
+        Ids of instructions in the order that the kind implies, each once; of a fusion the producer first.
     names : tuple of str
         Their names at that time, without %.
-    reason : Reason or None
-        Why it was refused; of some accepted decisions, what spoke for them.
+    code : str
+        The stable code of why it was refused; of some accepted decisions, of what spoke for them. Empty without one.
+    message : str
+        One sentence with names and numbers.
     facts : mapping
         The numbers, with the unit in the key.
     step : int or None
@@ -36,9 +38,10 @@ class Decision(NamedTuple):
 
     kind: str
     verdict: Verdict
-    subjects: tuple[int, ...]
-    names: tuple[str, ...]
-    reason: Reason | None = None
+    subjects: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+    code: str = ""
+    message: str = ""
     facts: Mapping[str, Any] = {}
     step: int | None = None
     checklist: tuple[Check, ...] = ()
@@ -49,26 +52,26 @@ class Decision(NamedTuple):
         return self.verdict == "refused"
 
     @property
-    def code(self) -> str:
-        """The code of the reason; empty without one."""
-        return self.reason.code if self.reason is not None else ""
-
-    @property
-    def message(self) -> str:
-        """The sentence of the reason; empty without one."""
-        return self.reason.message if self.reason is not None else ""
+    def reason(self) -> Reason | None:
+        """Code, message and facts as one value; None without a code."""
+        return Reason(self.code, self.message, dict(self.facts)) if self.code else None
 
     @property
     def about(self) -> tuple[str, ...]:
-        """The names with %, each once: an instruction may stand for itself and for its value."""
-        return tuple([f"%{name}" for name in dict.fromkeys(self.names)])
+        """The names with %."""
+        return tuple([f"%{name}" for name in self.names])
 
     @cleaned
     def __str__(self) -> str:
-        tail = f": {self.reason}" if self.reason is not None else ""
+        tail = f": {self.code}: {self.message}" if self.code else f": {self.message}" if self.message else ""
         return f"{self.kind} of {' and '.join(self.about)} {self.verdict}{tail}"
 
 
 def verdict_of(accepted: bool) -> Verdict:
     """The word for it."""
     return "accepted" if accepted else "refused"
+
+
+def each_once(subjects: Sequence[int], names: Sequence[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Subjects and names, each once: an instruction may stand for itself and for its value."""
+    return tuple(dict.fromkeys(subjects)), tuple(dict.fromkeys(names))

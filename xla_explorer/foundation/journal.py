@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from xla_explorer.foundation.decision import Decision, Verdict
+from xla_explorer.foundation.decision import Verdict, verdict_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.foundation.reason import Check, Reason
@@ -117,11 +117,6 @@ class Event:
         """Whether it changed the program: a rewrite or a decision that went ahead."""
         return self.verdict == "accepted"
 
-    def decision(self, step: int | None) -> Decision:
-        """The event as a value. step: the number of its pass."""
-        verdict: Verdict = "accepted" if self.acted else "refused"
-        return Decision(self.by, verdict, self.subjects, self.names, self.reason, self.facts or {}, step, self.checklist)
-
     @cleaned
     def __repr__(self) -> str:
         tail = f" {self.reason}" if self.reason else ""
@@ -175,7 +170,7 @@ class Journal:
     def write(self, kind: str, by: str, subjects: tuple[int, ...], names: tuple[str, ...] = (), reason: Reason | None = None,
               facts: dict[str, Any] | None = None, *, accepted: bool | None = None, checklist: tuple[Check, ...] = ()) -> Event:
         """Append one event to the innermost open span. accepted: how a `rewrite` or a `decision` ended."""
-        verdict: Verdict | Literal[""] = "" if accepted is None else "accepted" if accepted else "refused"
+        verdict: Verdict | Literal[""] = "" if accepted is None else verdict_of(accepted)
         span = self._stack[-1] if self._stack else -1
         event = Event(len(self.events), span, kind, by, subjects, names, reason, facts, verdict, checklist)
         self.events.append(event)

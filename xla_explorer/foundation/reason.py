@@ -79,8 +79,10 @@ class Check(NamedTuple):
         What must hold, in kebab-case: `layouts-agree`.
     ok : bool or None
         Whether it holds; None when it was not asked.
+    value : str
+        What was measured, whether it holds or not: `operands 3 <= 64`.
     message : str
-        The sentence of the refusal; where it holds, what was measured.
+        The sentence of the refusal, empty where it holds.
     code : str
         The code of the refusal, empty where it holds.
     place : str
@@ -89,13 +91,14 @@ class Check(NamedTuple):
 
     name: str
     ok: bool | None
+    value: str = ""
     message: str = ""
     code: str = ""
     place: str = ""
 
 
 def measures(told: Callable[..., str]) -> Callable[[_Predicate], _Predicate]:
-    """Decorator of a predicate: what it measured where it holds, as text, from the same subjects."""
+    """Decorator of a predicate: what it measures of the same subjects, as text, whether it holds or not."""
 
     def attach(predicate: _Predicate) -> _Predicate:
         predicate.__dict__["measured"] = told
@@ -115,14 +118,14 @@ def named(name: str, predicate: Predicate) -> Predicate:
     return renamed
 
 
-def settled(name: str, reason: Reason | None) -> Predicate:
-    """A predicate whose answer is known already, under the name of what must hold."""
+def settled(name: str, reason: Reason | None, told: Callable[[], str]) -> Predicate:
+    """A predicate whose answer is known already, under the name of what must hold. told: what was measured."""
     caller = sys._getframe(1)
 
     def known(*subjects: Any) -> Reason | None:
         return reason
 
-    known.__dict__.update(holds=name, place=(caller.f_code.co_filename, caller.f_lineno))
+    known.__dict__.update(holds=name, measured=lambda *subjects: told(), place=(caller.f_code.co_filename, caller.f_lineno))
     return known
 
 
@@ -144,13 +147,14 @@ def checklist(predicates: Iterable[Predicate], *subjects: Any) -> tuple[Check, .
         name, place = given.get("holds") or _function(predicate).__name__.strip("_<>").replace("_", "-"), _place(predicate)
         try:
             reason = predicate(*subjects)
-            told = given["measured"](*subjects) if reason is None and "measured" in given else ""
+            value = given["measured"](*subjects) if "measured" in given else ""
         except Exception:
             if all(check.ok for check in found):
                 raise
-            found.append(Check(name, None, "", "", place))
+            found.append(Check(name, None, place=place))
             continue
-        found.append(Check(name, True, told, "", place) if reason is None else Check(name, False, reason.message, reason.code, place))
+        message, code = (reason.message, reason.code) if reason is not None else ("", "")
+        found.append(Check(name, reason is None, value, message, code, place))
     return tuple(found)
 
 

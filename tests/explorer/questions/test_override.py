@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from tests.explorer.questions.test_why_not import MANY
+from tests.compiler.decisions.programs import MANY
 from tests.explorer.test_many_wishes import chain
 from tests.support.pace import processor_seconds
 from xla_explorer.explorer.questions.decisions import UnknownKindError

@@ -19,7 +19,7 @@ from xla_explorer.explorer.page.payload import (
     step_detail,
     unpacked,
 )
-from xla_explorer.explorer.questions.decision_row import DecisionRow
+from xla_explorer.foundation.decision import Decision
 
 
 def _rows(pool: list[Any], runs: list[list[int]]) -> list[Any]:
@@ -70,9 +70,9 @@ def test_answers() -> None:
 
 def test_too_many_decisions_are_cut_and_counted() -> None:
     class Many(SoftmaxSource):
-        def decisions(self, step: int | None = None) -> list[DecisionRow]:
-            rows = [DecisionRow("fusion", "refused", "no", producer=k, consumer=k + 1) for k in range(MOST_DECISIONS + 1000)]
-            return [*rows, DecisionRow("fusion", "accepted", "yes", producer=1, consumer=2)]
+        def decisions(self, step: int | None = None) -> list[Decision]:
+            rows = [Decision("fusion", "refused", (k, k + 1), code="no") for k in range(MOST_DECISIONS + 1000)]
+            return [*rows, Decision("fusion", "accepted", (1, 2), code="yes")]
 
     payload = build_payload(Many())
     assert len(payload["decisions"]) == MOST_DECISIONS and payload["decisions_hidden"] == 1001
@@ -88,31 +88,31 @@ def test_plain_takes_numpy_and_what_json_cannot_hold() -> None:
 
 
 def test_hostile_text_travels() -> None:
-    assert unpacked(packed(build_payload(HostileSource())))["decisions"][0][3].startswith("<img")
+    assert unpacked(packed(build_payload(HostileSource())))["decisions"][0][5].startswith("<img")
 
 
 def test_many_accepted_decisions_about_one_instruction_leave_room_for_refusals() -> None:
     class Folded(SoftmaxSource):
-        def decisions(self, step: int | None = None) -> list[DecisionRow]:
-            folded = [DecisionRow("constant-folding", "accepted", producer=k) for k in range(MOST_DECISIONS)]
-            fused = [DecisionRow("fusion", "accepted", producer=k, consumer=k + 1) for k in range(3)]
+        def decisions(self, step: int | None = None) -> list[Decision]:
+            folded = [Decision("constant-folding", "accepted", (k,)) for k in range(MOST_DECISIONS)]
+            fused = [Decision("fusion", "accepted", (k, k + 1)) for k in range(3)]
             costs = [{"refusal_costs_microseconds": float(k)} for k in range(MOST_DECISIONS)]
-            return [*folded, *fused, *[DecisionRow("fusion", "refused", "no", "", cost, 1, 2) for cost in costs]]
+            return [*folded, *fused, *[Decision("fusion", "refused", (1, 2), code="no", facts=cost) for cost in costs]]
 
     payload = build_payload(Folded())
-    kept = [DecisionRow(*row) for row in payload["decisions"]]
+    kept = [Decision(*row) for row in payload["decisions"]]
     assert len(kept) == MOST_DECISIONS and payload["decisions_hidden"] == MOST_DECISIONS + 3
-    assert [row.producer for row in kept if row.kind == "fusion" and row.verdict == "accepted"] == [0, 1, 2]
+    assert [row.subjects[0] for row in kept if row.kind == "fusion" and row.verdict == "accepted"] == [0, 1, 2]
     costs = [row.facts["refusal_costs_microseconds"] for row in kept if row.verdict == "refused"]
     assert costs == [float(k) for k in range(MOST_DECISIONS // 2, MOST_DECISIONS)]
 
 
 def test_bounds_of_costs_leave_room_for_costs() -> None:
     class Bounded(SoftmaxSource):
-        def decisions(self, step: int | None = None) -> list[DecisionRow]:
+        def decisions(self, step: int | None = None) -> list[Decision]:
             bound, cost = {"refusal_costs_at_most_microseconds": 9.0}, {"refusal_costs_microseconds": 0.1}
-            bounded = [DecisionRow("multi-output-fusion", "refused", "no", "", bound, 1, 2)] * MOST_DECISIONS
-            return [*bounded, DecisionRow("fusion", "refused", "no", "", {}, 3, 4), DecisionRow("fusion", "refused", "no", "", cost, 1, 2)]
+            bounded = [Decision("multi-output-fusion", "refused", (1, 2), code="no", facts=bound)] * MOST_DECISIONS
+            return [*bounded, Decision("fusion", "refused", (3, 4), code="no"), Decision("fusion", "refused", (1, 2), code="no", facts=cost)]
 
     payload = build_payload(Bounded())
     assert payload["decisions_hidden"] == 2

@@ -32,7 +32,7 @@ def test_a_payload_has_the_fields_and_the_form_of_the_schema(script: AssetScript
 def test_rows_are_decoded_to_the_fields_of_their_types(script: AssetScript, source: Any) -> None:
     payload = unpacked(packed(build_payload(source)))
     for given, sent in zip(source.decisions(), script.call("namedAll", "decision", payload["decisions"]), strict=True):
-        assert sent["producer_name"] == unpacked(packed(given.producer_name)) and sent["pass_name"] == unpacked(packed(given.pass_name))
+        assert sent["names"] == unpacked(packed(list(given.names))) and sent["message"] == unpacked(packed(given.message))
         assert [check["ok"] for check in sent["checklist"]] == [check.ok for check in given.checklist]
     for given, sent in zip(source.steps(), script.call("namedAll", "step", payload["steps"]), strict=True):
         assert (sent["instructions_before"], sent["instructions_after"]) == (given.instructions_before, given.instructions_after)

@@ -1,7 +1,6 @@
 """Buffers: logical buffers of a scheduled program, packed into allocations."""
 
 from xla_explorer.compiler.buffers.assignment import (
-           BUFFER_REASONS,
            BufferAssignment,
            BufferAssignmentError,
            assign_buffers,
@@ -9,5 +8,5 @@ from xla_explorer.compiler.buffers.assignment import (
 from xla_explorer.compiler.buffers.checking import check_assignment
 from xla_explorer.compiler.buffers.slices import Allocation, BufferSlice, renames_memory
 
-__all__ = ["BUFFER_REASONS", "Allocation", "BufferAssignment", "BufferAssignmentError", "BufferSlice",
+__all__ = ["Allocation", "BufferAssignment", "BufferAssignmentError", "BufferSlice",
            "assign_buffers", "check_assignment", "renames_memory"]

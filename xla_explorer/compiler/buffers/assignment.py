@@ -22,18 +22,6 @@ from xla_explorer.hlo.analysis.liveness import LiveRange, peak_live_bytes
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-BUFFER_REASONS: dict[str, str] = {
-    "read-only-parameter": "the caller's buffer may not be overwritten",
-    "read-only-constant": "a constant may not be overwritten",
-    "live-ranges-overlap": "both are needed at once",
-    "sizes-differ": "one does not fit exactly over the other",
-    "not-computed-in-step": "an element of the result is computed from other elements of the operand than the one it would overwrite",
-    "parameters-are-kept": "the header allows a result in a parameter's memory, but the caller keeps its arrays",
-    "shapes-differ": "a result takes over a parameter's memory only in the very same shape and layout",
-    "result-already-live": "the result's buffer holds something before",
-    "different-places": "nothing forbids it; packing chose other places",
-}
-
 
 class BufferAssignmentError(XlaExplorerError):
     """A sharing that the program's meaning demands is impossible: copy-insertion has not run."""

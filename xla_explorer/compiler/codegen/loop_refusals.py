@@ -4,36 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from xla_explorer.compiler.decisions.code_reasons import KERNELS_LEFT_TO_LLVM, LOOPS_LEFT_TO_LLVM
 from xla_explorer.foundation.reason import Reason, refuse
 
-# Refusals of one loop, or of a whole kernel for the sake of one.
-LOOP_REASONS: dict[str, str] = {
-    "not-counted": "it is no single block that counts up by one",
-    "writer-says-no": "the writer of the kernel has other plans for it",
-    "unknown-iterations": "how often it runs is not known before the program runs",
-    "few-iterations": "it runs less often than a vector has elements",
-    "nothing-varies": "nothing in it differs from one iteration to the next",
-    "unknown-place": "it reads or writes at an address that may lie anywhere",
-    "not-consecutive": "neighbouring iterations do not read or write neighbouring elements",
-    "iterations-meet": "an iteration may read or write what another one writes",
-    "uniform-conditions": "several choices hold for the whole loop; LLVM makes loops without them, which are faster",
-    "not-a-reduction": "a variable that lives across iterations is not one associative combination",
-    "order-of-additions": "its sum must be added in the order of the program",
-    "index-as-value": "it computes with the number of the iteration in a type that is kept as a scalar",
-    "no-vector-form": "an instruction of it has no vector form here",
-    "function-has-branches": "a function that it calls has branches or tables",
-    "branches": "the kernel has branches that close no loop",
-    "choice-in-a-loop": "an innermost loop of the kernel holds a choice, out of which LLVM may take it",
-    "uncounted-loop": "the kernel has a loop that does not count",
-    "no-loop": "the kernel has no loop that counts up by one",
-}
 # What keeps a whole kernel from being tried.
-KERNEL_REASONS: dict[str, str] = {
-    "target-is-llvms": "the width of a vector on this target is LLVM's to choose",
-    "operands-overlap": "its arrays share memory",
-    "tiny-kernel": "it becomes part of the code that calls it",
-    "little-code": "the program's loops are so short that LLVM's own vectoriser costs nothing",
-}
+KERNEL_REASONS = {code: row.sentence for code, row in KERNELS_LEFT_TO_LLVM.items()}
+# Refusals of one loop, or of a whole kernel for the sake of one.
+LOOP_REASONS = {code: row.sentence for code, row in LOOPS_LEFT_TO_LLVM.items()}
 
 
 class RefusedLoop(Exception):

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.foundation.journal import Journal, Level
-from xla_explorer.foundation.reason import Check, Predicate, Reason, checklist, refuse
+from xla_explorer.foundation.reason import Check, Predicate, Reason, checklist, refuse, settled
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
 
@@ -20,9 +21,7 @@ class StopRequested(Exception):
     """Raised inside a pass when the event after which the user wanted to stop has been written."""
 
 
-# Decisions that put two instructions into one kernel. What the user wishes of `fusion` holds for each of them, so that no later pass
-# undoes it; those that join equals do not care who is named first.
-FUSION_KINDS = ("fusion", "multi-output-fusion", "horizontal-loop-fusion", "horizontal-input-fusion", "dot-epilogue-fusion", "row-fusion")
+# Fusions that join equals do not care who is named first.
 _OF_EQUALS = frozenset(FUSION_KINDS[1:])
 _CLONED = re.compile(r"(\.clone(\.\d+)?)+\Z")
 
@@ -222,7 +221,7 @@ class PassContext:
         """All that must hold. What the user refuses is a check too."""
         found = checklist((*legality, *profitability), *asked)
         if reason is not None and all(check.code != reason.code for check in found):
-            found = (*found, Check("user-allows-it", False, reason.message, reason.code))
+            found += checklist((settled("user-allows-it", reason, lambda: f"override {reason.code}"),))
         return found
 
     # -- for the rule driver -----------------------------------------------------------------------------------------

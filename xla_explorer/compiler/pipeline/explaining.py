@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from xla_explorer.compiler.decisions.recorded import decision, decision_of
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import HloPass
 from xla_explorer.compiler.pipeline.trace import PassStep, PassTrace
-from xla_explorer.foundation.decision import Decision, verdict_of
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.journal import Journal
-from xla_explorer.foundation.reason import Predicate, checklist, first_refusal, refuse
+from xla_explorer.foundation.reason import Check, Predicate, Reason, checklist, first_refusal, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -58,28 +59,33 @@ def decided_again(trace: PassTrace, step: PassStep) -> list[Decision]:
         context.actions = sum([earlier.actions for earlier in trace.steps[: step.index]])
         context.acting = step.name
         step.hlo_pass.run(HloModule.from_snapshot(step.before), context)
-        found = trace.asked_again[step.index] = [event.decision(step.number) for event in journal.events if event.is_decision]
+        found = trace.asked_again[step.index] = [decision_of(event, step.number) for event in journal.events if event.is_decision]
     return found
 
 
 def with_checklists(trace: PassTrace, step: PassStep) -> dict[int, Decision]:
     """The recorded decisions of a step by the sequence number of their events, with the checklists that running it again gives."""
     events = [event for event in trace.events_of(step) if event.is_decision]
+    recorded = [decision_of(event, step.number) for event in events]
     again = decided_again(trace, step) if events and step.before is not None else []
-    if [(e.by, e.verdict, e.names) for e in events] != [(d.kind, d.verdict, d.names) for d in again]:
-        again = [event.decision(step.number) for event in events]  # the run depended on more than the module
-    return {event.sequence: event.decision(step.number)._replace(checklist=d.checklist) for event, d in zip(events, again, strict=True)}
+    if [(d.kind, d.verdict, d.names) for d in recorded] != [(d.kind, d.verdict, d.names) for d in again]:
+        again = recorded  # the run depended on more than the module
+    return {event.sequence: d._replace(checklist=other.checklist) for event, d, other in zip(events, recorded, again, strict=True)}
 
 
 def weighed(kind: str, subjects: Sequence[HloInstruction], predicates: Sequence[Predicate], candidate: Any) -> Decision:
     """What the predicates say of a candidate, as a decision that no run made."""
-    reason = first_refusal(predicates, candidate)
+    return told(kind, subjects, first_refusal(predicates, candidate), checklist(predicates, candidate))
+
+
+def told(kind: str, subjects: Sequence[HloInstruction], reason: Reason | None, checks: tuple[Check, ...] = ()) -> Decision:
+    """An answer as a decision that no run made."""
     ids, names = tuple([i.id for i in subjects]), tuple([i.name for i in subjects])
-    return Decision(kind, verdict_of(reason is None), ids, names, reason, {}, None, checklist(predicates, candidate))
+    return decision(kind, reason is None, ids, names, reason, None, None, checks)
 
 
 def not_an_operand(kind: str, producer: HloInstruction, consumer: HloInstruction) -> Decision:
     """The refusal of two of which the second does not read the first."""
     read = ", ".join([f"%{o.name}" for o in consumer.operands]) or "nothing"
     reason = refuse("not-an-operand", f"%{consumer.name} does not read %{producer.name}; it reads {read}")
-    return Decision(kind, "refused", (producer.id, consumer.id), (producer.name, consumer.name), reason)
+    return told(kind, (producer, consumer), reason)

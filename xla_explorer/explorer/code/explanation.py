@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xla_explorer.explorer.code.llvm_kernels import optimized_lines
 from xla_explorer.explorer.display.blocks import Blocks, Code, Listing, Sentence, Table, drawn, printed
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.questions.decision_row import DecisionRow
-from xla_explorer.explorer.questions.decisions import decision_rows
+from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.hlo.opcodes import OPCODES
 
 MOST_CODE_LINES = 40
@@ -30,7 +30,7 @@ class Explanation(Report):
         line: str,
         state: str,
         history: Sequence[str],
-        decisions: Sequence[DecisionRow],
+        decisions: Sequence[Decision],
         code: dict[str, list[str]],
         notes: Sequence[str],
     ) -> None:
@@ -44,7 +44,7 @@ class Explanation(Report):
         yield Listing("history", self.history, numbered=True)
         if self.decisions:
             reasons = [f"{row.code}: {row.message}" if row.code else row.message for row in self.decisions]
-            sentences = [f"{r.verdict}: {r.kind} of {_subjects(r, 'into')}; {why}" for r, why in zip(self.decisions, reasons, strict=True)]
+            sentences = [f"{r.verdict}: {r.kind} of {' into '.join(r.about)}; {why}" for r, why in zip(self.decisions, reasons, strict=True)]
             yield printed(Listing("decisions", sentences))
             yield drawn(self.records())
         for stage, lines in self.code.items():
@@ -57,13 +57,8 @@ class Explanation(Report):
 
     def records(self) -> Table:
         """A row a decision."""
-        rows = [(r.verdict, _subjects(r, "→"), r.code, r.message) for r in self.decisions]
+        rows = [(r.verdict, " → ".join(r.about), r.code, r.message) for r in self.decisions]
         return Table(["verdict", "producer → consumer", "code", "why"], rows, "Decisions")
-
-
-def _subjects(row: DecisionRow, between: str) -> str:
-    """The instructions of a decision; one, where it is about one."""
-    return f"%{row.producer_name}" + (f" {between} %{row.consumer_name}" if row.consumer_name else "")
 
 
 def explain(session: Compilation, key: int) -> Explanation:
@@ -87,7 +82,7 @@ def explain(session: Compilation, key: int) -> Explanation:
         definition = f"%{name} = {record.shape.text} {opcode.name}({operands})"
         heirs = [lineage.records[k].name for k in lineage.successors(key)[1:] if k in lineage.records]
         state = "gone; in its place: " + " then ".join([f"%{n}" for n in heirs]) if heirs else "gone from the result"
-    decisions = [row for row in decision_rows(session.passes.record, lineage) if key in (row.producer, row.consumer)]
+    decisions = [row for row in decisions_of(session.passes.record, lineage) if key in row.subjects]
     notes = [f"runs on {s.runs_on}" + (f": {s.reason}" if s.reason else "") for s in session.program_steps if s.instruction == key]
     if session.last_profile is not None:
         frame = session.last_profile

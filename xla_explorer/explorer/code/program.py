@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.compiler.decisions.recorded import decision
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation
-from xla_explorer.foundation.decision import Decision, verdict_of
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def kernel_table(compilation: Compilation) -> pandas.DataFrame:
 def native_code_decisions(compilation: Compilation) -> list[Decision]:
     """What runs on the evaluator, and what a library computes or could, as decisions of the kind `native-code`."""
     return [
-        Decision("native-code", verdict_of(s.runs_on != "evaluator"), (s.instruction,), (s.name,), s.reason, dict(s.reason.facts))
+        decision("native-code", s.runs_on != "evaluator", (s.instruction,), (s.name,), s.reason)
         for s in compilation.program_steps
         if s.reason is not None
     ]

@@ -12,7 +12,7 @@ from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, profile, spread, time_calls
-from xla_explorer.explorer.questions.decisions import decision_rows
+from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.wishes import Wishes, wishes_of
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation
@@ -84,17 +84,16 @@ def compare_sessions(left: Compilation, right: Compilation, arrays: Sequence[Any
 
 
 def _changed(left: Compilation, right: Compilation) -> list[tuple[str, ...]]:
-    def verdicts(session: Compilation) -> dict[tuple[str, str, str], tuple[str, str]]:
-        rows = decision_rows(session.passes.record, session.passes.lineage)
-        return {(r.kind, r.producer_name, r.consumer_name): (r.verdict, r.code) for r in rows}
+    def verdicts(session: Compilation) -> dict[tuple[str, tuple[str, ...]], tuple[str, str]]:
+        return {(d.kind, d.about): (d.verdict, d.code) for d in decisions_of(session.passes.record, session.passes.lineage)}
 
     a, b, not_asked = verdicts(left), verdicts(right), ("not asked", "")
     found: list[tuple[str, ...]] = []
     for key in dict.fromkeys([*a, *b]):
         if a.get(key) != b.get(key):
-            kind, first, second = key
+            kind, about = key
             (now, now_code), (before, before_code) = a.get(key, not_asked), b.get(key, not_asked)
-            found.append((kind, f"%{first}", f"%{second}" if second else "", now, before, now_code, before_code))
+            found.append((kind, about[0] if about else "", about[1] if len(about) > 1 else "", now, before, now_code, before_code))
     return found
 
 

@@ -16,7 +16,7 @@ from xla_explorer.hlo.module import HloModule
 
 _NO_KERNEL = FREE | {"tuple", "while", "conditional", "call", "partition-id", "replica-id", "after-all"}
 
-# Nanoseconds on one core of an AVX-512 server; see `compiler/transforms/fusion/cost_model.py`.
+# Nanoseconds on one core of an AVX-512 server; see `compiler/costs/cpu_costs.py`.
 LAUNCH, FLOP, TRANSCENDENTAL = 50.0, 0.03, 0.2
 _CONTRACTIONS = ("dot", "convolution")
 _TIERS = ((256 << 10, 0.015), (8 << 20, 0.04))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from xla_explorer.explorer.questions.decision_row import DecisionRow
+from xla_explorer.foundation.decision import Decision
 
 
 class FactHead(NamedTuple):
@@ -33,7 +33,7 @@ _KNOWN = {
 _UNITS = {"us": "us", "microseconds": "us", "seconds": "s", "bytes": "bytes"}
 
 
-def fact_heads(decisions: Iterable[DecisionRow]) -> dict[str, FactHead]:
+def fact_heads(decisions: Iterable[Decision]) -> dict[str, FactHead]:
     """The heads of all facts of some decisions, by key."""
     keys = dict.fromkeys([key for row in decisions for key in row.facts])
     return {key: _KNOWN.get(key) or _by_convention(key) for key in keys}

@@ -34,7 +34,7 @@ from xla_explorer.explorer.page.reports import Column, ComparisonTable
 from xla_explorer.explorer.page.schema import wire_format
 from xla_explorer.explorer.page.source import ExplorerSource, StepRow
 from xla_explorer.explorer.pictures.picture import PictureGroup
-from xla_explorer.explorer.questions.decision_row import DecisionRow
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.visible_text import cleaned_text
 
 EMBED_INSTRUCTIONS = 6_000
@@ -154,7 +154,7 @@ def measured_data(source: ExplorerSource, colour: Column | None = None) -> dict[
     }
 
 
-def _chosen(decisions: Sequence[DecisionRow]) -> tuple[list[DecisionRow], int]:
+def _chosen(decisions: Sequence[Decision]) -> tuple[list[Decision], int]:
     """At most MOST_DECISIONS in their order, and how many are left out.
 
     Refusals and accepted decisions have half of the room each, and what the other half does not need. On both sides those about two
@@ -172,19 +172,19 @@ def _chosen(decisions: Sequence[DecisionRow]) -> tuple[list[DecisionRow], int]:
     return [rows[k] for k in sorted(kept)], len(rows) - len(kept)
 
 
-def _reasons(source: ExplorerSource, decisions: Iterable[DecisionRow]) -> dict[str, str]:
+def _reasons(source: ExplorerSource, decisions: Iterable[Decision]) -> dict[str, str]:
     """What the codes mean that the decisions and their checklists name."""
     used = {code for row in decisions for code in (row.code, *[check.code for check in row.checklist])}
     return {code: sentence for code, sentence in source.reports.reasons().items() if code in used}
 
 
-def _interest(row: DecisionRow) -> tuple[bool, int, float]:
+def _interest(row: Decision) -> tuple[bool, int, float]:
     """The order in which decisions are kept: least first."""
     for rank, key in enumerate(("refusal_costs_microseconds", "refusal_costs_at_most_microseconds")):
         cost = row.facts.get(key)
         if isinstance(cost, int | float) and cost > 0:
-            return row.consumer is None, rank, -float(cost)
-    return row.consumer is None, 2, 0.0
+            return len(row.subjects) < 2, rank, -float(cost)
+    return len(row.subjects) < 2, 2, 0.0
 
 
 class _Pool:
@@ -264,7 +264,7 @@ def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
                 return text_lines(pane.lines)
         raise ValueError(f"there is no pane {message.get('name')!r}")
     if ask == "about":
-        return [plain(row) for row in source.decisions() if number in (row.producer, row.consumer)]
+        return [plain(row) for row in source.decisions() if number in row.subjects]
     if ask in ("step", "text", "history") and isinstance(number, int) and not isinstance(number, bool):
         if ask == "history":
             return plain(list(source.history(number)))

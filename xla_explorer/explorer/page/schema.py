@@ -19,18 +19,18 @@ from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, reports, source
 from xla_explorer.explorer.pictures import picture
 from xla_explorer.explorer.pictures.svg import COLOURS
-from xla_explorer.explorer.questions.decision_row import DecisionRow
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Check
 
-VERSION = 2
+VERSION = 3
 """To be raised when a field means something else under its old name."""
 SCRIPT = Path(__file__).resolve().parent / "assets" / "schema.js"
 ROWS: dict[str, type] = {
     "step": source.StepRow,
     "rewrite": source.RewriteRow,
     "check": Check,
-    "decision": DecisionRow,
+    "decision": Decision,
     "timing": source.TimingRow,
     "kernel": reports.KernelRow,
     "buffer": reports.BufferRow,

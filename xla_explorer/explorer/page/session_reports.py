@@ -7,8 +7,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xla_explorer.compiler.pipeline.context import FUSION_KINDS
-from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND, USER_REASONS
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS, OF_ANY_KIND
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
 from xla_explorer.explorer.code.program import kernel_table
@@ -105,10 +104,8 @@ class TraceReports(Reports):
         return FUSION_KINDS
 
     def reasons(self) -> Mapping[str, str]:
-        found = dict(USER_REASONS)
-        for table in reversed(REASONS_BY_KIND.values()):  # what a code means for `fusion` counts most
-            found |= table
-        return found
+        tables = [*[row.reasons for row in reversed(KINDS.values())], OF_ANY_KIND]  # what a code means for `fusion` counts most
+        return {code: f"{found.sentence}; remedy: {found.remedy}" for table in tables for code, found in table.items()}
 
     def opcode_help(self) -> Mapping[str, str]:
         names = dict.fromkeys([r.opcode.name for r in self._passes.lineage.records.values()])

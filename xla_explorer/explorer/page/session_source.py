@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.pipeline.context import FUSION_KINDS
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.explorer.code.code_panes import code_panes, costly, hlo_pane
 from xla_explorer.explorer.display.code_pane import CodePane, TextLine
 from xla_explorer.explorer.display.quantities import number_of
@@ -15,12 +15,11 @@ from xla_explorer.explorer.page.reports import Reports
 from xla_explorer.explorer.page.session_reports import SessionReports, TraceReports
 from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
 from xla_explorer.explorer.pictures.picture import PictureGraph
-from xla_explorer.explorer.questions.decision_row import DecisionRow
-from xla_explorer.explorer.questions.decisions import decision_rows
+from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.rule_book import rule_book
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.collector import collector_paused
-from xla_explorer.foundation.decision import verdict_of
+from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.hlo.analysis.cost import module_cost
 
 if TYPE_CHECKING:
@@ -123,13 +122,13 @@ class TraceSource:
         with collector_paused():
             return [TextLine(text, key) for text, key in self.passes[step].lines]
 
-    def decisions(self, step: int | None = None) -> Sequence[DecisionRow]:
+    def decisions(self, step: int | None = None) -> Sequence[Decision]:
         return self._decisions if step is None else [row for row in self._decisions if row.step == step]
 
     @cached_property
-    def _decisions(self) -> list[DecisionRow]:
+    def _decisions(self) -> list[Decision]:
         with collector_paused():
-            return decision_rows(self.passes.record, self.passes.lineage, with_checks=MOST_CHECKLISTS)
+            return decisions_of(self.passes.record, self.passes.lineage, with_checks=MOST_CHECKLISTS)
 
     def panes(self) -> Sequence[CodePane]:
         return [hlo_pane(self.passes, "xla_explorer passes")]
@@ -181,13 +180,13 @@ class SessionSource(TraceSource):
             found.update(run_us=float(whole["median_us"]), run_iqr_us=float(whole["iqr_us"]), runs=int(whole["n"]))
         return found
 
-    def decisions(self, step: int | None = None) -> Sequence[DecisionRow]:
+    def decisions(self, step: int | None = None) -> Sequence[Decision]:
         beside, rows = self.session.beside, super().decisions(step)
         if beside is None:
             return rows
         return [
-            row._replace(facts={**row.facts, beside.name: beside.says(self.passes.lineage, row.producer, row.consumer)})
-            if row.kind in FUSION_KINDS and row.consumer_name
+            row._replace(facts={**row.facts, beside.name: beside.says(self.passes.lineage, *row.subjects)})
+            if row.kind in FUSION_KINDS and len(row.subjects) == 2
             else row
             for row in rows
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.explorer.display.escaping import escape
-from xla_explorer.explorer.questions.decision_row import DecisionRow
+from xla_explorer.foundation.decision import Decision
 
 CELL = 'style="text-align:left;padding:1px 8px;vertical-align:top"'
 WHOLE = 'style="text-align:left;padding:1px 8px;vertical-align:top;white-space:nowrap"'
@@ -21,13 +21,12 @@ def table(title: str, head: Sequence[str], rows: Sequence[str], left_out: str = 
     return f"<p><b>{escape(title)}</b></p><table>{body}</table>{note}"
 
 
-def _ends(row: DecisionRow) -> str:
+def _ends(row: Decision) -> str:
     """What a decision is about: one end or two."""
-    names = [name for name in (row.producer_name, row.consumer_name) if name]
-    return " → ".join(f"<code>%{escape(name)}</code>" for name in names)
+    return " → ".join(f"<code>{escape(name)}</code>" for name in row.about)
 
 
-def decisions_html(decisions: Sequence[DecisionRow], limit: int) -> str:
+def decisions_html(decisions: Sequence[Decision], limit: int) -> str:
     """The decisions, at most `limit`."""
     if not decisions:
         return ""

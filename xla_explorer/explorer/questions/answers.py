@@ -10,17 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, RULE, meaning_of
+from xla_explorer.compiler.decisions.reason_code import ReasonCode
+from xla_explorer.compiler.decisions.recorded import decision as as_decision
+from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.compiler.pipeline import PassContext, PassStep, registered_passes
 from xla_explorer.compiler.pipeline.explaining import Explains, decided_again, kinds_of, steps_of_kind, with_checklists
-from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table, drawn, printed
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.questions.applicable import applicable
-from xla_explorer.explorer.questions.decisions import KINDS_OF_CODE, RULE, NamesAt, check_kind, facts_of, refusal_costs
+from xla_explorer.explorer.questions.applicable import ApplicableRule, applicable
+from xla_explorer.explorer.questions.decisions import NamesAt, check_kind, refusal_costs, with_cost
 from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
 from xla_explorer.explorer.questions.rule_book import rules
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
-from xla_explorer.foundation.decision import Decision, verdict_of
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Level
 from xla_explorer.foundation.reason import Check, Reason, refuse
@@ -45,9 +48,10 @@ class Answer(Report):
     """
 
     def __init__(self, decision: Decision, source: str, *, recorded: bool, cost: RefusalCost | None = None) -> None:
+        decision = with_cost(decision, cost)
         self.kind, self.verdict, self.refused = decision.kind, decision.verdict, decision.refused
         self.producer, self.consumer, self.subjects = decision.names[0], decision.names[-1], decision.about
-        self.code, self.message, self.facts = decision.code, decision.message, facts_of(decision, cost)
+        self.code, self.message, self.facts = decision.code, decision.message, decision.facts
         self.step, self.recorded, self.source, self.checklist, self.cost = decision.step, recorded, source, decision.checklist, cost
         self._decision = decision
 
@@ -61,27 +65,44 @@ class Answer(Report):
         """Why it was refused; of some accepted decisions, what spoke for them."""
         return self._decision.reason
 
+    @property
+    def meaning(self) -> ReasonCode | None:
+        """What the code means in general, with an example and a remedy; None without a code."""
+        return meaning_of(self.kind, self.code) if self.code else None
+
+    def _sentence(self) -> str:
+        return f"{self.code}: {self.message}" if self.code else self.message
+
     def _head(self) -> str:
         return f"{self.kind} of {' into '.join(self.subjects)}: {self.verdict} ({self.source})"
 
     def blocks(self) -> Blocks:
-        """The reason and the checklist; text says in general what the code means."""
-        known = [f"{self.code}: {self.message}"] if self.reason is not None else []
-        if known and self.code in REASONS_BY_KIND.get(self.kind, {}):
-            known.append(f"in general: {REASONS_BY_KIND[self.kind][self.code]}")
+        """The reason, what its code means in general, and the checklist."""
+        known = [self._sentence()] if self.message else []
+        general = [f"in general: {self.meaning.sentence}", f"remedy: {self.meaning.remedy}"] if self.meaning is not None else []
         cost = [str(self.cost)] if self.cost is not None else []
-        checks = [f"{_WORDS[check.ok]} {check.name}{': ' + check.message if check.message else ''}" for check in self.checklist]
-        yield printed(Listing(self._head(), [*known, *cost, *checks]))
-        yield drawn(Sentence("; ".join([" — ".join([self._head(), *known[:1]]), *cost]), bold=True))
+        checks = [f"{_WORDS[check.ok]} {': '.join(filter(None, (check.name, _told(check))))}" for check in self.checklist]
+        yield printed(Listing(self._head(), [*known, *general, *cost, *checks]))
+        yield drawn(Sentence("; ".join([" — ".join([self._head(), *known]), *general, *cost]), bold=True))
         yield drawn(self.records())
 
     def records(self) -> Table:
         """The checklist: a mark, what must hold, what was measured, where it is written."""
-        return Table(["", "must hold", "what it says", "written at"], [(_MARKS[c.ok], c.name, c.message, c.place) for c in self.checklist])
+        return Table(["", "must hold", "measured", "written at"], [(_MARKS[c.ok], c.name, _told(c), c.place) for c in self.checklist])
 
 
 _WORDS = {True: "ok ", False: "no ", None: "-- "}
 _MARKS = {True: "✓", False: "✗", None: "·"}
+
+
+def _told(check: Check) -> str:
+    return "; ".join(filter(None, (check.value, check.message)))
+
+
+def _check_of(rule: ApplicableRule) -> Check:
+    """All guards of a rule as one check."""
+    message, code = (rule.reason.message, rule.reason.code) if rule.reason is not None else ("", "")
+    return Check(rule.rule, rule.reason is None, rule.becomes or "the pattern fits", message, code, rule.place)
 
 
 def why_not(passes: RecordedPasses[RecordedPass], kind: str, subjects: Sequence[str | int], further: Iterable[Decision] = ()) -> Answer:
@@ -173,7 +194,7 @@ class _Question:
             return None
         number = self.lineage.step_of(event)
         step = self.record.numbered(number)
-        decision = event.decision(number)
+        decision = decision_of(event, number)
         if event.is_decision and step is not None and step.before is not None and step.error is None:
             decision = self.known.checked(step).get(event.sequence, decision)
         where = f"recorded in pass {number}, {self.record.name_of(number)}" if number else "recorded after the passes"
@@ -190,7 +211,7 @@ class _Question:
             return last[self.names], ""
         if len(self.names) == 1:
             alone = self.names * 2  # an instruction that stands for itself and for its value
-            leaving_out = self.kind not in REASONS_BY_KIND
+            leaving_out = self.kind not in FUSION_KINDS
             fitting = [one for names, one in last.items() if names == alone or (leaving_out and alone[0] in names)]
             return fitting[-1] if fitting else None, ""
         if len(self.names) != 2 or not self._reads(*self.names):
@@ -210,7 +231,7 @@ class _Question:
         asked = applicable(self.passes, self.passes.find(self.names[0]))
         for rule in sorted(asked.rules, key=lambda rule: rule.reason is None):
             if self.kind in (RULE, rule.rule):
-                checks = (Check(rule.rule, rule.reason is None, str(rule.reason or rule.becomes), "", rule.place),)
+                checks = (_check_of(rule),)
                 return self._answer(self._decision(rule.reason, checks), f"asked again {asked.where}", recorded=False)
         reason = refuse("pattern-does-not-fit", f"the pattern of {self._whose} does not fit {asked.instruction}")
         return self._answer(self._decision(reason), f"asked again {asked.where}", recorded=False)
@@ -306,7 +327,7 @@ class _Question:
             message = f"code generation decided nothing of the kind {self.kind} about {about}"
         else:
             message = f"no pass of this compile decides about {self.kind}, so nothing was asked about {about}"
-        told = list(dict.fromkeys([" and ".join(e.decision(None).about) for e in self.known.last(self.kind).values()]))
+        told = list(dict.fromkeys([" and ".join(decision_of(e, None).about) for e in self.known.last(self.kind).values()]))
         if told:
             message += f"; it decided about {', '.join(told[:8])}" + (f" and {len(told) - 8} more" if len(told) > 8 else "")
         reason = refuse("never-decided", message, decisions=len(told))
@@ -314,7 +335,7 @@ class _Question:
 
     def _decision(self, reason: Reason | None, checks: tuple[Check, ...] = ()) -> Decision:
         ids = tuple([self.passes.find(name) for name in self.names])
-        return Decision(self.kind, verdict_of(reason is None), ids, self.names, reason, {}, None, checks)
+        return as_decision(self.kind, reason is None, ids, self.names, reason, None, None, checks)
 
     def _answer(self, decision: Decision, source: str, *, recorded: bool) -> Answer:
         cost = self.known.costs.of(decision)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, RULE
 from xla_explorer.compiler.pipeline import PassControl
-from xla_explorer.compiler.pipeline.context import FUSION_KINDS
-from xla_explorer.explorer.questions.decisions import KINDS_OF_CODE, RULE, check_kind, is_kind, names_before
+from xla_explorer.explorer.questions.decisions import check_kind, is_kind, names_before
 from xla_explorer.explorer.questions.rule_book import rules
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError

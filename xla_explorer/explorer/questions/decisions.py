@@ -7,14 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, RULE
+from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.compiler.pipeline import registered_passes
-from xla_explorer.compiler.pipeline.context import FUSION_KINDS
 from xla_explorer.compiler.pipeline.explaining import kinds_of, steps_of_kind, with_checklists
 from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.questions.accepted_sentences import accepted_sentence
-from xla_explorer.explorer.questions.decision_row import DecisionRow
 from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
-from xla_explorer.explorer.sessions.lineage import CONSTANT_VALUES, Lineage
+from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
@@ -26,12 +25,6 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline import PassTrace
 
 COLUMNS = ("verdict", "kind", "code", "message", "facts", "subjects", "pass", "step", "cost_us", "cost_bytes")
-RULE = "rule"
-"""The kind that stands for all rewrite rules; each rule's name is a kind too."""
-KINDS_OF_CODE = frozenset({
-    "native-code", "parallel", "row-blocks", "loop-vectorization", "vector-width", "launch", "math", "constant-memory", CONSTANT_VALUES,
-})  # fmt: skip
-"""Kinds that code generation decides, after the last pass."""
 
 
 @cache
@@ -90,7 +83,7 @@ def decisions_frame(
     if kind is not None:
         check_kind(trace, kind, {decision.kind for decision in further})
     costs = refusal_costs(trace, lineage)
-    rows = [_row(event.decision(lineage.step_of(event)), trace, costs, event.is_rewrite) for event in decision_events(trace, kind)]
+    rows = [_row(decision_of(event, lineage.step_of(event)), trace, costs, event.is_rewrite) for event in decision_events(trace, kind)]
     rows += [_row(d, trace, costs, False) | {"pass": backend} for d in further if kind is None or d.kind == kind]
     return wide_frame(rows, COLUMNS)
 
@@ -101,9 +94,9 @@ def _row(decision: Decision, trace: PassTrace, costs: RefusalCosts, is_rewrite: 
         "verdict": decision.verdict,
         "kind": RULE if is_rewrite else decision.kind,
         "code": decision.code or (decision.kind if is_rewrite else ""),
-        "message": sentence_of(decision, is_rewrite),
-        "facts": facts_of(decision, cost),
-        "subjects": tuple([f"%{name}" for name in decision.names]),
+        "message": decision.message,
+        "facts": with_cost(decision, cost).facts,
+        "subjects": decision.about,
         "pass": trace.name_of(decision.step),
         "step": decision.step,
         "cost_us": cost.microseconds if cost is not None else None,
@@ -111,51 +104,20 @@ def _row(decision: Decision, trace: PassTrace, costs: RefusalCosts, is_rewrite: 
     }
 
 
-def facts_of(decision: Decision, cost: RefusalCost | None = None) -> dict[str, Any]:
-    """The numbers of a decision, of its reason and of what a refusal costs."""
-    reason = decision.reason.facts if decision.reason is not None else {}
-    return {**decision.facts, **reason, **(cost.facts() if cost is not None else {})}
+def with_cost(decision: Decision, cost: RefusalCost | None) -> Decision:
+    """The decision with what its refusal costs among the facts."""
+    return decision if cost is None else decision._replace(facts={**decision.facts, **cost.facts()})
 
 
-def sentence_of(decision: Decision, is_rewrite: bool = False) -> str:
-    """What the decision says: the message of its reason, else a sentence by its kind."""
-    if decision.reason is not None:
-        return decision.message
-    if is_rewrite:
-        return " becomes ".join([f"%{name}" for name in decision.names[:2]])
-    return "" if decision.refused else accepted_sentence(decision.kind, decision.names, decision.facts)
-
-
-def decision_rows(trace: PassTrace, lineage: Lineage, step: int | None = None, with_checks: int = 0) -> list[DecisionRow]:
-    """The decisions as the views draw them; with their checklists when there are at most `with_checks`."""
+def decisions_of(trace: PassTrace, lineage: Lineage, with_checks: int = 0) -> list[Decision]:
+    """The recorded decisions with the costs of refusals; with their checklists when there are at most `with_checks`."""
     events = decision_events(trace)
     if not events:
         return []
     checked = _checklists(trace) if len(events) <= with_checks else {}
-    costs, rows = refusal_costs(trace, lineage), []
-    for event in events:
-        where = lineage.step_of(event)
-        if step is not None and where != step:
-            continue
-        decision = checked.get(event.sequence) or event.decision(where)
-        subjects, names = tuple(dict.fromkeys(event.subjects)), tuple(dict.fromkeys(event.names))
-        rows.append(
-            DecisionRow(
-                decision.kind,
-                decision.verdict,
-                decision.code,
-                sentence_of(decision),
-                facts_of(decision, costs.of(decision)),
-                subjects[0] if subjects else None,
-                subjects[1] if len(subjects) > 1 else None,
-                names[0] if names else "",
-                names[1] if len(names) > 1 else "",
-                trace.name_of(where),
-                where,
-                decision.checklist,
-            )
-        )
-    return rows
+    costs = refusal_costs(trace, lineage)
+    found = [checked.get(event.sequence) or decision_of(event, lineage.step_of(event)) for event in events]
+    return [with_cost(one, costs.of(one)) for one in found]
 
 
 def _checklists(trace: PassTrace) -> dict[int, Decision]:

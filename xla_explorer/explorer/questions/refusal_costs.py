@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xla_explorer.compiler.costs.cpu_costs import FusionCostModel
+from xla_explorer.compiler.costs.gpu_description import GpuDescription
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.compiler.pipeline import PassContext
-from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuDescription
-from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.visible_text import cleaned
@@ -70,9 +70,9 @@ class RefusalCosts:
 
     def of(self, decision: Decision) -> RefusalCost | None:
         """The cost of a refusal; None for what is none, or is not about putting things into one kernel."""
-        if not decision.refused or decision.kind not in REASONS_BY_KIND or decision.kind == "fusion-wrapper":
+        if not decision.refused or decision.kind not in FUSION_KINDS:
             return None
-        facts = {**decision.facts, **(decision.reason.facts if decision.reason is not None else {})}
+        facts = decision.facts
         fused, unfused = facts.get("fused_microseconds"), facts.get("unfused_microseconds")
         if isinstance(fused, int | float) and isinstance(unfused, int | float):
             size = facts.get("bytes_saved") if unfused > fused else 0

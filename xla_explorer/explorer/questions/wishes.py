@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from xla_explorer.compiler.pipeline.context import FUSION_KINDS
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.answers import Known, answer

@@ -19,13 +19,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, CompileResult, Executable, ProgramStep, Stage
+from xla_explorer.compiler.decisions.kinds import CONSTANT_VALUES
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.explorer.sessions.arguments import Array, Signature
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.sessions.beside import Beside
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
-from xla_explorer.explorer.sessions.lineage import AS_WRITTEN, CONSTANT_VALUES
+from xla_explorer.explorer.sessions.lineage import AS_WRITTEN
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.source_lines import SourceLines

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 AS_WRITTEN = "as-written"
 """Kind of the journal's span whose events are about the module as it was given."""
-CONSTANT_VALUES = "constant-values"
-"""Kind of the decisions about constants whose values nobody knows."""
 
 
 class Lineage:

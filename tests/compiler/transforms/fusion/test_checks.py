@@ -9,10 +9,10 @@ import re
 import pytest
 
 import xla_explorer
+from xla_explorer.compiler.decisions.kinds import KINDS
 from xla_explorer.compiler.pipeline import HloPass, PassContext, make_pass
 from xla_explorer.compiler.pipeline.explaining import Explains
 from xla_explorer.compiler.transforms.fusion import multi_output_fusion, policy, priority_policy, xla_policy
-from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Check, Predicate
 from xla_explorer.hlo.instruction import HloInstruction
@@ -51,7 +51,7 @@ def name_of(predicate: Predicate) -> str:
 def test_checks_are_named_by_what_must_hold(name: str) -> None:
     names = [name_of(predicate) for predicate in POLICIES[name]]
     assert len(set(names)) == len(names)
-    codes = {code for table in REASONS_BY_KIND.values() for code in table}
+    codes = {code for row in KINDS.values() for code in row.reasons}
     assert not set(names) & codes, "a check has the name of a refusal"
     assert not [n for n in names if re.search(r"(^|-)(not|too|would|cannot|differs?)(-|$)", n)]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from xla_explorer.compiler.decisions.fusion_reasons import FUSION as FUSION_REASONS
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
-from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, InstructionFusion
+from xla_explorer.compiler.transforms.fusion import InstructionFusion
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.reason import Check
 from xla_explorer.hlo.evaluator import evaluate, flatten_value

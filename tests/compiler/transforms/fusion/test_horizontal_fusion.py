@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.compiler.decisions.fusion_reasons import HORIZONTAL as HORIZONTAL_REASONS
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
-from xla_explorer.compiler.transforms.fusion import HORIZONTAL_REASONS
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule

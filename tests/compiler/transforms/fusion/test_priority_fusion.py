@@ -8,10 +8,11 @@ import time
 import numpy as np
 import pytest
 
+from xla_explorer.compiler.costs.gpu_description import GpuDescription
+from xla_explorer.compiler.decisions.kinds import reasons_of
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
-from xla_explorer.compiler.transforms.fusion import FUSION_REASONS
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuDescription, GpuKernel
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
@@ -184,7 +185,7 @@ def test_random_graphs_keep_their_values_and_every_refusal_has_a_known_code(seed
     text = entry(*lines)
     module, journal = fused(text)
     same_values(text, module)
-    assert {e.reason.code for e in journal.events if e.reason} <= set(FUSION_REASONS)
+    assert {e.reason.code for e in journal.events if e.reason} <= set(reasons_of("fusion"))
     assert {e.by for e in journal.events} <= {"fusion"}
 
 

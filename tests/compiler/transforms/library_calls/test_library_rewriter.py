@@ -2,13 +2,13 @@
 
 import pytest
 
+from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.transforms.library_calls.library_call import FftCall, MatmulCall, call_name, library_call_of
 from xla_explorer.compiler.transforms.library_calls.library_costs import Rates, costs_of
-from xla_explorer.compiler.transforms.library_calls.library_rewriter import LIBRARY_REASONS
 from xla_explorer.compiler.transforms.library_calls.matmul_matching import matmul_of
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -53,7 +53,7 @@ def test_a_large_product_is_called():
 )
 def test_refusals(text, code):
     trace = rewritten(text)
-    assert decision(trace).reason.code == code and code in LIBRARY_REASONS and library_call_of(trace.module.entry.root) is None
+    assert decision(trace).reason.code == code and meaning_of("library-call", code) and library_call_of(trace.module.entry.root) is None
 
 
 def test_what_is_not_there_is_said_with_both_costs():

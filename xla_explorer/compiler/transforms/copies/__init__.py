@@ -1,7 +1,7 @@
 """Copies: what the sharing of buffers demands."""
 
-from xla_explorer.compiler.transforms.copies.copy_insertion import COPY_REASONS, CopyInsertion
+from xla_explorer.compiler.transforms.copies.copy_insertion import CopyInsertion
 from xla_explorer.compiler.transforms.copies.flatten_call_graph import FlattenCallGraph
 from xla_explorer.compiler.transforms.copies.loop_double_buffer import LoopDoubleBuffer
 
-__all__ = ["COPY_REASONS", "CopyInsertion", "FlattenCallGraph", "LoopDoubleBuffer"]
+__all__ = ["CopyInsertion", "FlattenCallGraph", "LoopDoubleBuffer"]

@@ -9,6 +9,7 @@ superfluous, then schedules (xla/service/copy_insertion.cc); here the schedule c
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import ClassVar
 
 from xla_explorer.compiler.buffers.donation import give_away, parameter_leaf, wanted_aliases
@@ -16,23 +17,14 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.copies.copy_edits import CopyEdits
 from xla_explorer.compiler.transforms.scheduling.memory_scheduler import ensure_schedule
+from xla_explorer.foundation.measured import equal, listed
 from xla_explorer.foundation.reason import Reason, refuse, settled
 from xla_explorer.hlo.analysis.call_graph import sequential_computations, shared_sequential_computations
-from xla_explorer.hlo.analysis.coalescing import BufferSets
+from xla_explorer.hlo.analysis.coalescing import BufferSet, BufferSets
 from xla_explorer.hlo.analysis.dataflow import STEP, BranchPhi, Dataflow, LoopPhi, Value
 from xla_explorer.hlo.analysis.in_place import in_place_pairs
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-COPY_REASONS: dict[str, str] = {
-    "read-only-parameter": "the caller's buffer may not be overwritten",
-    "read-only-constant": "a constant may not be overwritten",
-    "live-ranges-overlap": "the old value is still needed when the new one is written",
-    "permuted-element": "the loop carries one element on in the place of another",
-    "repeated-element": "two results would share one buffer",
-    "sizes-differ": "a buffer of another size",
-    "forbidden-by-user": "the user wants a copy here",
-}
 
 
 @register_pass()
@@ -87,7 +79,8 @@ class _CopyInserter:
     def _share(self, source: Value, target: Value, subject: HloInstruction, against: Reason | None = None) -> bool:
         """Whether `source` can be in the buffer of `target`; if so they are joined."""
         reason = against or self.sets.why_not_shared(source, target)
-        decision = self.context.decide("share-buffer", (settled("buffer-may-be-shared", reason),), (), source.instruction, subject,
+        may_be_shared = settled("buffer-may-be-shared", reason, lambda: _both(source, target))
+        decision = self.context.decide("share-buffer", (may_be_shared,), (), source.instruction, subject,
                                        facts=lambda: {"bytes": source.shape.byte_size, "index": target.index})
         if decision is not None:
             return False
@@ -236,8 +229,21 @@ class _CopyInserter:
                                 index=index)
             elif id(home) in taken:
                 reason = refuse("repeated-element", f"%{value.name} is returned twice", index=index)
-            if self.context.decide("share-buffer", (settled("result-may-stay-where-it-is", reason),), (), value.instruction, entry.root,
+            may_stay = settled("result-may-stay-where-it-is", reason, functools.partial(_home, home))
+            if self.context.decide("share-buffer", (may_stay,), (), value.instruction, entry.root,
                                    facts=lambda value=value: {"bytes": value.shape.byte_size}) is not None:  # type: ignore[misc]
                 self.edits.copy_root_leaf(entry, index)
             else:
                 taken.add(id(home))
+
+
+def _both(source: Value, target: Value) -> str:
+    """Bytes and live ranges of two values."""
+    sizes = equal("bytes", f"{source.shape.byte_size:,}", f"{target.shape.byte_size:,}")
+    return f"{sizes}; %{source.name} lives {source.start:g} to {source.end:g}, %{target.name} {target.start:g} to {target.end:g}"
+
+
+def _home(home: BufferSet) -> str:
+    """What lives in a buffer, and whether it may be written."""
+    kind = "read-only" if home.read_only else "writable"
+    return f"a {kind} buffer of {listed([value.name for value in home.values])}"

@@ -6,10 +6,12 @@ Buffers of a computation are fixed places, so two callers need two copies. Sourc
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Reason, settled
 from xla_explorer.hlo.analysis.call_graph import CONTROL_FLOW_NAMES, call_sites, shared_sequential_computations
 from xla_explorer.hlo.analysis.call_graph_size import expanded_sizes, size_limit, too_large
@@ -40,7 +42,7 @@ class FlattenCallGraph:
         reason = why_not_flat(module)
         if reason is not None:
             caller = next(i for c in shared_sequential_computations(module) for i in call_sites(module)[c])
-            context.decide("call-site-copies", (settled("copies-within-limit", reason),), (), caller)
+            context.decide("call-site-copies", (settled("copies-within-limit", reason, functools.partial(_growth, reason)),), (), caller)
             return False
         changed = False
         taken: set[HloComputation] = {module.entry}
@@ -67,3 +69,7 @@ class FlattenCallGraph:
             reached = set(order)
             module.computations = {c.name: c for c in (*[c for c in module.computations.values() if c not in reached], *order)}
         return changed
+
+
+def _growth(reason: Reason) -> str:
+    return at_most("instructions", reason.facts["instructions"], reason.facts["limit"])

@@ -1,23 +1,16 @@
 """Fusion: which producers are computed inside their consumers, and why (not)."""
 
-from xla_explorer.compiler.transforms.fusion.dot_epilogue_fusion import EPILOGUE_REASONS, DotEpilogueFusion
+from xla_explorer.compiler.transforms.fusion.dot_epilogue_fusion import DotEpilogueFusion
 from xla_explorer.compiler.transforms.fusion.fusion_wrapper import FusionWrapper
-from xla_explorer.compiler.transforms.fusion.horizontal_fusion import HORIZONTAL_REASONS, HorizontalInputFusion, HorizontalLoopFusion
+from xla_explorer.compiler.transforms.fusion.horizontal_fusion import HorizontalInputFusion, HorizontalLoopFusion
 from xla_explorer.compiler.transforms.fusion.instruction_fusion import InstructionFusion
-from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MULTI_OUTPUT_REASONS, MultiOutputFusion
+from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MultiOutputFusion
 from xla_explorer.compiler.transforms.fusion.planning import plan_fusions
-from xla_explorer.compiler.transforms.fusion.policy import FUSION_REASONS
 from xla_explorer.compiler.transforms.fusion.priority_fusion import PriorityFusion
-from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.compiler.transforms.fusion.row_fusion import RowFusion
 from xla_explorer.compiler.transforms.fusion.xla_planning import XlaFusionPlanner
 
 __all__ = [
-    "EPILOGUE_REASONS",
-    "FUSION_REASONS",
-    "HORIZONTAL_REASONS",
-    "MULTI_OUTPUT_REASONS",
-    "REASONS_BY_KIND",
     "DotEpilogueFusion",
     "FusionWrapper",
     "HorizontalInputFusion",

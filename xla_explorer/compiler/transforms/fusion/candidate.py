@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol
 
+from xla_explorer.compiler.costs.cpu_costs import FusionCostModel
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
 from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
 from xla_explorer.hlo.instruction import HloInstruction
 

@@ -26,13 +26,6 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-EPILOGUE_REASONS: dict[str, str] = {
-    "no-register-tile": "our register tiles do not serve the dot, or the library is estimated to be faster",
-    "control-dependency": "its place in the order of execution is fixed",
-    "computed-in-a-loop": "its other operand would be computed in the loop, and had to be stored for the product's kernel",
-    "not-stored-anyway": "only loops read the result, which compute it without storing it",
-    "forbidden-by-user": "the user wants the two in different kernels",
-}
 _OUTPUT = attributes_of({"kind": "kOutput"})
 IN_MEMORY = frozenset({
     "parameter", "constant", "get-tuple-element", "dot", "convolution", "while", "conditional", "call", "reduce", "scatter", "sort",

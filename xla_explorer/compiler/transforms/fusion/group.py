@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.cost_model import emitted_instructions
 from xla_explorer.hlo.instruction import HloInstruction
 
 

@@ -13,12 +13,13 @@ import functools
 from collections import Counter
 from typing import Any, ClassVar
 
+from xla_explorer.compiler.costs.gpu_description import GpuDescription
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import INPUT, LOOP, order_callees_first
 from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedOrder
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuDescription, KernelEstimate, estimate_facts
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, KernelEstimate, estimate_facts
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, is_taken_apart, merge_cluster
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
@@ -29,19 +30,6 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import FUSION, TUPLE
 
-HORIZONTAL_REASONS: dict[str, str] = {
-    "not-a-loop": "only kernels that compute every result anew, element by element, share a launch",
-    "not-a-reduce": "only reductions of arrays share a launch as such",
-    "dimensions-differ": "the reductions run over different indices",
-    "control-dependency": "its place in the order of execution is fixed",
-    "depends-on-the-other": "one reads a result of the other",
-    "would-create-cycle": "one needs the other through something that runs in between",
-    "too-many-arrays": "the kernel would read and write too many arrays at once",
-    "fused-computation-too-large": "the code of one thread would become too long",
-    "too-large-to-share": "it has enough work to fill the device by itself",
-    "slower-when-fused": "by the estimate one launch saves less than sharing the threads costs",
-    "forbidden-by-user": "the user wants the two in different kernels",
-}
 _AT_MOST_CONSIDERED = 256  # kernels that feed one consumer
 
 

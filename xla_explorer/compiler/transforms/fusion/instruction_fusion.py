@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar, Literal
 
+from xla_explorer.compiler.costs.cpu_costs import FusionCostModel
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.explaining import not_an_operand, weighed
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible, policy, xla_policy
 from xla_explorer.compiler.transforms.fusion.building import LOOP, build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.fusion.candidate import FusionSetting
-from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
 from xla_explorer.compiler.transforms.fusion.planning import lone_candidate, plan_fusions
 from xla_explorer.compiler.transforms.fusion.xla_planning import XlaFusionPlanner
 from xla_explorer.foundation.decision import Decision

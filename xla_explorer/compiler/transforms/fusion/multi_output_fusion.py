@@ -11,7 +11,7 @@ from collections import Counter
 from typing import ClassVar, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
-from xla_explorer.compiler.pipeline.explaining import weighed
+from xla_explorer.compiler.pipeline.explaining import told, weighed
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion.building import order_callees_first
 from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedOrder
@@ -25,17 +25,6 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import FUSION
-
-MULTI_OUTPUT_REASONS: dict[str, str] = {
-    "not-a-loop": "only loop fusions whose result is computed elementwise share a loop",
-    "dimensions-differ": "the loops run over different indices",
-    "would-create-cycle": "one needs the other through something that runs in between",
-    "not-read-in-step": "one reads other elements of the other's result than the one at its own index",
-    "too-many-arrays": "the loop would read and write too many arrays at once",
-    "fused-computation-too-large": "the code of one element would become too long",
-    "nothing-shared": "they read too little in common",
-    "forbidden-by-user": "the user wants the two in different kernels",
-}
 
 
 @register_pass()
@@ -65,8 +54,11 @@ class MultiOutputFusion:
 
     def ask(self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext) -> Decision | None:
         """The checks of two kernels, asked before any loops are merged; the one that stands first in the order first."""
-        if len(subjects) != 2 or any(i.opcode is not FUSION for i in subjects) or subjects[0].parent is not subjects[1].parent:
+        if len(subjects) != 2:
             return None
+        if any(i.opcode is not FUSION for i in subjects) or subjects[0].parent is not subjects[1].parent:
+            given = " and ".join([f"%{i.name} ({i.opcode.name} in %{i.parent.name})" for i in subjects])
+            return told(kind, subjects, refuse("not-two-fusions", f"{given} are not two fusions of one computation"))
         order = ContractedOrder(subjects[0].parent)
         first, second = sorted(subjects, key=order.place.__getitem__)
         pair = LoopPair(first, second, LoopCluster(first), LoopCluster(second), order, self, context.control)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from xla_explorer.compiler.costs.cpu_costs import FusionCostModel
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.candidate import CpuFusionLimits, FusionCandidate, FusionSetting, Placement
-from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
 from xla_explorer.compiler.transforms.fusion.group import FusionGroup
 from xla_explorer.compiler.transforms.fusion.policy import LEGALITY, PROFITABILITY, user_allows_it
 from xla_explorer.foundation.reason import Reason, first_refusal

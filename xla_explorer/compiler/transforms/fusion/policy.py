@@ -1,46 +1,20 @@
 """The fusion policy of the CPU: what is legal, what pays, as checks of one `FusionCandidate`, each named by what must hold.
 
-The consumer is the root of the fusion that would take the producer in. Every refusal has one of the codes in
-`FUSION_REASONS`. Source of the rules: xla/service/instruction_fusion.cc, xla/service/cpu/cpu_instruction_fusion.cc; where XLA
+The consumer is the root of the fusion that would take the producer in. The codes of refusals
+are in `compiler/decisions`. Source of the rules: xla/service/instruction_fusion.cc, xla/service/cpu/cpu_instruction_fusion.cc; where XLA
 asks consumer by consumer, the time of all consumers together is compared here, so a producer is not left half fused.
 """
 
 from __future__ import annotations
 
+from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.candidate import FusionCandidate, FusionEdge
-from xla_explorer.compiler.transforms.fusion.cost_model import emitted_instructions
 from xla_explorer.compiler.transforms.fusion.group import FusionGroup
 from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
-
-FUSION_REASONS: dict[str, str] = {
-    "producer-not-fusible": "the opcode has no elemental code, so it cannot be computed inside a loop over another result",
-    "producer-is-library-call": "a library or a kernel of its own computes it into memory",
-    "producer-has-side-effect": "it must run exactly once, at its place",
-    "tuple-or-token": "only arrays are computed element by element",
-    "control-dependency": "its place in the order of execution is fixed",
-    "consumer-not-fusible": "the consumer reads its operands from memory",
-    "layout-differs": "inside a fusion every array is row-major",
-    "dynamic-dimension": "sizes inside a fusion are fixed",
-    "constant-not-fused": "a constant of many elements stays in memory; one element becomes an immediate",
-    "reduce-is-root-only": "a reduce would be repeated for every element that its consumer computes",
-    "reduce-into-reduce": "a reduce inside a reduce would be repeated",
-    "in-place-update-conflict": "the updated buffer is read where the update may already have been written",
-    "update-is-root-only": "a dynamic-update-slice writes its operand's buffer, so it must be the result",
-    "concatenate-in-inner-loop": "choosing the piece for every element would cost more than copying the pieces",
-    "too-many-operands": "the kernel would take too many arguments",
-    "fused-computation-too-large": "the code of one element would become too long",
-    "would-duplicate-expensive": "recomputing it in each consumer takes longer than storing it once",
-    "recomputed-per-element": "each of its elements would be computed many times",
-    "reads-multiply": "its consumers together would read more memory than storing its result costs",
-    "not-worth-the-code": "computing it in each consumer saves too little time for the code that it adds",
-    "stored-anyway": "another user needs it in memory, and reading it there is cheaper",
-    "slower-when-fused": "by the estimate its consumers together take longer computing it than storing it once and reading it",
-    "forbidden-by-user": "the user wants the two in different kernels",
-}
 
 
 # -- what the checks measured where they hold ------------------------------------------------------------------------------

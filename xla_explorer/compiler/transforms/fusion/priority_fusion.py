@@ -14,6 +14,7 @@ import heapq
 import math
 from typing import Any, ClassVar
 
+from xla_explorer.compiler.costs.gpu_description import GpuDescription
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.explaining import not_an_operand, weighed
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
@@ -21,7 +22,6 @@ from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import (
     GpuCostModel,
-    GpuDescription,
     GpuKernel,
     InstructionFacts,
     KernelEstimate,

@@ -1,7 +1,7 @@
 """What a GPU kernel may hold: the legality checks of `priority-fusion`, about a producer and the kernel that would take it in.
 
-A producer brings along what was fused into it before, so the checks look at the kernel that would result. Codes and their meaning:
-`reasons.py`. Source: xla/service/gpu/gpu_fusible.cc.
+A producer brings along what was fused into it before, so the checks look at the kernel that would result.
+Source: xla/service/gpu/gpu_fusible.cc.
 """
 
 from __future__ import annotations

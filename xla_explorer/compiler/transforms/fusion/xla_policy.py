@@ -17,26 +17,6 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION, opcode
 from xla_explorer.hlo.primitive_type import BF16, F32
 
-XLA_FUSION_REASONS: dict[str, str] = {
-    "producer-not-fusible": "the opcode has no elemental code, so it cannot be computed inside a loop over another result",
-    "producer-is-library-call": "it is a fusion already, whose kernel a library computes",
-    "producer-has-side-effect": "it must run exactly once, at its place",
-    "consumer-not-fusible": "the consumer reads its operands from memory",
-    "constant-not-fused": "a constant of many elements stays in memory, and one element alone makes no fusion",
-    "result-of-computation": "it is the computation's result, which is in memory whatever else reads it",
-    "control-dependency": "its place in the order of execution is fixed",
-    "concatenate-in-inner-loop": "choosing the piece for every element would cost more than copying the pieces",
-    "recomputed-per-element": "each of its elements would be computed many times",
-    "would-duplicate-expensive": "another user needs it too, and it is expensive to compute",
-    "reads-multiply": "it reads more than it writes, and some user on some path cannot take it in",
-    "max-must-agree": "its largest element is subtracted from it before an exponential; computed twice, the two might not agree",
-    "in-place-update-conflict": "the updated buffer is read where the update may already have been written",
-    "too-many-reduces": "more loops in one kernel than LLVM unrolls in reasonable time",
-    "fused-computation-too-large": "the code of one element would become too long",
-    "output-fusion-first": "it is an addition that completes a matrix-vector product's kernel",
-    "forbidden-by-user": "the user wants the two in different kernels",
-}
-
 DOT, MAP, RNG, EXP = opcode("dot"), opcode("map"), opcode("rng"), opcode("exponential")
 ADD, SUBTRACT, MAXIMUM, CONVERT = opcode("add"), opcode("subtract"), opcode("maximum"), opcode("convert")
 REDUCE_WINDOW = opcode("reduce-window")

@@ -36,24 +36,6 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-LIBRARY_REASONS: dict[str, str] = {
-    "type-not-served": "the library has no routine for these element types",
-    "no-elements": "an array is empty",
-    "dimensions-not-joined": "several dimensions of a kind do not follow one another in memory, so they are no one dimension of a matrix",
-    "minor-dimension-is-batch": "neither dimension of a matrix is contiguous",
-    "result-layout": "the library would write another layout",
-    "too-large-for-the-library": "sizes are 32-bit integers in the library's interface",
-    "too-many-dimensions": "cuFFT transforms at most three dimensions at once, cuDNN has one to three spatial ones",
-    "library-not-there": "the library is not installed, or no NVIDIA device is used",
-    "own-kernel-faster": "our own kernel is estimated to take less time",
-    "control-dependency": "its place in the order of execution is fixed",
-    "batch-groups": "cuDNN has no convolution of a batch in groups",
-    "partly-reversed": "cuDNN reverses a window in all dimensions or in none",
-    "negative-padding": "cuDNN does not leave a border of the image out",
-    "grouped-derivative": "the features of a grouped derivative are in another order than cuDNN's",
-    "no-derivative": "a dilated image whose padding is that of no convolution's derivative",
-    "forbidden-by-user": "the user wants our own kernel",
-}
 _CUSTOM = attributes_of({"kind": "kCustom"})
 _TF32_SHARE, _TF32_GAIN_US = 0.9, 2.0  # accuracy is not given away for less: of the time in full precision, microseconds saved
 _LIBRARIES = {"dot": "cublasLt", "fft": "cufft", "cholesky": "cusolver", "triangular-solve": "cublas", "convolution": "cudnn"}

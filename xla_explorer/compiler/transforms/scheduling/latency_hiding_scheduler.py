@@ -22,11 +22,6 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-LATENCY_HIDING_REASONS: dict[str, str] = {
-    "nothing-to-overlap": "everything else is needed before it starts or needs its result",
-    "forbidden-by-user": "the user wants the device to wait for it at once",
-}
-
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)

@@ -22,12 +22,6 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-STREAM_REASONS: dict[str, str] = {
-    "no-schedule": "only an order of execution says which streams are free",
-    "nothing-in-between": "the done follows at once, so another stream would only add waiting",
-    "no-free-stream": "every stream of its kind is busy when it starts",
-    "forbidden-by-user": "the user wants it on the main stream",
-}
 _FREE = frozenset({"parameter", "constant", "get-tuple-element", "tuple", "bitcast", "after-all"})
 
 

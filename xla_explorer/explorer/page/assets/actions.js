@@ -46,7 +46,7 @@ export function actionsOf(app, { tabs, why, help }) {
   };
   app.showDecision = async (index, jump) => {
     const d = store.decisions[index],
-      subject = d.consumer ?? d.producer;
+      subject = d.subjects[1] ?? d.subjects[0];
     app.decision = index;
     if (jump && d.step !== null) {
       if (d.step !== app.step) await app.go(d.step);
@@ -65,7 +65,7 @@ export function actionsOf(app, { tabs, why, help }) {
     app.showDecision(fusions[(next + fusions.length) % fusions.length].index, true);
   };
   app.whyNext = () => {
-    const about = store.decisions.filter(d => app.selected !== null && (d.producer === app.selected || d.consumer === app.selected)),
+    const about = store.decisions.filter(d => app.selected !== null && d.subjects.includes(app.selected)),
       at = about.findIndex(d => d.index === app.decision);
     if (about.length) app.showDecision(about[(at + 1) % about.length].index, false);
     why.flash();

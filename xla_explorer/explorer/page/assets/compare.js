@@ -94,8 +94,8 @@ registerTab({ key: "compare", title: "Comparison", isPresent: app => app.store.d
 // The button under a fusion decision. A page without a kernel shows the line of Python; both offer it for copying.
 export function overrideControls(app, d) {
   const allowed = d.verdict === "accepted",
-    pairs = [[d.producer_name, d.consumer_name]],
-    code = `session.override(${allowed ? "forbid" : "force"}=[("fusion", "%${d.producer_name}", "%${d.consumer_name}")])`;
+    pairs = [d.names],
+    code = `session.override(${allowed ? "forbid" : "force"}=[("fusion", "%${d.names[0]}", "%${d.names[1]}")])`;
   const out = [];
   if (app.store.data.live) {
     const button = make("button", {

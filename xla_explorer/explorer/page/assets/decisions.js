@@ -4,7 +4,7 @@ import { csvButton } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
 const MOST_ROWS = 400;
-const CSV_COLUMNS = ["verdict", "kind", "code", "message", "producer_name", "consumer_name", "pass_name", "step", "facts"];
+const CSV_COLUMNS = ["verdict", "kind", "code", "message", "names", "step", "facts"];
 
 // What a refusal costs by the cost model: [microseconds or null, whether it is an upper bound].
 export function refusalCost(d) {
@@ -48,13 +48,13 @@ function decisionsTab(app) {
         return chip(`${VERDICT_MARK[verdict] || ""} ${code || verdict}`, list.length, key, verdict, data.reasons[code]);
       }),
       make("span", { className: "xe-grow" }),
-      csvButton("decisions", CSV_COLUMNS, () => decisions.map(d => CSV_COLUMNS.map(c => (c === "facts" ? JSON.stringify(d.facts) : d[c])))),
+      csvButton("decisions", CSV_COLUMNS, () => decisions.map(d => CSV_COLUMNS.map(c => (c === "facts" ? JSON.stringify(d.facts) : c === "names" ? d.names.join(" ") : d[c])))),
     );
     const found = decisions.filter(d => filter === null || d.verdict + "\u0000" + d.code === filter),
       shown = byCost ? found.slice().sort((a, b) => (refusalCost(b)[0] ?? -1) - (refusalCost(a)[0] ?? -1)) : found,
       priced = found.some(d => refusalCost(d)[0] !== null),
       kinds = new Set(decisions.map(d => d.kind)),
-      passOf = d => d.pass_name || (steps[d.step] || {}).name || "",
+      passOf = d => steps[d.step]?.name ?? "",
       passes = new Set(decisions.map(passOf));
     const head = [
       "",
@@ -98,8 +98,7 @@ function decisionsTab(app) {
             make(
               "td",
               { className: "mono pair" },
-              make("div", { textContent: d.producer_name && "%" + d.producer_name }),
-              make("div", { textContent: d.consumer_name && "→ %" + d.consumer_name }),
+              ...d.names.map((name, k) => make("div", { textContent: `${k ? "→ " : ""}%${name}` })),
             ),
             make(
               "td",

@@ -78,8 +78,4 @@ export const numberOf = (count, noun) => `${showNumber(count)} ${noun}${count ==
 export const VERDICT_MARK = { accepted: "✓", refused: "✗" };
 
 // What a decision is about, one end or two.
-export const decisionEnds = d =>
-  [d.producer_name, d.consumer_name]
-    .filter(Boolean)
-    .map(name => "%" + name)
-    .join(" → ");
+export const decisionEnds = d => d.names.map(name => "%" + name).join(" → ");

@@ -158,9 +158,7 @@ function graphTab(app) {
     for (const el of canvas.querySelectorAll(".on")) el.classList.remove("on");
     const lit = [
       app.selected,
-      ...(app.decision === null
-        ? []
-        : [app.store.decisions[app.decision].producer, app.store.decisions[app.decision].consumer]),
+      ...(app.decision === null ? [] : app.store.decisions[app.decision].subjects),
     ];
     for (const id of lit) {
       const entry = find(id);

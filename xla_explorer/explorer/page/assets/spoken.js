@@ -9,7 +9,7 @@ export function spoken(app) {
       : `pass ${s.index}, ${s.name}${s.error ? " failed" : s.changed ? `, ${s.instructions_before} to ${s.instructions_after} instructions` : ", changed nothing"}`;
   if (app.decision !== null) {
     const d = app.store.decisions[app.decision];
-    return `${d.kind} of ${d.producer_name}${d.consumer_name ? ` into ${d.consumer_name}` : ""} ${d.verdict}${d.message ? `: ${d.message}` : ""}`;
+    return `${d.kind} of ${d.names.join(" into ")} ${d.verdict}${d.message ? `: ${d.message}` : ""}`;
   }
   if (app.selected === null) return pass;
   const node = app.now?.picture.nodes.find(n => n.id === app.selected),

@@ -151,7 +151,7 @@ export async function openStore(model, ask) {
   assertFormat(data.format);
   /** @type {(import("./schema.js").StepRow & { detail?: any })[]} */
   const steps = namedAll("step", data.steps);
-  /** @type {(import("./schema.js").DecisionRow & { index: number })[]} */
+  /** @type {(import("./schema.js").Decision & { index: number })[]} */
   const decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
   const parents = new Map(),
     children = new Map(),
@@ -169,8 +169,7 @@ export async function openStore(model, ask) {
         push(backward, p, subject);
       }
   for (const d of decisions) {
-    if (d.producer !== null) names.set(d.producer, d.producer_name);
-    if (d.consumer !== null) names.set(d.consumer, d.consumer_name);
+    d.subjects.forEach((id, k) => names.set(id, d.names[k]));
   }
 
   function learn(step) {
@@ -230,13 +229,12 @@ export async function openStore(model, ask) {
   const about = id =>
     once("about" + id, async () => {
       if (!data.live || !data.decisions_hidden) return 0;
-      const key = d => [d.kind, d.step, d.producer, d.consumer, d.code].join("\u0000"),
+      const key = d => [d.kind, d.step, d.subjects.join(), d.code].join("\u0000"),
         there = new Set(decisions.map(key)),
         more = namedAll("decision", await ask({ ask: "about", id })).filter(d => !there.has(key(d)));
       for (const d of more) {
         decisions.push({ ...d, index: decisions.length });
-        if (d.producer !== null) names.set(d.producer, d.producer_name);
-        if (d.consumer !== null) names.set(d.consumer, d.consumer_name);
+        d.subjects.forEach((id, k) => names.set(id, d.names[k]));
       }
       return more.length;
     });

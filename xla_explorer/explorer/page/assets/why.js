@@ -42,9 +42,7 @@ export function whyView(app) {
       make(
         "p",
         {},
-        d.producer_name ? link(d.producer, d.producer_name) : null,
-        d.producer_name && d.consumer_name ? " → " : "",
-        d.consumer_name ? link(d.consumer, d.consumer_name) : null,
+        ...d.subjects.flatMap((id, k) => [k ? " → " : "", link(id, d.names[k])]),
       ),
       make("p", { textContent: d.message }),
     ];
@@ -59,7 +57,7 @@ export function whyView(app) {
         make(
           "ul",
           { className: "xe-checks" },
-          ...d.checklist.map(({ name, ok, message, code, place }) =>
+          ...d.checklist.map(({ name, ok, value, message, code, place }) =>
             make(
               "li",
               { className: ok === true ? "ok" : ok === false ? "no" : "skip" },
@@ -72,6 +70,7 @@ export function whyView(app) {
                 "span",
                 {},
                 make("span", { textContent: name, title: place || "" }),
+                value ? make("small", { className: "mono", textContent: value }) : null,
                 ok === false && app.store.data.reasons[code] ? make("small", { textContent: app.store.data.reasons[code] }) : null,
                 message ? make("small", { textContent: message }) : null,
               ),
@@ -91,11 +90,11 @@ export function whyView(app) {
           }),
         ),
       );
-    if (app.store.isFusion(d) && d.producer_name && d.consumer_name) out.push(...overrideControls(app, d));
+    if (app.store.isFusion(d) && d.names.length === 2) out.push(...overrideControls(app, d));
     out.push(
       make("p", {
         className: "xe-dim",
-        textContent: `decided by ${d.pass_name || "a pass"}${d.step === null ? "" : `, pass ${d.step}`}`,
+        textContent: d.step === null ? "decided after the passes" : `decided by ${app.store.steps[d.step]?.name ?? "a pass"}, pass ${d.step}`,
       }),
     );
     return out;
@@ -266,7 +265,7 @@ export function whyView(app) {
       r => app.store.steps[app.step].changed && (r.subject === id || (r.produced || []).includes(id)),
     );
     if (here.length) out.push(heading("rule at this step"), ...here.slice(0, 5).map(rewritePart));
-    const about_ = app.store.decisions.filter(d => d.producer === id || d.consumer === id);
+    const about_ = app.store.decisions.filter(d => d.subjects.includes(id));
     if (about_.length) {
       out.push(
         heading(`decisions about it (${about_.length})`),

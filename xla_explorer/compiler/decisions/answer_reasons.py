@@ -1,0 +1,90 @@
+"""Codes of any decision: what the user wants of it, and what an answer says that nothing recorded."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.decisions.reason_code import table
+
+USER = table(
+    {
+        "forbidden-by-user": (
+            "the user forbids it; of a fusion: wants the two in different kernels",
+            "the user forbids a fusion of %a and %b",
+            "leave it out of forbid=",
+        ),
+        "skipped-by-user": (
+            "the user skips every decision of this kind",
+            "the user skips every inlining",
+            "leave the kind out of skip_rules=",
+        ),
+        "stopped-by-user": (
+            "the user stops after so many actions, and there were as many before",
+            "the user stops after 12 actions",
+            "stop later: stop_after=",
+        ),
+    }
+)
+
+ANSWERS = table(
+    {
+        "never-decided": (
+            "nothing of the kind was decided about these instructions",
+            "the pass fusion decided nothing of the kind fusion about %x; it decided about %a and %b",
+            "ask about the instructions that the message names, or another kind: session.decisions() lists them",
+        ),
+        "gone-before-fusion": (
+            "the instruction was removed or replaced before fusion came",
+            "%c (call) was gone before fusion: call-inliner removed it in pass 3, in its place came %add",
+            "ask about the instruction in its place; session.history(name) has the whole way",
+        ),
+        "gone-before-the-pass": (
+            "the instruction was removed or replaced before the pass came",
+            "%c (call) was gone before copy-insertion: call-inliner removed it in pass 3",
+            "ask about the instruction in its place; session.history(name) has the whole way",
+        ),
+        "not-there-before-the-pass": (
+            "the instruction was made after the pass that decides",
+            "%fusion was not there before copy-insertion and no decision about %fusion was recorded",
+            "name an instruction that was there: session.history(name) says where it came from",
+        ),
+        "not-there-before-fusion": (
+            "the instruction was made after fusion",
+            "%fusion was not there before fusion and no decision about %fusion into %d was recorded",
+            "name the instructions inside the fusion",
+        ),
+    }
+)
+
+WISHES = table(
+    {
+        "in-one-kernel": (
+            "both are in one kernel although the user forbids that: a pass put them there that does not consult overrides",
+            "a pass that does not consult overrides fused %a and %b",
+            "leave the pass out: passes='default,-name'",
+        ),
+        "done-all-the-same": (
+            "it was accepted although the user forbids it",
+            "inlining of %c was accepted: recorded in pass 3, call-inliner",
+            "look at the source of the answer: the instruction may have another name in that pass",
+        ),
+        "undone-later": (
+            "the two were fused, and a later pass undid that or removed one of them",
+            "%a went into the kernel of %b; a later pass undid that or removed one of them",
+            "look at session.history(name)",
+        ),
+    }
+)
+
+COSTS = table(
+    {
+        "no-pair": (
+            "a refusal costs something only where it is about two recorded instructions",
+            "the decision is about one instruction, not a pair",
+            "nothing to do",
+        ),
+        "tuple-or-token": (
+            "which part of a tuple stays in registers depends on its kernel",
+            "%t has the shape (f32[8], f32[8]): which part stays in registers depends on its kernel",
+            "take the tuple apart with get-tuple-element",
+        ),
+    }
+)

@@ -1,0 +1,283 @@
+"""Why code generation for a CPU wrote a kernel as it did: the codes of its kinds of decision. Some of them speak for what was done."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.decisions.reason_code import table
+
+_THREADS = "compile with another threads=; more work a kernel makes more shares"
+_OWN_LOOP = "nothing to do: a loop of our own computes it"
+
+PARALLEL = table(
+    {
+        "worth-threads": (
+            "several threads share the work",
+            "%fusion is about 80.0 us of work: 8 shares for 2 threads",
+            "compile with threads=1",
+        ),
+        "too-little-work": ("sharing would take longer than the work", "%fusion is about 1.1 us of work; two shares need 10 us", _THREADS),
+        "operands-overlap": (
+            "it writes where it reads",
+            "%update writes where it reads: its steps depend on one another",
+            "read another array",
+        ),
+        "not-cut": (
+            "the kernel has no loop that can be cut into independent shares",
+            "the kernel of %sort has no loop that can be cut into 8 independent shares",
+            "nothing to do: its steps depend on each other",
+        ),
+    }
+)
+
+ROW_BLOCKS = table(
+    {
+        "row-blocks": (
+            "kernels along the same rows run block by block, so that rows stay in the cache",
+            "%a, %b run along the same rows: 16 blocks, each kernel on one block before the next block, which stays in the cache",
+            "nothing to do: the values are the same",
+        ),
+    }
+)
+
+_LLVM = "nothing to do: LLVM's optimiser may still vectorise it; look at session.remarks()"
+VECTORS_WRITTEN = table(
+    {
+        "in-vectors": ("the loops are written with vectors", "loop of %fusion: 4 f32 at a time", "look at session.inner_loops()"),
+        "written-in-vectors": ("the writer of the kernel chose the vectors", "its writer chose the vectors itself", "nothing to do"),
+    }
+)
+LOOPS_LEFT_TO_LLVM = table(
+    {
+        "not-counted": ("the loop is not one block that counts up by one", "loop.1: the loop is not one block that counts", _LLVM),
+        "writer-says-no": (
+            "the writer of the kernel has other plans for it",
+            "loop.1: the writer of the kernel has other plans for it",
+            _LLVM,
+        ),
+        "unknown-iterations": (
+            "how often it runs is not known before the program runs",
+            "loop.1: how often it runs is not known before the program runs",
+            _LLVM,
+        ),
+        "few-iterations": ("it runs less often than a vector has elements", "loop.1: 3 of 8", "make the minor dimension longer"),
+        "nothing-varies": ("nothing in it differs from one iteration to the next", "loop.1: nothing in it differs", _LLVM),
+        "unknown-place": (
+            "it reads or writes at an address that may lie anywhere",
+            "loop.1: a gather at %index",
+            "index with a slice instead",
+        ),
+        "not-consecutive": (
+            "neighbouring iterations do not read or write neighbouring elements",
+            "loop.1: neighbouring iterations do not read neighbouring elements: a store to %p",
+            "transpose so that the inner loop runs along the minor dimension",
+        ),
+        "iterations-meet": ("an iteration may read or write what another one writes", "loop.1: %a and %b", "write to another array"),
+        "uniform-conditions": (
+            "several choices hold for the whole loop; LLVM makes loops without them, which are faster",
+            "loop.1: 3 choices",
+            _LLVM,
+        ),
+        "not-a-reduction": ("a variable that lives across iterations is not one associative combination", "loop.1: %phi", _LLVM),
+        "order-of-additions": (
+            "its sum must be added in the order of the program",
+            "loop.1: its sum must be added in the order of the program",
+            "nothing to do: another order rounds differently",
+        ),
+        "index-as-value": ("it computes with the number of the iteration in a type that is kept as a scalar", "loop.1: %index", _LLVM),
+        "no-vector-form": ("an instruction of it has no vector form here", "loop.1: @atan2f is called", _LLVM),
+        "function-has-branches": ("a function that it calls has branches or tables", "loop.1: one of @lgamma", _LLVM),
+        "branches": ("the kernel has branches that close no loop", "kernel: br i1 %c", _LLVM),
+        "choice-in-a-loop": ("an innermost loop of the kernel holds a choice, out of which LLVM may take it", "loop.1: a choice", _LLVM),
+        "uncounted-loop": ("the kernel has a loop that does not count", "loop.1: a loop that does not count", _LLVM),
+        "no-loop": ("the kernel has no loop that counts up by one", "kernel: no loop", "nothing to do: there is nothing to vectorise"),
+    }
+)
+KERNELS_LEFT_TO_LLVM = table(
+    {
+        "target-is-llvms": ("the width of a vector on this target is LLVM's to choose", "the width is LLVM's to choose (riscv64)", _LLVM),
+        "operands-overlap": ("its arrays share memory", "%update: its arrays share memory", _LLVM),
+        "tiny-kernel": ("it becomes part of the code that calls it", "%add: it becomes part of the code that calls it", "nothing to do"),
+        "little-code": (
+            "the program's loops are so short that LLVM's own vectoriser costs nothing",
+            "the program's loops are so short that LLVM's own vectoriser costs nothing (120 lines of 400)",
+            _LLVM,
+        ),
+    }
+)
+VECTORS = {**VECTORS_WRITTEN, **LOOPS_LEFT_TO_LLVM, **KERNELS_LEFT_TO_LLVM}
+
+_TARGET = "describe another CPU: XLA_EXPLORER_TARGET=x86-64-v4"
+VECTOR_WIDTH = table(
+    {
+        "no-vectors": (
+            "the CPU has no vector registers, so the code is scalar",
+            "generic has no vector registers, so the code is scalar",
+            _TARGET,
+        ),
+        "narrower-asked-for": (
+            "narrower vectors were asked for than the registers hold",
+            "vectors have 256 bits: asked for, though x86-64-v4 has registers of 512",
+            "leave prefer-256 out of XLA_EXPLORER_TARGET",
+        ),
+        "widest-registers": ("vectors fill the widest registers", "vectors have 256 bits, the widest registers of x86-64-v3", _TARGET),
+    }
+)
+
+NATIVE_CODE = table(
+    {
+        "no-library": ("code for this target calls no library", "%dot: code for riscv64 calls no library", _OWN_LOOP),
+        "type-differs": ("operand and product differ in type or shape", "%add is f64[8,8], the product f32[8,8]", "convert the operand"),
+        "not-in-registers": (
+            "the operation is not done in the registers of a tile",
+            "%sort (sort) is not done in the registers of a tile",
+            "nothing to do: it has a kernel of its own",
+        ),
+        "no-vectors": ("the target has no vector registers", "the target has no vector registers", _OWN_LOOP),
+        "type-without-tile": ("no tile of registers multiplies this type", "no register tile for s64", "convert to a type that has tiles"),
+        "irregular-strides": (
+            "the dimensions do not form matrices without a copy",
+            "the dimensions of %dot do not form matrices without a copy",
+            "transpose the operand so that dimensions of a kind stand together",
+        ),
+        "empty-dot": ("there is no multiply-add", "%dot has no multiply-add", "nothing to do: the result is zeros"),
+        "no-fused-multiply-add": ("the CPU has no fused multiply-add", "the target has no fused multiply-add", _OWN_LOOP),
+        "columns-not-contiguous": (
+            "too few rows to pay for transposing the right operand",
+            "%dot has too few rows to pay for transposing its right operand",
+            "store the right operand transposed",
+        ),
+        "dot-too-large": (
+            "a copy of the right operand would be too large",
+            "%dot would need 900 MiB for a copy of its right operand",
+            "split the dot",
+        ),
+        "no-grouped-product": (
+            "the CPU has no instruction for such groups",
+            "the CPU has no instruction for products of s8 and u8",
+            _OWN_LOOP,
+        ),
+        "product-too-thin": ("the product has too few rows or columns for groups", "%dot has 1 row", _OWN_LOOP),
+        "sequential-kernel": (
+            "the kernel is sequential code for a CPU",
+            "%sort: the kernel of sort is sequential code for a CPU",
+            "compile for the CPU",
+        ),
+        "opcode-not-emitted": (
+            "the opcode has no code here, so the evaluator computes it",
+            "%x: rng has no emitter yet",
+            "write it with other operations, or add an emitter (README, how to add an opcode)",
+        ),
+        "shape-not-emitted": ("the shape is not an array", "token[] is not an array", "nothing to do: the evaluator computes it"),
+        "bitcast-changes-width": ("a bitcast makes elements of another width", "%b makes f32[8] of f64[4]", "use bitcast-convert"),
+        "power-not-emitted": ("power of that type has no code yet", "%p: power of s4 has no emitter yet", "convert to s32 first"),
+        "reducer-not-emitted": (
+            "the reducer holds an opcode without code",
+            "%reduce calls %f, whose sort has no emitter",
+            "reduce by simpler operations",
+        ),
+        "variadic-reduce-inside-fusion": (
+            "a reduce of several arrays must be the root of its kernel",
+            "%argmax reduces several operands inside a fusion",
+            "nothing to do: it has a kernel of its own",
+        ),
+        "complex-not-emitted": (
+            "the opcode has no code for complex numbers yet",
+            "%a: erf of complex numbers has no emitter yet",
+            "split real and imag",
+        ),
+        "dilated-and-strided": ("the window dilates and strides at once", "a dilated input and a stride, or a wide dilation", _OWN_LOOP),
+        "grouped-convolution": ("the convolution works in groups", "%conv works in groups", _OWN_LOOP),
+        "no-window": ("the convolution has no spatial dimension", "%conv has no spatial dimension", "write it as a dot"),
+        "empty-convolution": ("there is no multiply-add", "%conv has no multiply-add", "nothing to do: the result is zeros"),
+        "features-not-contiguous": (
+            "the features do not lie in one piece",
+            "the output features of %conv are not contiguous",
+            "keep features as the minor dimension (b01f_01io->b01f)",
+        ),
+        "too-many-phases": (
+            "the outputs see too many different parts of the window",
+            "the outputs of %conv see too many different parts",
+            _OWN_LOOP,
+        ),
+        "convolution-too-large": ("the copies do not stay in the cache", "the copies of %conv do not stay in the cache", _OWN_LOOP),
+        "random-without-state": (
+            "the new state of the generator is not returned",
+            "%r gives its bits alone, without the new state",
+            "return the state",
+        ),
+        "random-element-type": ("random bits have no code for this type", "%r makes random s4", "make u32, and convert"),
+        "random-algorithm": (
+            "the generator's algorithm has no code",
+            "%r: rng_default with a state of u32[3]",
+            "use rng_philox or rng_three_fry",
+        ),
+        "row-too-long": ("rows are longer than the sort indexes", "%sort sorts rows of 5000000000 elements", "sort in parts"),
+        "no-blas-routine": ("BLAS or LAPACK has no routine for the types", "BLAS has no routine for s32, s32 -> s32", _OWN_LOOP),
+        "matrix-vector": (
+            "a matrix-vector product reads the matrix once in a loop",
+            "%dot is a matrix-vector product; a vectorised loop reads the matrix once",
+            "nothing to do: memory is the bound",
+        ),
+        "register-tile-faster": (
+            "our tile is estimated to be faster than the library",
+            "our tile of 6x2 accumulators is estimated at 9000 cycles, BLAS at 12000",
+            "nothing to do, or compile with another target",
+        ),
+        "dot-too-small": (
+            "a loop is cheaper than a call",
+            "4x4 by 4x4 is cheaper as a loop than as a library call",
+            "batch several small dots",
+        ),
+        "library-faster": (
+            "the library is estimated to be faster",
+            "BLAS is estimated at 9000 cycles, our tile of 6x2 accumulators at 12000",
+            "compile for a target without libraries to see our kernel",
+        ),
+        "library-only": (
+            "the library is called although a loop is estimated to be as fast",
+            "dpotrf is estimated at 9000 cycles, a loop at 8000",
+            "nothing to do: there is no such loop for the types",
+        ),
+        "no-register-tile": (
+            "the library serves it, register tiles do not",
+            "BLAS serves %dot, and register tiles do not",
+            "nothing to do",
+        ),
+        "no-fft-library": (
+            "no library that could be called has an FFT",
+            "no library that %fft could call has an FFT; our own stages are estimated at 90000 cycles",
+            "nothing to do: our own stages compute it",
+        ),
+        "dilated-or-reversed": ("the input is dilated or the window reversed", "%conv dilates its input or reverses its window", _OWN_LOOP),
+        "too-few-features": ("few features make a poor matrix", "3 input and 4 output features make a poor matrix", _OWN_LOOP),
+        "element-type-not-emitted": ("the element type has no native code yet", "f8e3m4 has no native code yet", "convert to f32 first"),
+        "shared-computation": (
+            "several callers share a computation",
+            "%f is called from several places",
+            "nothing to do: the evaluator runs the module",
+        ),
+        "several-devices": (
+            "the module runs on several devices",
+            "the module runs on 2 replicas of 1 partitions",
+            "run it with xe.evaluate_replicated",
+        ),
+        "shape-changes": (
+            "one device alone does not change the shape",
+            "%g changes shapes, which one device alone does not",
+            "run it on all devices",
+        ),
+        "other-devices": ("it names other devices", "%p sends between devices {0,1}", "run it on all devices"),
+    },
+    "layout-differs",
+    "dynamic-dimension",
+    "too-many-instructions",
+)
+
+CONSTANT_VALUES = table(
+    {
+        "elided-constant": (
+            "the text gives no values, so a counter's numbers stand for them",
+            "%constant (f32[8]) stands in the text without its values ({...}); a counter's numbers stand for them",
+            "print the module with its constants: XLA's flag --xla_dump_large_constants",
+        ),
+    }
+)

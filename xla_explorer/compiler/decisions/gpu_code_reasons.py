@@ -1,0 +1,162 @@
+"""Why an emitter would not write the kernel of an instruction for a GPU, and where its constants stay."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.decisions.reason_code import table
+
+_NEXT = "nothing to do: the next emitter writes it"
+_ALIGN = "pad the minor dimension to a multiple of 8 elements"
+_LARGER = "nothing to do for so small a product; batch several of them"
+
+LAUNCH = table(
+    {
+        "root-has-a-writer": ("the root has a writer of its own", "%sort: sort is written by its own writer", _NEXT),
+        # products
+        "no-dot": ("the kernel holds no product of the kind", "%add is not a dot", _NEXT),
+        "no-epilogue": (
+            "what follows the product cannot be done element by element",
+            "%r (reduce) cannot be done to an element of %dot at a time",
+            _NEXT,
+        ),
+        "type-not-of-tensor-cores": (
+            "tensor cores do not multiply these types",
+            "%dot: f64 x f64",
+            "convert to bf16 or f16, or compile with tf32",
+        ),
+        "type-not-tiled": ("tiles in shared memory do not hold these types", "%dot: no tiles of c64 x c64", _NEXT),
+        "result-not-row-major": ("the result is not row-major, or empty", "%dot is not row-major", "ask for a row-major result"),
+        "dot-is-no-matrix-product": (
+            "an operand has not one kept and one reduced dimension",
+            "%dot has 2 kept and 1 reduced dimensions",
+            "merge the dimensions by a reshape",
+        ),
+        "reduced-is-not-minor": (
+            "the reduced dimension is not contiguous",
+            "%dot: the reduced dimension of %rhs is not minor",
+            "transpose the operand",
+        ),
+        "minor-dimension-is-batch": (
+            "the batch dimension is contiguous",
+            "%dot: neither the kept nor the reduced dimension is minor",
+            "put batch first",
+        ),
+        "rows-not-aligned": ("rows do not begin at multiples of 16 bytes", "%dot: rows of 30 bytes are not aligned", _ALIGN),
+        "no-such-instruction": (
+            "the GPU lacks the instruction",
+            "wgmma is an instruction of sm_90a alone, not of sm_80",
+            "compile for a newer target",
+        ),
+        "matrix-is-small": ("the product does not fill a tile", "%dot: 4 x 4 x 4 does not fill a tile of 16 x 16", _LARGER),
+        "too-many-batch-dimensions": (
+            "a tensor map has five dimensions",
+            "%dot: a tensor map has five dimensions, 6 are needed",
+            "merge batch dimensions",
+        ),
+        "warps-are-faster": ("tiles of single warps are estimated to be faster", "%dot: 9.1 us by warp groups, 8.2 us by warps", _NEXT),
+        "neither-side-is-thin": ("both sides have many rows", "%dot: 64 and 64 rows, a skinny product has at most 8", _NEXT),
+        "short-sums": ("the sums are too short to share", "%dot sums 8 elements", _LARGER),
+        "no-minor-dimension": (
+            "neither dimension of the larger matrix is contiguous",
+            "%dot: neither dimension of the larger matrix is its minor one",
+            "transpose the operand",
+        ),
+        # convolutions
+        "empty-convolution": ("there is no multiplication", "%conv has no multiplication", "nothing to do: the result is zeros"),
+        "too-many-phases": (
+            "the outputs see too many different parts of the window",
+            "the outputs of %conv see too many different parts",
+            _NEXT,
+        ),
+        "not-depthwise": ("the features are not in groups of one", "%conv: its features are not in groups", _NEXT),
+        "loop-is-faster": ("a loop is estimated to be faster", "%conv: 9.1 us by tiles, 8.2 us by a loop", _NEXT),
+        # loops
+        "not-transposed": ("no minor dimension is transposed", "%fusion transposes no minor dimension", _NEXT),
+        "transposed-dimension-is-short": (
+            "a dimension does not fill a tile",
+            "%fusion: a dimension of 3 elements does not fill a tile",
+            _NEXT,
+        ),
+        "shared-memory": ("the tiles do not fit into shared memory", "%fusion: 90000 bytes of shared memory, 49152 are there", _NEXT),
+        "not-in-place": ("the kernel makes a new array", "%fusion makes a new array, it does not update one in place", _NEXT),
+        "rows-in-part": (
+            "parts of rows are updated from a place known at run time",
+            "%fusion updates parts of rows, from where is known at run time only",
+            "update whole rows",
+        ),
+        "no-copy": ("the kernel does not only move data", "%fusion does not only move data", _NEXT),
+        "one-element-a-thread": (
+            "elements cannot be loaded or stored several at a time",
+            "%fusion: its rows of 3 elements hold no vector",
+            _ALIGN,
+        ),
+        "results-of-different-shapes": (
+            "the results differ in dimensions or layout",
+            "%fusion has results of different dimensions or layouts",
+            _NEXT,
+        ),
+        "nothing-to-vectorise": ("there are too few elements", "%fusion has 3 elements", "nothing to do: one warp computes it"),
+        # operations
+        "element-type-not-emitted": ("the operation has no code for the type", "%c: cholesky of c64", "convert the operand"),
+        "no-operation": ("the opcode has no kernels of its own", "%add: add has no kernels of its own", _NEXT),
+        "record-too-large": ("records do not fit into shared memory", "%sort sorts records of 4096 bytes", "sort keys with indices"),
+        # reductions
+        "no-reduction": ("the kernel reduces nothing", "%fusion reduces nothing", _NEXT),
+        "reductions-of-different-shapes": (
+            "reductions differ in shape or dimensions",
+            "%a and %b reduce different shapes or dimensions",
+            _NEXT,
+        ),
+        "variadic-reduction-inside": (
+            "a reduction with several results is not the root",
+            "%r has several results and is not the root",
+            _NEXT,
+        ),
+        "reduction-is-short": ("one thread reduces so few elements", "%r combines at most 8 elements, one thread does it", _NEXT),
+        "layout-not-row-major": (
+            "the result is stored in another order",
+            "%r is stored in another order than it is computed in",
+            "ask for row-major",
+        ),
+        "root-of-another-shape": ("the root has other dimensions", "%r has neither the reduced nor the kept dimensions", _NEXT),
+        "read-in-two-ways": ("a value is read along different dimensions", "%x is read along different dimensions", _NEXT),
+        "reduction-read-transposed": ("a reduction is read in another order", "%r is read in another order than it is computed in", _NEXT),
+        "moves-a-result": ("values that depend on a reduction are moved", "%s (slice) moves values that depend on a reduction", _NEXT),
+        "opcode-not-emitted": ("the opcode has no elemental code", "%s: sort has no elemental emitter", _NEXT),
+        "reducer-not-known-associative": (
+            "the reducer is not known to give the same in any order",
+            "%r: %f is not known to give the same in any order, so one thread does a whole result",
+            "reduce by add, maximum, minimum, multiply, and, or",
+        ),
+        "columns-after-one-another": (
+            "a reduced column is not kept for a second pass",
+            "%f: values that depend on a reduced column are not kept for a second pass",
+            _NEXT,
+        ),
+        "no-scan": ("the kernel is not a scan", "%r is not a scan", _NEXT),
+        "library-not-called": (
+            "XLA would call a library, and a kernel of our own stands there",
+            "%dot: XLA would call a library for this dot; it is a kernel here: cuBLAS is not installed",
+            "install the library (xla-explorer doctor says how)",
+        ),
+    }
+)
+
+CONSTANT_MEMORY = table(
+    {
+        "constant-address-taken": (
+            "the address goes elsewhere than into loads",
+            "%k: its address goes elsewhere than into loads",
+            "nothing to do",
+        ),
+        "divergent-constant": (
+            "the lanes of a warp read different elements, which the bank serves in turn",
+            "%k: a warp read 32 elements at a time, served in turn",
+            "index the constant with values that all lanes share",
+        ),
+        "constant-bank-full": (
+            "the bank has no room left",
+            "%k: its 60000 bytes would make 90000 in all, of 65536",
+            "make the constant smaller",
+        ),
+    }
+)

@@ -1,0 +1,188 @@
+"""The kinds of decision: what each asks, what a yes says, with which codes it refuses, and whether a pass or code generation decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from xla_explorer.compiler.decisions import answer_reasons, code_reasons, fusion_reasons, gpu_code_reasons, pass_reasons, rewrite_reasons
+from xla_explorer.compiler.decisions.reason_code import ReasonCode, ReasonTable
+
+RULE = "rule"
+"""The kind that stands for all rewrite rules; each rule's name is a kind too."""
+CONSTANT_VALUES = "constant-values"
+"""Whether the values of a constant are known."""
+
+
+class DecisionKind(NamedTuple):
+    """One kind of decision.
+
+    Attributes
+    ----------
+    question : str
+        What is decided.
+    reasons : mapping of str to ReasonCode
+        The codes with which it is refused; of some kinds also what speaks for it. The codes of the user's overrides are those of any kind.
+    accepted : str
+        What a yes about one instruction says; `{0}` is its name.
+    accepted_pair : str
+        What a yes about two says.
+    by_code : bool
+        Whether code generation decides, after the last pass: such a decision cannot be forced or forbidden one by one.
+    """
+
+    question: str
+    reasons: ReasonTable
+    accepted: str = ""
+    accepted_pair: str = ""
+    by_code: bool = False
+
+
+_FUSION = fusion_reasons.TABLES
+_ONE_LAUNCH = "%{0} and %{1}, which do not need each other, are one kernel"
+KINDS: dict[str, DecisionKind] = {
+    "fusion": DecisionKind(
+        "`fusion` (CPU) and `priority-fusion` (GPU): may a producer be computed inside the kernel of its consumer?",
+        _FUSION["fusion"], "", "%{0} is computed inside the fusion of %{1}",
+    ),
+    "multi-output-fusion": DecisionKind(
+        "Do two loops over the same indices become one with both results?",
+        _FUSION["multi-output-fusion"], "", "%{0} and %{1} are one kernel with several results",
+    ),
+    "horizontal-loop-fusion": DecisionKind(
+        "Do two small independent loops share a launch?", _FUSION["horizontal-loop-fusion"], "", _ONE_LAUNCH
+    ),
+    "horizontal-input-fusion": DecisionKind(
+        "Do two small independent reductions share a launch?", _FUSION["horizontal-input-fusion"], "", _ONE_LAUNCH
+    ),
+    "dot-epilogue-fusion": DecisionKind(
+        "Is what follows a product done to its tiles before they are stored (CPU and GPU)?",
+        _FUSION["dot-epilogue-fusion"], "", "%{0} and what follows it, up to %{1}, are one kernel",
+    ),
+    "row-fusion": DecisionKind(
+        "Is a whole chain of row reductions one kernel?",
+        _FUSION["row-fusion"], "", "%{0} and what is done with its rows, up to %{1}, are one kernel",
+    ),
+    "fusion-wrapper": DecisionKind(
+        "Does what was left alone become a kernel of its own?", _FUSION["fusion-wrapper"], "%{0} has a kernel of its own"
+    ),
+    "layout": DecisionKind(
+        "Does an array that the caller wants in another layout have the bytes of the row-major one?",
+        pass_reasons.LAYOUT, "%{0} has the bytes of the row-major array",
+    ),
+    "reshape-is-bitcast": DecisionKind(
+        "Do the bytes of a reshape keep their order?", pass_reasons.RESHAPES, "%{0} keeps the order of the bytes"
+    ),
+    "share-buffer": DecisionKind(
+        "Do two values live in one buffer, without a copy?",
+        pass_reasons.SHARE_BUFFER, "%{0} stays in the buffer it is in, without a copy", "%{0} and %{1} share a buffer",
+    ),
+    "inlining": DecisionKind(
+        "Is what a call, a fusion or an asynchronous start names put in its place?",
+        pass_reasons.INLINING, "%{0}: what it calls is put in its place",
+    ),
+    "call-site-copies": DecisionKind(
+        "Does each caller get a computation of its own?", pass_reasons.CALL_SITES, "%{0} calls a copy of its own"
+    ),
+    "constant-folding": DecisionKind(
+        "Is an instruction of constants computed at compile time?", pass_reasons.CONSTANT_FOLDING, "%{0} is computed at compile time"
+    ),
+    "transpose-folding": DecisionKind(
+        "Does a dot read the operand of a transpose?",
+        pass_reasons.TRANSPOSE_FOLDING, "", "%{0} reads %{1} as it is before the transpose",
+    ),
+    "dot-merger": DecisionKind(
+        "Do two small dots that share an operand become one?", pass_reasons.DOT_MERGER, "", "%{0} and %{1} are one dot"
+    ),
+    "slice-hoister": DecisionKind(
+        "Is a slice taken of the operands instead of the result?", pass_reasons.SLICE_HOISTER, "", "%{0} is taken before %{1}"
+    ),
+    "reorder-convert-reduce-add": DecisionKind(
+        "Is a value converted before it is summed instead of after?", pass_reasons.CONVERTED_SUMS, "%{0} is done before the sum"
+    ),
+    "loop-hoisting": DecisionKind(
+        "Is an instruction computed once, before the loop?", pass_reasons.LOOPS, "%{0} is computed once, before the loop"
+    ),
+    "loop-removal": DecisionKind("Is a loop that runs once or never replaced by its body?", pass_reasons.LOOPS, "%{0} is no loop any more"),
+    "while_loop_unroller": DecisionKind("Is a loop repeated in the text of the program?", pass_reasons.LOOPS, "%{0} is unrolled"),
+    "double-buffer-loop-unrolling": DecisionKind("Are two steps of a loop one?", pass_reasons.LOOPS, "%{0} has two buffers for its state"),
+    "small-while-loop-hoisting": DecisionKind("Does a small loop become one kernel?", pass_reasons.LOOPS, "%{0} is one kernel"),
+    "conditional-to-select": DecisionKind("Are both branches computed, and one result chosen?", pass_reasons.LOOPS, "%{0} is a select"),
+    "branch-removal": DecisionKind("Does the branch that runs replace a conditional?", pass_reasons.LOOPS, "%{0} is its branch"),
+    "latency-hiding": DecisionKind(
+        "Does other work run between a start and its done?",
+        pass_reasons.LATENCY_HIDING, "", "other work is done between %{0} and %{1}",
+    ),
+    "stream-assignment": DecisionKind(
+        "Does asynchronous work get a stream of its own?", pass_reasons.STREAMS, "", "%{0} to %{1} run on a stream of their own"
+    ),
+    "library-call": DecisionKind(
+        "Does one of NVIDIA's libraries compute an instruction?", pass_reasons.LIBRARY_CALL, "%{0} is computed by a library"
+    ),
+    RULE: DecisionKind("Does a rewrite rule or an expander replace an instruction?", rewrite_reasons.REWRITES, "%{0} is replaced"),
+    "parallel": DecisionKind("Do several threads share the kernel?", code_reasons.PARALLEL, by_code=True),
+    "row-blocks": DecisionKind("Does a chain of kernels run block of rows by block of rows?", code_reasons.ROW_BLOCKS, by_code=True),
+    "loop-vectorization": DecisionKind(
+        "Are the loops of a kernel written with vectors, or left to LLVM?", code_reasons.VECTORS, by_code=True
+    ),
+    "vector-width": DecisionKind("How wide are the program's vectors?", code_reasons.VECTOR_WIDTH, by_code=True),
+    "native-code": DecisionKind(
+        "Does native code, a library or the evaluator compute an instruction?", code_reasons.NATIVE_CODE, by_code=True
+    ),
+    CONSTANT_VALUES: DecisionKind("Does the text give the values of a constant?", code_reasons.CONSTANT_VALUES, by_code=True),
+    "launch": DecisionKind("Which emitter writes a GPU kernel, for how many threads?", gpu_code_reasons.LAUNCH, by_code=True),
+    "math": DecisionKind("Which instructions compute a function of f32 on a GPU?", {}, by_code=True),
+    "constant-memory": DecisionKind(
+        "Does a constant live in the GPU's constant bank?",
+        gpu_code_reasons.CONSTANT_MEMORY, "", "%{0} is in the constant bank, where %{1} reads it", by_code=True,
+    ),
+}  # fmt: skip
+FUSION_KINDS = tuple(kind for kind in KINDS if kind in _FUSION and kind != "fusion-wrapper")
+"""Decisions that put two instructions into one kernel, `fusion` first. What the user wishes of `fusion` holds for each of them, so that no
+later pass undoes it."""
+KINDS_OF_CODE = frozenset([kind for kind, row in KINDS.items() if row.by_code])
+"""Kinds that code generation decides, after the last pass."""
+OF_ANY_KIND: ReasonTable = {**answer_reasons.USER, **answer_reasons.ANSWERS, **answer_reasons.WISHES}
+
+
+def reasons_of(kind: str) -> ReasonTable:
+    """The codes of a kind; those of rules for the name of a rule or of an expander."""
+    return KINDS[kind if kind in KINDS else RULE].reasons
+
+
+def meaning_of(kind: str, code: str) -> ReasonCode | None:
+    """What a code means where it is recorded of a decision of a kind; None for a code that is not registered."""
+    return reasons_of(kind).get(code) or OF_ANY_KIND.get(code)
+
+
+def accepted_sentence(kind: str, names: Sequence[str], facts: Mapping[str, Any]) -> str:
+    """What an accepted decision says, in one sentence. names: of its instructions, without %; facts: its numbers, as recorded.
+
+    A name that stands there twice is one subject: the value that the decision is about is what the instruction itself makes.
+    """
+    subjects = list(dict.fromkeys(names))
+    if not subjects:
+        return ""
+    row = KINDS.get(kind)
+    if kind == "launch" and "emitter" in facts:
+        sentence = "%{0} " + _launch(facts)
+    elif kind == "math" and "function" in facts:
+        sentence = "%{0}: " + _math(facts)
+    else:
+        plain = "all checks of {kind} hold for %" + " and %".join(subjects)
+        sentence = (row.accepted_pair if len(subjects) > 1 else row.accepted) or plain if row is not None else plain
+    return sentence.format(*subjects, kind=kind) + (" because the user forces it" if facts.get("forced-by-user") else "")
+
+
+def _launch(facts: Mapping[str, Any]) -> str:
+    """`is a tiled-convolution kernel: 98 blocks of 256 threads`."""
+    sizes = [facts.get("grid"), facts.get("block")]
+    if not all(isinstance(size, int) for size in sizes):
+        return f"is a {facts['emitter']} kernel"
+    blocks, threads = sizes
+    return f"is a {facts['emitter']} kernel: {blocks} block{'' if blocks == 1 else 's'} of {threads} threads"
+
+
+def _math(facts: Mapping[str, Any]) -> str:
+    """`tanh by ex2.approx.ftz.f32, rcp.approx.ftz.f32, within 3 ulps`."""
+    return f"{facts['function']} by {', '.join(facts['instructions'])}, within {facts['max_ulps']:g} ulps"

@@ -1,0 +1,74 @@
+"""`ReasonCode`: what a code means wherever it is recorded, how a recorded one reads, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class ReasonCode(NamedTuple):
+    """One code of the registry.
+
+    Attributes
+    ----------
+    sentence : str
+        What the code means, whatever it is about.
+    example : str
+        A message as a compile records it.
+    remedy : str
+        What to do to get the other answer, or what to look at.
+    """
+
+    sentence: str
+    example: str
+    remedy: str
+
+
+ReasonTable = Mapping[str, ReasonCode]
+
+COMMON: dict[str, ReasonCode] = {
+    code: ReasonCode(*texts)
+    for code, texts in {
+        "control-dependency": (
+            "its place in the order of execution is fixed",
+            "%add has control dependencies, which a fusion would lose",
+            "remove the control dependency from the program if the order does not matter",
+        ),
+        "dynamic-dimension": (
+            "sizes inside a kernel are fixed",
+            "%add has a dynamic dimension: f32[<=8]",
+            "compile for fixed sizes: pad the array, or keep one program a size",
+        ),
+        "layout-differs": (
+            "the array does not lie in memory in the order that is needed",
+            "%p has layout {0,1} outside and {1,0} inside",
+            "ask for the row-major layout, or transpose where the array is made",
+        ),
+        "no-elements": (
+            "an array is empty",
+            "%dot has an empty operand",
+            "nothing to do: an empty array takes no time",
+        ),
+        "shape-differs": (
+            "what would take the place has another shape",
+            "%copy is f32[8], %reshape is f32[4,2]",
+            "give both the same shape",
+        ),
+        "side-effect": (
+            "it must run exactly once, at its place",
+            "a branch of %conditional has side effects",
+            "move the side effect (infeed, outfeed, custom call) out",
+        ),
+        "too-many-instructions": (
+            "the program would grow beyond the limit",
+            "inlining every call, %call among them, would make 9,000,000 instructions of the program (limit 1,000,000)",
+            "call a computation fewer times, or make it smaller",
+        ),
+    }.items()
+}
+"""Codes that several kinds of decision share, with one meaning."""
+
+
+def table(rows: Mapping[str, tuple[str, str, str]], *common: str) -> dict[str, ReasonCode]:
+    """A table of its own rows and of shared codes."""
+    return {**{code: ReasonCode(*texts) for code, texts in rows.items()}, **{code: COMMON[code] for code in common}}

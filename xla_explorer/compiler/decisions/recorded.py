@@ -1,0 +1,39 @@
+"""From what is recorded to a `Decision`: the one place where an event, a reason and a list of checks become a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xla_explorer.compiler.decisions.kinds import accepted_sentence
+from xla_explorer.foundation.decision import Decision, each_once, verdict_of
+from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.reason import Check, Reason
+
+
+def decision(
+    kind: str,
+    accepted: bool,
+    subjects: tuple[int, ...],
+    names: tuple[str, ...],
+    reason: Reason | None,
+    facts: Mapping[str, Any] | None = None,
+    step: int | None = None,
+    checklist: tuple[Check, ...] = (),
+) -> Decision:
+    """The value. Its message is the reason's; without one, what a yes of the kind says."""
+    subjects, names = each_once(subjects, names)
+    facts = facts or {}
+    if reason is not None:
+        code, message, facts = reason.code, reason.message, {**facts, **reason.facts}
+    else:
+        code, message = "", accepted_sentence(kind, names, facts) if accepted else ""
+    return Decision(kind, verdict_of(accepted), subjects, names, code, message, facts, step, checklist)
+
+
+def decision_of(event: Event, step: int | None) -> Decision:
+    """A recorded decision or rewrite. step: the number of its pass."""
+    found = decision(event.by, event.acted, event.subjects, event.names, event.reason, event.facts, step, event.checklist)
+    if event.is_rewrite and event.acted and event.reason is None:
+        return found._replace(message=" becomes ".join([f"%{name}" for name in event.names[:2]]))
+    return found
