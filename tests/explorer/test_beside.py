@@ -50,7 +50,7 @@ def test_a_dump_compiled_again_has_decisions_and_says_what_xla_did(dump: Path) -
     said = {pair: session.beside.says(lineage, *[session.find(name) for name in pair]) for pair in (("n", "t"), ("d", "n"), ("x", "e"))}
     assert said["n", "t"] == "computes both in one kernel" and said["d", "n"] == "uses two kernels"
     assert said["x", "e"].startswith("not known")
-    rows = [row for row in session.explorer_source.decisions() if row.kind == "fusion" and row.consumer_name]
+    rows = [row for row in session.explorer_source.decisions() if row.kind == "fusion" and len(row.names) == 2]
     assert rows and all("XLA" in row.facts for row in rows)
     assert session.override(forbid=[("n", "t")]).beside is session.beside
 
