@@ -21,7 +21,7 @@ from xla_explorer.compiler.decisions.reason_code import ReasonTable
 PACKAGE = pathlib.Path(xla_explorer.__file__).parent
 RECORDING = (  # where reasons are made that a journal, an answer or a row of overrides may hold
     "compiler", "backends/gpu/emitters", "backends/gpu/gpu_program.py", "backends/llvm/target_machine.py", "backends/interpreter/whole_module.py",
-    "explorer/questions", "hlo/analysis",
+    "explorer/questions", "hlo/analysis/call_graph_size.py", "hlo/analysis/coalescing.py", "hlo/analysis/elided_constants.py",
 )  # fmt: skip
 ELSEWHERE = {  # reasons of checks and of tables of buffers, which no decision carries
     "compiler/rewriting/exactness.py", "compiler/buffers/checking.py", "compiler/buffers/assignment.py", "compiler/buffers/donation.py",
