@@ -44,7 +44,8 @@ class Explanation(Report):
         yield Listing("history", self.history, numbered=True)
         if self.decisions:
             reasons = [f"{row.code}: {row.message}" if row.code else row.message for row in self.decisions]
-            sentences = [f"{r.verdict}: {r.kind} of {' into '.join(r.about)}; {why}" for r, why in zip(self.decisions, reasons, strict=True)]
+            about = [f"{row.verdict}: {row.kind} of {' into '.join(row.about)}" for row in self.decisions]
+            sentences = [f"{what}; {why}" for what, why in zip(about, reasons, strict=True)]
             yield printed(Listing("decisions", sentences))
             yield drawn(self.records())
         for stage, lines in self.code.items():
