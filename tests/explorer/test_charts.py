@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
 import pytest
 
 import xla_explorer as xe
 
-altair = pytest.importorskip("altair", reason='needs the extra `charts`: pip install "xla-explorer[charts]"')
+if TYPE_CHECKING:
+    import altair  # not while tests are collected: it takes longer than all of its tests
+pytestmark = pytest.mark.skipif(find_spec("altair") is None, reason='needs the extra `charts`: pip install "xla-explorer[charts]"')
 
 TEXT = """HloModule m
 ENTRY e {

@@ -16,8 +16,9 @@ from jax import lax
 _RNG = np.random.default_rng(7)
 
 
-def _array(*sizes: int, kind: str = "float32") -> Any:
-    return jnp.asarray(_RNG.standard_normal(sizes), kind)
+def _array(*sizes: int) -> Any:
+    """Of numpy, as the other arguments: JAX would compile a program for each while tests are collected."""
+    return _RNG.standard_normal(sizes).astype(np.float32)
 
 
 PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {}
@@ -34,11 +35,11 @@ def program(*arguments: Any) -> Any:
 
 
 def dense_parameters(*sizes: int) -> list[dict[str, Any]]:
-    return [{"w": _array(a, b) / np.sqrt(a), "b": _array(b) * 0.1} for a, b in pairwise(sizes)]
+    return [{"w": _array(a, b) / np.float32(np.sqrt(a)), "b": _array(b) * 0.1} for a, b in pairwise(sizes)]
 
 
 MLP = dense_parameters(8, 16, 4)
-X, LABELS = _array(6, 8), jnp.asarray([0, 1, 2, 3, 1, 0])
+X, LABELS = _array(6, 8), np.asarray([0, 1, 2, 3, 1, 0], np.int32)
 
 
 @program(MLP, X)
@@ -60,7 +61,7 @@ def sgd_step(layers: Any, x: Any, labels: Any) -> Any:
     return jax.tree_util.tree_map(lambda p, g: p - 0.1 * g, layers, gradients)
 
 
-@program(MLP, jax.tree_util.tree_map(jnp.zeros_like, MLP), jax.tree_util.tree_map(jnp.zeros_like, MLP), X, LABELS)
+@program(MLP, jax.tree_util.tree_map(np.zeros_like, MLP), jax.tree_util.tree_map(np.zeros_like, MLP), X, LABELS)
 def adam_step(layers: Any, first: Any, second: Any, x: Any, labels: Any) -> Any:
     gradients = jax.grad(cross_entropy)(layers, x, labels)
     first = jax.tree_util.tree_map(lambda m, g: 0.9 * m + 0.1 * g, first, gradients)
@@ -144,17 +145,17 @@ def scan_gradient(x: Any, w: Any, u: Any) -> Any:
     return jax.grad(loss, argnums=(0, 1))(w, u)
 
 
-@program(jnp.float32(2.0))
+@program(np.float32(2.0))
 def newton_while(a: Any) -> Any:
     return lax.while_loop(lambda s: jnp.abs(s * s - a) > 1e-6, lambda s: 0.5 * (s + a / s), a)
 
 
-@program(jnp.int32(10))
+@program(np.int32(10))
 def fibonacci_fori(n: Any) -> Any:
     return lax.fori_loop(0, n, lambda _, s: (s[1], s[0] + s[1]), (0, 1))
 
 
-@program(jnp.float32(-1.5), _array(4))
+@program(np.float32(-1.5), _array(4))
 def branches(p: Any, x: Any) -> Any:
     return lax.cond(p > 0, lambda x: x * 2, lambda x: jnp.sin(x), x), lax.switch(1, [jnp.cos, jnp.exp, jnp.abs], x)
 
@@ -165,7 +166,7 @@ def cholesky_solve(a: Any) -> Any:
     return jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(spd), True), a)
 
 
-@program(_array(4, 4) + 4 * jnp.eye(4), _array(4, 2))
+@program(_array(4, 4) + 4 * np.eye(4, dtype=np.float32), _array(4, 2))
 def linear_solve(a: Any, b: Any) -> Any:
     return jnp.linalg.solve(a, b), jnp.linalg.det(a), jnp.linalg.inv(a)
 
@@ -223,12 +224,12 @@ def cumulative(x: Any) -> Any:
     return jnp.cumsum(x, 1), jnp.cumprod(x, 0), lax.cummax(x, axis=1), lax.associative_scan(jnp.logaddexp, x, axis=1)
 
 
-@program(_array(10, 4), jnp.asarray([[1, 3], [9, 0]]))
+@program(_array(10, 4), np.asarray([[1, 3], [9, 0]], np.int32))
 def embedding(table: Any, ids: Any) -> Any:
     return table[ids], table.at[ids].add(1.0), jax.grad(lambda t: (t[ids] ** 2).sum())(table)
 
 
-@program(_array(6, 3), jnp.asarray([0, 1, 0, 2, 2, 1]))
+@program(_array(6, 3), np.asarray([0, 1, 0, 2, 2, 1], np.int32))
 def segments(x: Any, ids: Any) -> Any:
     return jax.ops.segment_sum(x, ids, 3), jnp.zeros((3, 3)).at[ids].max(x)
 
@@ -261,7 +262,7 @@ def mixed_precision(x: Any, w: Any) -> Any:
     return jnp.dot(x, w, preferred_element_type=jnp.float32), x @ w
 
 
-@program(jnp.arange(24, dtype=jnp.int32).reshape(4, 6), jnp.uint32(5))
+@program(np.arange(24, dtype=np.int32).reshape(4, 6), np.uint32(5))
 def integers(x: Any, s: Any) -> Any:
     return x // 5, x % 7, x << 2, lax.population_count(x), (x.astype(jnp.uint32) ^ s), jnp.bitwise_not(x)
 
