@@ -9,6 +9,7 @@ from typing import Any
 
 import xla_explorer as xe
 import xla_explorer.hlo
+from xla_explorer.explorer.code.llvm_views import Llvm
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 
@@ -25,8 +26,11 @@ def lines() -> Iterator[str]:
         yield f"xe.charts.{name}{_signature(getattr(xe.charts, name))}"
     yield from (f"xe.errors.{name}" for name in xe.errors.__all__)
     yield from _members("Session", xe.Session)
-    yield from _members("session.passes", type(xe.optimize("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }", "dce").passes))
-    yield from _members("session.passes[k]", type(xe.optimize("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }", "dce").passes[0]))
+    trace = xe.optimize("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }", "dce")
+    yield from _members("session.llvm", Llvm)
+    yield from _members("session.passes", type(trace.passes))
+    yield from _members("session.passes[k]", type(trace.passes[0]))
+    yield from _members("trace", type(trace))
 
 
 def _members(title: str, cls: type) -> Iterator[str]:

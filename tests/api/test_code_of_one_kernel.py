@@ -6,6 +6,7 @@ import graphviz
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.sessions.compilation import program_steps
 
 TEXT = """HloModule m
 
@@ -21,7 +22,7 @@ ENTRY e {
 @pytest.mark.parametrize("optimized", [False, True])
 def test_the_llvm_ir_of_one_kernel(optimized: bool) -> None:
     session = xe.compile(TEXT, threads=1)
-    step = next(s for s in session.program_steps if getattr(s, "function", ""))
+    step = next(s for s in program_steps(session) if getattr(s, "function", ""))
     whole, alone = str(session.llvm_ir(optimized)), str(session.llvm_ir(optimized, kernel=step.name))
     assert alone.startswith("define ") and f"@{step.function}(" in alone.replace('"', "") and alone.rstrip().endswith("}")
     assert len(alone) < len(whole)

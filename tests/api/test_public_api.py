@@ -43,6 +43,10 @@ def test_the_face_stays_small() -> None:
     assert len(set(xe.__all__) - {"__version__", "backends", "load_ipython_extension"}) <= 38
 
 
+def test_a_session_stays_small() -> None:
+    assert len([line for line in lines() if line.startswith("Session.")]) <= 34
+
+
 def test_old_names_warn_and_are_not_listed() -> None:
     for name, (_, _, new) in xe._OLD.items():
         assert name not in xe.__all__ and name not in dir(xe)

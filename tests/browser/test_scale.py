@@ -157,7 +157,7 @@ def test_a_hundred_thousand_instructions_open(browser: Any, tmp_path: Path) -> N
 
 def test_an_export_of_a_thousand_instructions_is_small() -> None:
     session = xe.compile(dag_text(1_000, 5), verify=False)
-    assert len(session.trace.steps) >= 30
-    size = len(export_page(session.explorer_source).encode())
-    print(f"export: {size / 1e6:.2f} MB, {len(session.trace.steps)} passes")
+    assert len(session.passes.record.steps) >= 30
+    size = len(export_page(session._explorer_source_()).encode())
+    print(f"export: {size / 1e6:.2f} MB, {len(session.passes.record.steps)} passes")
     assert size < 5_000_000

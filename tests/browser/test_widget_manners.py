@@ -110,7 +110,7 @@ def test_an_export_says_what_it_left_out(browser: Any, big: Any, big_page: Path)
     name = [i.name for i in big.module.entry.instructions.values() if i.opcode.name == "dot"][100]
     _select(page, name)
     page.wait_for_function("document.querySelector('.xe-history')?.textContent.length > 3")
-    assert f'left out of this page for its size: session.history("%{name}")' in page.locator(".xe-history").inner_text()
+    assert f'left out of this page for its size: session.passes.history("%{name}")' in page.locator(".xe-history").inner_text()
     page.close()
 
 

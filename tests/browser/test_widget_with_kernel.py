@@ -11,6 +11,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.browser.live_page import open_live
+from xla_explorer.explorer.sessions.compilation import program_steps
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
@@ -97,8 +98,8 @@ class Live:
 def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: Any, tmp_path: Path, scheme: str) -> None:
     widget = xe.explore(session)
     live = Live(browser, widget, tmp_path, scheme)
-    accepted = next(d for d in session.explorer_source.decisions() if d.verdict == "accepted" and d.names[0] == "broadcast.1")
-    live.page.evaluate(f"document.querySelector('.xe').explorer.showDecision({session.explorer_source.decisions().index(accepted)}, true)")
+    accepted = next(d for d in session._explorer_source_().decisions() if d.verdict == "accepted" and d.names[0] == "broadcast.1")
+    live.page.evaluate(f"document.querySelector('.xe').explorer.showDecision({session._explorer_source_().decisions().index(accepted)}, true)")
     live.wait(".xe-why .xe-act", "forbid it and compare").click()
     live.wait(".xe-compared")
     rows = {row.split("\t")[0]: row.split("\t")[1:] for row in live.page.locator(".xe-compared tbody tr").all_inner_texts()}
@@ -108,7 +109,7 @@ def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: An
     assert live.page.locator(".xe-compare", has_text="keep apart %broadcast.1 → %multiply").count() == 1
     assert "forbidden-by-user" in live.page.locator(".xe-compare").inner_text()
     live.keep(f"comparison_{scheme}")
-    assert len(widget.source.session.program_steps) == 7
+    assert len(program_steps(widget.source.session)) == 7
     live.press("d")  # the new compile is what is shown: its decisions say who forbade it
     assert "forbidden-by-user" in live.page.locator(".xe-decisions").inner_text()
     live.page.locator(".xe-tabs button[data-tab=compare]").click()
@@ -131,7 +132,7 @@ def test_a_fusion_that_cannot_be_forced_says_why(browser: Any, session: Any, tmp
 
 def test_stepping_inside_a_pass(browser: Any, session: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
-    step = next(s.index for s in session.explorer_source.steps() if s.rewrites)
+    step = next(s.index for s in session._explorer_source_().steps() if s.rewrites)
     live.page.evaluate(f"document.querySelector('.xe').explorer.go({step})")
     live.press(".")
     live.wait(f".xe-rewrite[data-drawn='{step} 0']")
@@ -253,16 +254,16 @@ def test_the_graph_in_the_users_own_colours(browser: Any, session: Any, tmp_path
     assert "elementwise" in live.page.locator(".xe-legend").inner_text()
     assert live.page.locator(".xe-node.heat").count() == 0
     live.close()
-    named = session.explorer_source.reports.column({"o": 3.0, "%ex": 1})
-    assert named.values == {session.find("o"): 3.0, session.find("ex"): 1.0}
+    named = session._explorer_source_().reports.column({"o": 3.0, "%ex": 1})
+    assert named.values == {session.passes.find("o"): 3.0, session.passes.find("ex"): 1.0}
     with pytest.raises(ValueError, match="none of this session's"):
-        session.explorer_source.reports.column(session.last_profile["median_us"][:2])
+        session._explorer_source_().reports.column(session.last_profile["median_us"][:2])
 
 
 def test_all_paths_between_two_instructions(browser: Any, session: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(session, step=0), tmp_path)
     for name in ("m", "d"):
-        live.page.evaluate(f"document.querySelector('.xe').explorer.select({session.find(name)}, 'graph')")
+        live.page.evaluate(f"document.querySelector('.xe').explorer.select({session.passes.find(name)}, 'graph')")
         live.press("p")
     live.page.wait_for_function("document.querySelector('.xe-count').textContent.includes('all paths')")
     names = set(live.page.locator(".xe-graph .xe-canvas text.n").all_text_contents())

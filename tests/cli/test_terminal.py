@@ -93,12 +93,12 @@ RESULTS = {
     "session": lambda s: s, "module": lambda s: s.module, "source": lambda s: s.source, "computation": lambda s: s.source.entry,
     "instruction": lambda s: s.source.entry.root, "decisions": lambda s: s.decisions(), "rules": lambda s: s.decisions("rule"),
     "explanation": lambda s: s.explain("z"), "answer": lambda s: s.why_not("fusion", "y", "z"),
-    "applicable": lambda s: s.applicable("z"), "provenance": lambda s: s.provenance, "history": lambda s: s.history("z"),
+    "applicable": lambda s: s.passes.applicable("z"), "provenance": lambda s: s.provenance(), "history": lambda s: s.passes.history("z"),
     "side_by_side": lambda s: s.side_by_side("llvm-ir-optimized"), "annotated": lambda s: s.annotate(measure=False),
-    "buffers": lambda s: s.buffers, "graph": lambda s: s.graph(), "trace": lambda s: s.trace, "pass": lambda s: s.trace.steps[0],
-    "frame": lambda s: s.trace.to_frame(), "journal": lambda s: s.trace.journal, "events": lambda s: s.trace.journal.events,
-    "signature": lambda s: s.signature, "difference": lambda s: xe.structural_diff(s.source, s.module),
-    "text_diff": lambda s: s.trace.text_diff(-1), "fusions": lambda s: xe.compare_fusions(s.source, policies=("time", "xla")),
+    "buffers": lambda s: s.buffers(), "graph": lambda s: s.graph(), "trace": lambda s: xe.optimize(s.source), "pass": lambda s: s.passes.record.steps[0],
+    "frame": lambda s: s.passes.to_frame(), "journal": lambda s: s.passes.journal, "events": lambda s: s.passes.journal.events,
+    "signature": lambda s: s.signature, "difference": lambda s: xe.compare.structure(s.source, s.module),
+    "text_diff": lambda s: s.passes[-1].text_diff(), "fusions": lambda s: xe.compare.fusions(s.source, policies=("time", "xla")),
     "aot": lambda s: xe.aot(s.source, prefix="m"), "bisection": lambda s: s.bisect(), "profile": lambda _: own().profile(repeats=1),
     "compare": lambda s: own().compare(s, np.zeros(64, np.float32), repeats=1), "override": lambda s: s.override(forbid=[("y", "z")]).overrides,
 }  # fmt: skip
@@ -115,5 +115,5 @@ def test_a_page_shows_what_reorders_lines(session: xe.Session) -> None:
 
     page = session.to_html()
     assert harmful(page) == []
-    data = json.dumps(unpacked(packed(build_payload(session.explorer_source, complete=True))), ensure_ascii=False)
+    data = json.dumps(unpacked(packed(build_payload(session._explorer_source_(), complete=True))), ensure_ascii=False)
     assert "\u202e" not in data and "\\u202etxt" in data

@@ -6,6 +6,7 @@ import pandas
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.sessions.compilation import program_steps
 
 TEXT = """HloModule m
 ENTRY e {
@@ -33,7 +34,7 @@ def test_a_line_belongs_to_the_kernels_that_compute_it_not_to_those_that_read_it
 
 
 def test_shares_come_from_the_last_profile(session: xe.Session) -> None:
-    names = [step.name for step in session.program_steps]
+    names = [step.name for step in program_steps(session)]
     rows = [{"kernel": "(whole program)", "median_us": 10.0}, *[{"kernel": f"%{n}", "median_us": 3.0 + k} for k, n in enumerate(names)]]
     session.last_profile = pandas.DataFrame(rows)
     listing = session.annotate(measure=False)

@@ -46,11 +46,11 @@ def dump(tmp_path: Path) -> Path:
 def test_a_dump_compiled_again_has_decisions_and_says_what_xla_did(dump: Path) -> None:
     session = xe.load(dump).compile(threads=1)
     assert len(session.decisions("fusion")) > 0 and session.beside is not None
-    lineage = session.trace.lineage
-    said = {pair: session.beside.says(lineage, *[session.find(name) for name in pair]) for pair in (("n", "t"), ("d", "n"), ("x", "e"))}
+    lineage = session.passes.lineage
+    said = {pair: session.beside.says(lineage, *[session.passes.find(name) for name in pair]) for pair in (("n", "t"), ("d", "n"), ("x", "e"))}
     assert said["n", "t"] == "computes both in one kernel" and said["d", "n"] == "uses two kernels"
     assert said["x", "e"].startswith("not known")
-    rows = [row for row in session.explorer_source.decisions() if row.kind == "fusion" and len(row.names) == 2]
+    rows = [row for row in session._explorer_source_().decisions() if row.kind == "fusion" and len(row.names) == 2]
     assert rows and all("XLA" in row.facts for row in rows)
     assert session.override(forbid=[("n", "t")]).beside is session.beside
 
@@ -62,5 +62,5 @@ def test_a_dump_without_a_result_is_compiled_all_the_same(dump: Path) -> None:
 
 
 def test_the_dump_itself_says_where_decisions_are(dump: Path) -> None:
-    reports = xe.load(dump).session().explorer_source.reports
+    reports = xe.load(dump).session()._explorer_source_().reports
     assert "XLA dumps no decisions" in reports.no_decisions() and ".compile()" in reports.no_decisions()

@@ -201,11 +201,11 @@ def test_a_later_pass_that_repairs_the_value_hides_nothing() -> None:
 
 def test_values_are_checked_after_every_pass_on_request() -> None:
     assert xe.compile(TEXT, backend="interpreter", check_values=(X, Y)).error is None
-    with pytest.raises(xe.CompileFailedError) as caught:
+    with pytest.raises(xe.errors.CompileFailedError) as caught:
         xe.compile(TEXT, backend="interpreter", passes=_pipeline(FoldsWrongly()), check_values=True)
     problem = caught.value.session.error
     assert isinstance(problem, ValuesDifferError) and problem.pass_name == "folds-wrongly" and problem.error > 0.01
-    assert [s.name for s in caught.value.session.trace.steps][-1] == "folds-wrongly"
+    assert [s.name for s in caught.value.session.passes.record.steps][-1] == "folds-wrongly"
 
 
 def test_a_pass_that_leaves_what_cannot_be_evaluated_is_found() -> None:

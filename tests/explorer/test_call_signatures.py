@@ -10,7 +10,7 @@ import xla_explorer as xe
 def test_each_kind_of_change_has_its_place() -> None:
     params = {"w": np.ones((4, 5), np.float32), "b": np.ones(5, np.float32)}
     other = {"w": np.ones((4, 6), np.float32), "b": np.ones(5, np.float64)}
-    found = xe.diff_signatures((params, 1.0), (other, np.float32(1)))
+    found = xe.compare.signatures((params, 1.0), (other, np.float32(1)))
     rows = {(c.place, c.what): (c.first, c.second) for c in found.changes}
     assert rows["args[0]['w']", "shape"] == ("(4, 5)", "(4, 6)")
     assert rows["args[0]['b']", "element type"] == ("float32", "float64")
@@ -19,14 +19,14 @@ def test_each_kind_of_change_has_its_place() -> None:
 
 
 def test_values_count_for_static_arguments_only() -> None:
-    assert not xe.diff_signatures((np.zeros(3), 2), (np.ones(3), 5))
-    (change,) = xe.diff_signatures((np.zeros(3), 2), (np.ones(3), 5), static=(1,)).changes
+    assert not xe.compare.signatures((np.zeros(3), 2), (np.ones(3), 5))
+    (change,) = xe.compare.signatures((np.zeros(3), 2), (np.ones(3), 5), static=(1,)).changes
     assert change == ("args[1]", "value", "2", "5")
-    (change,) = xe.diff_signatures(((), {"n": 2}), ((), {"n": 3}), static=("n",)).changes
+    (change,) = xe.compare.signatures(((), {"n": 2}), ((), {"n": 3}), static=("n",)).changes
     assert change.place == "n"
 
 
 def test_structure() -> None:
-    found = xe.diff_signatures(([np.zeros(2)],), ([np.zeros(2), np.zeros(2)],))
+    found = xe.compare.signatures(([np.zeros(2)],), ([np.zeros(2), np.zeros(2)],))
     assert [(c.place, c.what, c.first) for c in found.changes] == [("args[0][1]", "structure", "absent")]
-    assert "no compile is needed" in str(xe.diff_signatures({"x": 1}, {"x": 2}))
+    assert "no compile is needed" in str(xe.compare.signatures({"x": 1}, {"x": 2}))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.sessions.compilation import program_steps
 
 if TYPE_CHECKING:
     import altair  # not while tests are collected: it takes longer than all of its tests
@@ -28,15 +29,15 @@ def points(chart: altair.LayerChart) -> list[dict[str, object]]:
 
 def test_the_roofline_has_a_point_for_each_kernel() -> None:
     session = xe.compile(TEXT)
-    chart = xe.roofline_chart(session.profile(repeats=3))
-    assert {row["kernel"] for row in points(chart)} == {f"%{s.name}" for s in session.program_steps}
+    chart = xe.charts.roofline(session.profile(repeats=3))
+    assert {row["kernel"] for row in points(chart)} == {f"%{s.name}" for s in program_steps(session)}
     assert all(row["GFLOP/s"] > 0 for row in points(chart)) and "GFLOP/s" in chart.to_json()
     with pytest.raises(xe.XlaExplorerError, match="no kernel"):
-        xe.roofline_chart(session.profile(repeats=1).iloc[:1])
+        xe.charts.roofline(session.profile(repeats=1).iloc[:1])
 
 
 def test_predicted_and_memory() -> None:
     session = xe.compile(TEXT)
-    rows = points(xe.predicted_chart(session, session.profile(repeats=3)))
-    assert len(rows) == len(session.program_steps) and all(row["predicted us"] > 0 for row in rows)
-    assert "live_bytes" in xe.memory_chart(session).to_json()
+    rows = points(xe.charts.predicted(session, session.profile(repeats=3)))
+    assert len(rows) == len(program_steps(session)) and all(row["predicted us"] > 0 for row in rows)
+    assert "live_bytes" in xe.charts.memory(session).to_json()

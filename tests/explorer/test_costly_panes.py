@@ -15,7 +15,7 @@ def _chain(count: int) -> str:
 
 
 def _ptx(session: xe.Session, live: bool) -> dict[str, object]:
-    panes = build_payload(session.explorer_source, complete=True, live=live)["panes"]
+    panes = build_payload(session._explorer_source_(), complete=True, live=live)["panes"]
     return dict(next(pane for pane in panes if pane["name"] == "ptx"))
 
 
@@ -23,8 +23,8 @@ def test_ptx_of_a_module_that_is_not_small_waits_until_it_is_asked_for(monkeypat
     monkeypatch.setattr(code_panes, "SMALL_FOR_PTX", 8)
     session = xe.compile(_chain(9), threads=1)
     saved = _ptx(session, live=False)
-    assert not session.has_gpu and "session.ptx() makes it" in str(saved["lines"])
-    assert _ptx(session, live=True)["lines"] is None and not session.has_gpu
+    assert not session.gpu_sessions and "session.ptx() makes it" in str(saved["lines"])
+    assert _ptx(session, live=True)["lines"] is None and not session.gpu_sessions
     session.ptx()
     assert ".visible .entry" in str(_ptx(session, live=False)["lines"])
 

@@ -92,11 +92,11 @@ def test_decisions_about_one_instruction_and_after_the_passes_read_well() -> Non
     text = str(session.explain(fusion))
     assert f"refused: parallel of %{fusion}; " in text and "into %;" not in text
     assert f"after the passes: parallel %{fusion} refused" in text and "step 0, input" not in text
-    assert session.history(fusion)[-1].startswith("after the passes"), session.history(fusion)
+    assert session.passes.history(fusion)[-1].startswith("after the passes"), session.passes.history(fusion)
 
 
 def test_history_and_explanation(softmax: Session) -> None:
-    lines = softmax.history("%scaled")
+    lines = softmax.passes.history("%scaled")
     assert lines[0] == "%scaled as written" and any("replaced it by %x" in line for line in lines)
     text = str(softmax.explain("%e"))
     assert "model.py:8" in text and "exponential" in text and "history" in text and "decisions" in text
@@ -212,20 +212,20 @@ def test_wishes_that_were_not_granted_say_why(softmax: Session) -> None:
     refused = [r for r in softmax.decisions("fusion").to_dict("records") if r["verdict"] == "refused"]
     legality = next(r for r in refused if r["code"] in ("reduce-is-root-only", "producer-is-library-call"))
     other = softmax.override(fuse=[legality["subjects"]])
-    wish, = other.overrides
+    wish, = other.overrides()
     assert not wish.granted and wish.reason is not None and wish.reason.code == legality["code"]
     assert "1 of 1 wishes not granted" in repr(other) and legality["code"] in str(other.compare(softmax))
     accepted = next(r for r in softmax.decisions("fusion").to_dict("records") if r["verdict"] == "accepted" and len(r["subjects"]) == 2)
     apart = softmax.override(forbid=[accepted["subjects"]])
-    assert [w.granted for w in apart.overrides] == [True] and apart.overrides.refused == [] and "wishes" not in repr(apart)
+    assert [w.granted for w in apart.overrides()] == [True] and apart.overrides().refused == [] and "wishes" not in repr(apart)
     again = apart.override(fuse=[legality["subjects"]])
-    assert [(w.wish, w.granted) for w in again.overrides] == [("forbid", True), ("force", False)]
+    assert [(w.wish, w.granted) for w in again.overrides()] == [("forbid", True), ("force", False)]
 
 
 def test_steps_are_the_numbers_of_passes(softmax: Session) -> None:
     row = softmax.decisions("fusion").to_dict("records")[0]
     assert softmax.passes[row["step"]].name == row["pass"] == "fusion"
-    assert any(f"pass {row['step']}, fusion" in line for line in softmax.history(row["subjects"][1]))
+    assert any(f"pass {row['step']}, fusion" in line for line in softmax.passes.history(row["subjects"][1]))
 
 
 @pytest.mark.parametrize(
@@ -256,5 +256,5 @@ def test_one_kernel_is_no_kernels() -> None:
 
 
 def test_views_show_an_instruction_once_where_a_decision_is_about_it_alone(softmax: Session) -> None:
-    rows = [row for row in softmax.explorer_source.decisions() if row.kind == "share-buffer"]
+    rows = [row for row in softmax._explorer_source_().decisions() if row.kind == "share-buffer"]
     assert rows and not [row for row in rows if len(set(row.names)) != len(row.names)]

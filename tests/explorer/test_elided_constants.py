@@ -82,8 +82,8 @@ def test_the_session_tells_it_too() -> None:
     rows = session.decisions("constant-values").to_dict("records")
     assert [(row["verdict"], row["code"], row["subjects"]) for row in rows] == [("refused", "elided-constant", ("%c",))]
     assert "elided-constant" in str(session.explain("%c"))
-    assert any(sentence.startswith("as written: ") for sentence in session.history("%c"))
-    assert [row.code for row in session.explorer_source.decisions(0)] == ["elided-constant"]
+    assert any(sentence.startswith("as written: ") for sentence in session.passes.history("%c"))
+    assert [row.code for row in session._explorer_source_().decisions(0)] == ["elided-constant"]
 
 
 def test_known_values_warn_nobody() -> None:

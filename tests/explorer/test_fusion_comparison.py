@@ -38,5 +38,5 @@ def test_a_forbidden_fusion_is_the_difference_and_says_why() -> None:
 @pytest.mark.jax
 def test_beside_real_xla() -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")
-    found = xe.compare_fusions(CHAIN)
+    found = xe.compare.fusions(CHAIN)
     assert {(e.producer, e.consumer): e.right for e in found.edges}["a", "b"] == "fused"

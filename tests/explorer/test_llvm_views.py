@@ -22,8 +22,8 @@ def session() -> xe.Session:
 
 
 def test_passes_that_changed_a_kernel_have_diffs(session: xe.Session) -> None:
-    kernel = session.kernels.kernel[0]
-    frame = session.llvm_passes(kernel)
+    kernel = session.kernels().kernel[0]
+    frame = session.llvm.passes(kernel)
     vectorized = frame[frame["pass"] == "LoopVectorizePass"]
     assert len(vectorized) == 1
     row = vectorized.iloc[0]
@@ -31,16 +31,16 @@ def test_passes_that_changed_a_kernel_have_diffs(session: xe.Session) -> None:
     assert "!dbg" not in row["diff"]
     assert {"ir", "machine"} == set(frame["level"])
     assert (frame["added"] + frame["removed"] > 0).all()
-    assert set(session.llvm_passes(kernel, machine_passes=False)["level"]) == {"ir"}
+    assert set(session.llvm.passes(kernel, machine_passes=False)["level"]) == {"ir"}
 
 
 def test_unknown_kernels_are_named(session: xe.Session) -> None:
     with pytest.raises(xe.XlaExplorerError, match="no kernel is called nothing"):
-        session.llvm_passes("nothing")
+        session.llvm.passes("nothing")
 
 
 def test_remarks_have_instruction_and_line(session: xe.Session) -> None:
-    frame = session.remarks()
+    frame = session.llvm.remarks()
     passed = frame[(frame["kind"] == "passed") & (frame["pass"] == "loop-vectorize")]
     assert passed["message"].str.contains("vectorized loop").any()
     assert passed["instruction"].str.startswith("%").all()
@@ -49,7 +49,7 @@ def test_remarks_have_instruction_and_line(session: xe.Session) -> None:
 
 @pytest.mark.skipif(shutil.which("llvm-mca") is None, reason="llvm-mca is not installed")
 def test_loops_have_cycles(session: xe.Session) -> None:
-    frame = session.inner_loops()
+    frame = session.llvm.inner_loops()
     assert len(frame) >= 1
     row = frame.iloc[0]
     assert row["cycles"] >= row["instructions"] / 12 and row["ipc"] > 0
@@ -60,14 +60,14 @@ def test_loops_have_cycles(session: xe.Session) -> None:
 def test_without_llvm_mca_it_says_so(session: xe.Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(xe.XlaExplorerError, match="llvm-mca is not installed"):
-        session.inner_loops()
+        session.llvm.inner_loops()
 
 
 def test_the_passes_of_a_gpu_kernel_are_those_of_nvptx() -> None:
     session = xe.compile(MODULE, backend="gpu")
-    frame = session.llvm_passes(session.kernels.kernel[0])
+    frame = session.llvm.passes(session.kernels().kernel[0])
     assert any(name.startswith("NVPTX") for name in frame["pass"]) and set(frame["level"]) == {"ir", "machine"}
-    assert list(session.explorer_source.reports.llvm_kernels()) == [session.kernels.kernel[0].lstrip("%")]
+    assert list(session._explorer_source_().reports.llvm_kernels()) == [session.kernels().kernel[0].lstrip("%")]
 
 
 TWO = """HloModule two
@@ -94,4 +94,4 @@ def test_explain_optimises_the_kernel_in_question_alone(monkeypatch: pytest.Monk
 
 def test_other_backends_are_refused() -> None:
     with pytest.raises(xe.XlaExplorerError, match="for the backends cpu, gpu"):
-        xe.compile(MODULE, backend="interpreter").remarks()
+        xe.compile(MODULE, backend="interpreter").llvm.remarks()

@@ -11,7 +11,7 @@ from tests.support.malformed_modules import MALFORMED
 @pytest.mark.parametrize("kind", MALFORMED)
 def test_one_caret_and_a_next_step(kind: str) -> None:
     text, word = MALFORMED[kind]
-    with pytest.raises(xe.HloParseError) as caught:
+    with pytest.raises(xe.errors.HloParseError) as caught:
         xe.compile(text)
     shown = str(caught.value)
     assert word in shown and "hint: " in shown

@@ -17,10 +17,10 @@ EXPLORER = Path(xe.__file__).parent
 
 
 def test_every_face_of_step_k_shows_the_same_title(softmax: Session) -> None:
-    source = softmax.explorer_source
+    source = softmax._explorer_source_()
     rows, frame = source.steps(), softmax.passes.to_frame()
     decided = softmax.decisions()
-    assert len(rows) == len(softmax.passes) == len(frame) == len(softmax.trace.steps) + 1
+    assert len(rows) == len(softmax.passes) == len(frame) == len(softmax.passes.record.steps) + 1
     for k, p in enumerate(softmax.passes):
         assert p.number == rows[k].index == frame["step"][k] == k
         assert p.name == rows[k].name == frame["pass"][k]
@@ -60,8 +60,10 @@ def test_a_pass_answers_for_itself(softmax: Session) -> None:
 def test_old_calls_keep_their_meaning_and_warn(softmax: Session, ask: str) -> None:
     p = softmax.passes.named("algsimp")
     assert p.step is not None
-    with pytest.warns(DeprecationWarning, match=r"use passes\[k\]") as told:
-        found = getattr(softmax.trace, ask)(p.step.index)
+    with pytest.warns(DeprecationWarning, match=r"use session\.passes"):
+        old = softmax.trace
+    with pytest.warns(DeprecationWarning, match=r"passes\[k\]") as told:
+        found = getattr(old, ask)(p.step.index)
     assert told[0].filename == __file__
     new = {"at": lambda: p.module.to_text(), "before": lambda: p.before.to_text(), "diff": lambda: p.diff,
            "text_diff": p.text_diff, "graph": lambda: p.graph().to_svg()}[ask]()  # fmt: skip

@@ -58,7 +58,7 @@ SCRIPTS = {
         "plugin": "from xla_explorer.plugin import Journal; Journal().save('j.jsonl'); Journal.load('j.jsonl')",
         "passes": "xe.passes()",
         "optimize": "xe.optimize(TEXT)",
-        "PassPipeline": "assert isinstance(xe.compile(TEXT).pipeline, xe.PassPipeline)",
+        "PassPipeline": "assert isinstance(xe.compile(TEXT).passes.pipeline, xe.PassPipeline)",
         "register_pass": "assert callable(xe.register_pass)",
         "__version__": "xe.__version__",
         "backends": "xe.backends",

@@ -12,6 +12,7 @@ import xla_explorer as xe
 from xla_explorer.explorer.measures.profiling import COLUMNS
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.arguments import largest_error
+from xla_explorer.explorer.sessions.compilation import program_steps
 
 X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
 TO_HOST = 'HloModule h\nENTRY e {\n  x = c64[8,16] parameter(0)\n  ROOT y = c64[8,16] custom-call(x), custom_call_target="MoveToHost"\n}'
@@ -19,7 +20,7 @@ TO_HOST = 'HloModule h\nENTRY e {\n  x = c64[8,16] parameter(0)\n  ROOT y = c64[
 
 def test_profile_has_a_row_for_the_program_and_each_kernel(softmax: Session) -> None:
     frame = softmax.profile(X, repeats=4)
-    assert list(frame.columns) == COLUMNS and len(frame) == len(softmax.program_steps) + 1
+    assert list(frame.columns) == COLUMNS and len(frame) == len(program_steps(softmax)) + 1
     whole = frame.iloc[0]
     assert whole["kernel"] == "(whole program)" and whole["n"] == 4 and whole["median_us"] > 0
     measurable = frame[frame["median_us"] >= 0.2]  # shorter than the counter can tell: no share of the roof
@@ -48,7 +49,7 @@ def test_what_runs_on_the_evaluator_is_marked_everywhere() -> None:
     session = xe.compile(TO_HOST)
     x = np.ones((8, 16), np.complex64)
     np.testing.assert_array_equal(session(x), x)
-    assert "on the evaluator" in repr(session) and "evaluator" in set(session.kernels["runs_on"])
+    assert "on the evaluator" in repr(session) and "evaluator" in set(session.kernels()["runs_on"])
     row = session.decisions("native-code").iloc[0]
     assert row["verdict"] == "refused" and row["code"] and row["subjects"] == ("%y",)
     assert "evaluator (not compiled)" in set(session.profile(x, repeats=2)["runs_on"])
@@ -56,7 +57,7 @@ def test_what_runs_on_the_evaluator_is_marked_everywhere() -> None:
 
 
 def test_buffers(softmax: Session) -> None:
-    report = softmax.buffers
+    report = softmax.buffers()
     frame = report.to_frame()
     assert report.peak_bytes > 0 and {"parameter", "output", "arena"} <= set(frame["kind"])
     assert report.chart().svg.startswith("<svg") and "arena" in repr(report)
@@ -65,7 +66,7 @@ def test_buffers(softmax: Session) -> None:
     reason = report.why_not_shared(arena[0], "x")
     assert reason is not None and reason.code and reason.message
     with pytest.raises(xe.XlaExplorerError, match="assigned no buffers"):
-        _ = xe.compile(softmax.source, backend="interpreter").buffers
+        _ = xe.compile(softmax.source, backend="interpreter").buffers()
 
 
 def test_time_and_compare(softmax: Session) -> None:
@@ -135,13 +136,13 @@ def test_what_is_no_module_is_a_type_error() -> None:
 
 
 def test_buffers_by_program_point_and_at_the_peak(softmax: Session) -> None:
-    frame = softmax.buffers.by_program_point()
+    frame = softmax.buffers().by_program_point()
     assert list(frame.columns) == ["position", "instruction", "opcode", "live_bytes", "share", "line"]
-    peak = softmax.buffers.at_peak()
-    assert frame["live_bytes"].max() == softmax.buffers.assignment.arena_lower_bound == peak.bytes and frame["share"].max() == 1.0
+    peak = softmax.buffers().at_peak()
+    assert frame["live_bytes"].max() == softmax.buffers().assignment.arena_lower_bound == peak.bytes and frame["share"].max() == 1.0
     assert peak.instruction and peak.line and peak.holders and peak.holders[0][3].startswith(("<hlo>:", "model.py:"))
     assert f"%{peak.instruction}" in str(peak) and "text/html" in peak._repr_mimebundle_()
-    assert not len(softmax.buffers.aliases())
+    assert not len(softmax.buffers().aliases())
 
 
 def test_a_given_away_argument_becomes_the_result() -> None:
@@ -158,7 +159,7 @@ ENTRY e {
     a = np.arange(8, dtype=np.float32)
     np.testing.assert_array_equal(kept(a, u), want)
     np.testing.assert_array_equal(a, np.arange(8))
-    assert kept.buffers.aliases()["code"].tolist() == ["parameters-are-kept"] and given.buffers.aliases()["shared"].all()
+    assert kept.buffers().aliases()["code"].tolist() == ["parameters-are-kept"] and given.buffers().aliases()["shared"].all()
     result = given(a, u)
     assert result is a
     np.testing.assert_array_equal(a, want)

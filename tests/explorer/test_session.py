@@ -8,6 +8,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.arguments import ArgumentError
+from xla_explorer.explorer.sessions.compilation import program_steps
 
 
 def _softmax(x: np.ndarray) -> np.ndarray:
@@ -106,7 +107,7 @@ def test_wrong_arguments_name_both_sides(softmax: Session, arguments: tuple[obje
 
 
 def test_artifacts(softmax: Session) -> None:
-    assert {"hlo", "hlo-optimized", "llvm-ir", "llvm-ir-optimized", "assembly"} <= set(softmax.stages)
+    assert {"hlo", "hlo-optimized", "llvm-ir", "llvm-ir-optimized", "assembly"} <= set(softmax.stages())
     assert "define" in softmax.llvm_ir() and "define" in softmax.llvm_ir(optimized=False)
     assert softmax.stage("llvm-ir").text == softmax.llvm_ir(optimized=False)
     assert len(softmax.assembly().splitlines()) > 20
@@ -119,8 +120,8 @@ def test_artifacts(softmax: Session) -> None:
 def test_ptx_of_the_same_source(softmax: Session) -> None:
     text = softmax.ptx()
     assert ".version" in text and ".entry" in text
-    assert softmax.gpu.backend == "gpu"
-    np.testing.assert_allclose(softmax.gpu(X), softmax(X), rtol=1e-5)
+    assert softmax.gpu().backend == "gpu"
+    np.testing.assert_allclose(softmax.gpu()(X), softmax(X), rtol=1e-5)
 
 
 def test_long_code_shows_itself_capped(softmax: Session) -> None:
@@ -130,16 +131,16 @@ def test_long_code_shows_itself_capped(softmax: Session) -> None:
 
 
 def test_kernels_say_where_they_run(softmax: Session) -> None:
-    frame = softmax.kernels
+    frame = softmax.kernels()
     assert list(frame.columns) == ["kernel", "opcode", "runs_on", "code", "reason", "line", "instruction"]
-    assert set(frame["runs_on"]) <= {"kernel", "library", "copy", "evaluator"} and len(frame) == len(softmax.program_steps)
+    assert set(frame["runs_on"]) <= {"kernel", "library", "copy", "evaluator"} and len(frame) == len(program_steps(softmax))
 
 
 def test_source_lines_by_metadata_then_by_text(softmax: Session) -> None:
-    assert softmax.source_line("%e") == "model.py:8"
-    assert softmax.source_line("sum") == "<hlo>:26"
-    fusion = next(s for s in softmax.program_steps if s.opcode == "fusion")
-    assert softmax.source_line(fusion.instruction)
+    assert softmax.explain("%e").line == "model.py:8"
+    assert softmax.explain("sum").line == "<hlo>:26"
+    fusion = next(s for s in program_steps(softmax) if s.opcode == "fusion")
+    assert softmax.explain(fusion.instruction).line
 
 
 def test_shown_as_text_and_html(softmax: Session) -> None:
@@ -155,13 +156,13 @@ def test_a_failed_pass_keeps_everything_before(monkeypatch: pytest.MonkeyPatch, 
         raise RuntimeError("no fusion today")
 
     monkeypatch.setattr(InstructionFusion, "run", fail)
-    with pytest.raises(xe.CompileFailedError, match="no fusion today") as caught:
+    with pytest.raises(xe.errors.CompileFailedError, match="no fusion today") as caught:
         xe.compile(softmax.source)
     session = caught.value.session
-    assert session.trace.steps[-1].name == "fusion" and session.trace.steps[-1].error
-    assert session.trace.at(0).instruction_count() > 0 and "FAILED" in repr(session)
+    assert session.passes[-1].name == "fusion" and session.passes[-1].error
+    assert session.passes[1].module.instruction_count() > 0 and "FAILED" in repr(session)
     assert "no fusion today" in session._repr_mimebundle_()["text/html"]
-    with pytest.raises(xe.CompileFailedError):
+    with pytest.raises(xe.errors.CompileFailedError):
         session(X)
     kept = xe.compile(softmax.source, keep_errors=True)
     assert kept.error is not None and kept.graph().to_svg().startswith("<svg")

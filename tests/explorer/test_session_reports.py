@@ -27,7 +27,7 @@ ENTRY e {
 
 def test_a_rewrite_is_done_again_alone() -> None:
     session = xe.compile(SMALL)
-    source = session.explorer_source
+    source = session._explorer_source_()
     step = next(s.index for s in source.steps() if s.rewrites)
     rows = source.rewrites(step)
     names = [row.rule for row in rows if row.verdict == "accepted"]
@@ -112,23 +112,23 @@ ENTRY e {{
   ROOT r = f32[4] add(w, v), metadata={{source_file="{file}" source_line=6}}
 }}"""
     session = xe.compile(text)
-    pane = session.explorer_source.panes()[0]
+    pane = session._explorer_source_().panes()[0]
     assert pane.name == "source" and pane.producer == "model.py" and str(tmp_path) not in pane.producer + pane.note
     lines = {line.text: {line.instruction, *line.also} for line in pane.lines if line.instruction is not None}
     assert lines == {
-        "    w = v * 2": {session.find("twos"), session.find("w")},
-        "    return w + v": {session.find("r")},
+        "    w = v * 2": {session.passes.find("twos"), session.passes.find("w")},
+        "    return w + v": {session.passes.find("r")},
     }
     gone = xe.compile(text.replace(str(file), str(tmp_path / "missing.py")))
-    assert gone.explorer_source.panes()[0].lines[0].text.startswith("HloModule")  # what was given, where the file is not here
+    assert gone._explorer_source_().panes()[0].lines[0].text.startswith("HloModule")  # what was given, where the file is not here
 
 
 def test_the_picture_between_two_instructions() -> None:
     session = xe.compile(SMALL)
-    reports = session.explorer_source.reports
-    names = {node.name for node in reports.picture_between(0, session.find("a"), session.find("t")).nodes}
+    reports = session._explorer_source_().reports
+    names = {node.name for node in reports.picture_between(0, session.passes.find("a"), session.passes.find("t")).nodes}
     assert names == {"a", "m", "t"}
-    assert {node.name for node in reports.picture_between(0, session.find("t"), session.find("a")).nodes} == names
+    assert {node.name for node in reports.picture_between(0, session.passes.find("t"), session.passes.find("a")).nodes} == names
 
 
 ROWS = """HloModule rows
@@ -147,10 +147,10 @@ ENTRY e {
 
 def test_lines_of_ptx_are_counted_on_the_emulator() -> None:
     session = xe.compile(ROWS)
-    reports = session.explorer_source.reports
+    reports = session._explorer_source_().reports
     assert not reports.ptx_counted()
     rows = reports.ptx_counts()
-    lines = session.gpu.stage("ptx").text.splitlines()
+    lines = session.gpu().stage("ptx").text.splitlines()
     assert rows and all(row.warps > 0 and 0 < row.share <= 1 for row in rows)
     assert any("ex2" in lines[row.line - 1] or "fma" in lines[row.line - 1] for row in rows)
     assert reports.ptx_counted() and session.last_emulation is not None
@@ -159,13 +159,13 @@ def test_lines_of_ptx_are_counted_on_the_emulator() -> None:
 def test_what_would_take_long_on_the_emulator_says_so_first() -> None:
     session = xe.compile(ROWS.replace("16", "1600").replace("8", "8000"))
     with pytest.raises(ValueError, match=r"about \d+ s on the emulator: run session.emulation"):
-        session.explorer_source.reports.ptx_counts()
+        session._explorer_source_().reports.ptx_counts()
 
 
 def test_codes_of_decisions_come_with_what_they_mean() -> None:
     from xla_explorer.explorer.page.payload import build_payload
 
-    payload = build_payload(xe.compile(ROWS).explorer_source)
+    payload = build_payload(xe.compile(ROWS)._explorer_source_())
     assert "reduce-is-root-only" in payload["reasons"]
     assert all(" " in sentence for sentence in payload["reasons"].values())
 
@@ -180,7 +180,7 @@ def test_one_kernel_side_by_side() -> None:
 
 def test_a_what_if_has_its_measures_with_units_and_its_decisions_as_data() -> None:
     session = xe.compile("HloModule m\nENTRY e { x = f32[64] parameter(0)  n = f32[64] negate(x)  ROOT a = f32[64] abs(n) }")
-    _, table = session.explorer_source.reports.variant([], [("n", "a")])
+    _, table = session._explorer_source_().reports.variant([], [("n", "a")])
     rows = {row.what: row for row in table.rows}
     assert [row.what for row in table.rows][:3] == ["kernels", "bytes read and written (estimate)", "predicted time, cost model"]
     assert rows["median time"].unit == "us" and rows["median time"].less_is_better and rows["median time"].spread == max(rows["iqr time"][3:5])

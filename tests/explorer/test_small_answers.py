@@ -9,6 +9,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.sessions import progress
+from xla_explorer.explorer.sessions.compilation import program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.rounds import rounds
 
@@ -30,19 +31,18 @@ def session() -> xe.Session:
 
 def test_instructions_name_themselves(session: xe.Session) -> None:
     t, r = [i for i in session.source.instructions() if i.name in ("t", "r")]
-    assert session.find(t) == session.find("%t") == session.find(t.id) == session.find(np.int64(t.id))
+    assert session.passes.find(t) == session.passes.find("%t") == session.passes.find(t.id) == session.passes.find(np.int64(t.id))
     assert str(session.why_not("fusion", t, r)) == str(session.why_not("fusion", "t", "%r")) == str(session.why_not("fusion", t.id, r.id))
-    assert session.history(t) == session.history("%t")
+    assert session.passes.history(t) == session.passes.history("%t")
     for wrong in (1.5, None, True, ["t"]):
         with pytest.raises(XlaExplorerError, match="named by its name"):
-            session.find(wrong)
+            session.passes.find(wrong)
 
 
-def test_what_is_not_there_is_no_attribute() -> None:
+def test_what_is_not_there_is_said() -> None:
     session = xe.compile(TEXT, backend="interpreter")
-    assert not hasattr(session, "buffers")
     with pytest.raises(XlaExplorerError, match="assigned no buffers"):
-        _ = session.buffers
+        _ = session.buffers()
 
 
 def test_no_passes_is_a_pipeline() -> None:
@@ -58,7 +58,7 @@ def test_an_empty_table_says_why(session: xe.Session) -> None:
 
 def test_the_gpu_has_the_checklist_of_its_own_policy() -> None:
     def places(one: xe.Session) -> set[str]:
-        rows = [row for row in one.explorer_source.decisions() if row.kind == "fusion"]
+        rows = [row for row in one._explorer_source_().decisions() if row.kind == "fusion"]
         assert rows and all(row.checklist for row in rows)
         return {check.place.split(":")[0] for row in rows for check in row.checklist}
 
@@ -119,7 +119,7 @@ def test_equal_kernels_all_have_their_code() -> None:
     text += "".join(f"  {'ROOT ' if k == 3 else ''}d{k} = f32[64,64] {product.format(f'd{k - 1}' if k > 1 else 'a')}\n" for k in (1, 2, 3)) + "}\n"
     for backend, stages in (("cpu", ("llvm-ir-optimized", "ptx")), ("gpu", ("ptx",))):
         session = xe.compile(text, backend=backend)
-        assert len({step.function for step in session.program_steps}) == 1
+        assert len({step.function for step in program_steps(session)}) == 1
         first, *others = session.side_by_side(*stages).kernels
         assert all(len(lines) > 20 for lines in first.code.values())
         assert all(other.code == first.code for other in others)

@@ -28,7 +28,7 @@ ENTRY main {
 
 
 def test_each_instruction_is_on_one_list() -> None:
-    found = xe.structural_diff(OLD, NEW)
+    found = xe.compare.structure(OLD, NEW)
     rows = {(row.left, row.right): row for row in found.rows}
     assert rows["%d", "%dot.3"].status == "changed" and "rhs_contracting_dims" in rows["%d", "%dot.3"].what
     assert rows["%two", "%c"].what == "value: 2 -> 3"
@@ -40,13 +40,13 @@ def test_each_instruction_is_on_one_list() -> None:
 
 
 def test_a_module_differs_from_itself_in_nothing() -> None:
-    found = xe.structural_diff(OLD, OLD)
+    found = xe.compare.structure(OLD, OLD)
     assert found.same and "only" not in str(found)
 
 
 def test_what_went_into_a_fusion_has_moved() -> None:
     session = xe.compile(OLD, verify=False)
-    found = xe.structural_diff(session.source, session.module, by_name=True)
+    found = xe.compare.structure(session.source, session.module, by_name=True)
     moved = [row for row in found.rows if "computation: entry -> fusion" in row.what]
     assert moved, str(found)
 
@@ -65,7 +65,7 @@ def test_parameters_of_reducers_follow_what_reads_them() -> None:
         head = "".join(reducer(*one) for one in reducers)
         return f"HloModule m\n{head}ENTRY e {{ x = f32[8] parameter(0)\n z = f32[] constant(0)\n{calls}\n{root} }}\n"
 
-    found = xe.structural_diff(module(("max", "maximum")), module(("sum", "add"), ("max", "maximum")))
+    found = xe.compare.structure(module(("max", "maximum")), module(("sum", "add"), ("max", "maximum")))
     pairs = {row.left: row.right for row in found.rows if row.left}
     assert pairs["%max.a"] == "%max.a" and pairs["%max.b"] == "%max.b"
     assert not [row for row in found.rows if row.status == "changed" and "max" in row.left]

@@ -11,32 +11,32 @@ import xla_explorer as xe
 from tests.support.corpora import SHARED
 from xla_explorer.explorer.page.payload import build_payload, unpacked
 from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.sessions.compilation import program_steps
 
 WORKLOADS = SHARED / "perf" / "dev" / "workloads"
 
 
 def test_trace_by_step(softmax: Session) -> None:
-    trace = softmax.trace
-    index = trace.step("algsimp").index
-    assert trace.at(index).to_text() != trace.before(index).to_text()
-    assert trace.diff(index).removed and trace.text_diff(index).startswith("---")
-    frame = trace.to_frame()
-    assert len(frame) == len(trace) and frame["changed"].any()
-    assert trace.graph(index).to_svg().startswith("<svg")
-    assert "text/html" in trace._repr_mimebundle_()
+    p = softmax.passes.named("algsimp")
+    assert p.module.to_text() != p.before.to_text()
+    assert p.diff.removed and p.text_diff().startswith("---")
+    frame = softmax.passes.to_frame()
+    assert len(frame) == len(softmax.passes) and frame["changed"].any()
+    assert p.graph().to_svg().startswith("<svg")
+    assert "text/html" in softmax.passes._repr_mimebundle_()
 
 
 def test_optimize_without_a_backend(softmax: Session) -> None:
     trace = xe.optimize(softmax.source, "algsimp,cse,dce")
     assert [s.name for s in trace.steps] == ["algsimp", "cse", "dce"]
-    assert trace.changed and trace.diff(0).removed
+    assert trace.passes.changed and trace.passes[1].diff.removed
     assert softmax.source.instruction_count() == 19
-    assert trace.explorer_source.steps()[0].name == "as written"
+    assert trace._explorer_source_().steps()[0].name == "as written"
 
 
 def test_graph_of_anything_without_dot(softmax: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", "")
-    for thing in (softmax, softmax.trace, softmax.source, softmax.source.entry, softmax.source.to_text()):
+    for thing in (softmax, softmax.source, softmax.source.entry, softmax.source.to_text()):
         graph = xe.graph(thing)
         assert graph.to_svg().startswith("<svg") and graph.to_svg(engine="dot").startswith("<svg")
         assert graph.to_dot().startswith("digraph")
@@ -89,9 +89,9 @@ ENTRY e { x = f32[4] parameter(0)
 
 def test_the_explorer_reads_a_session(softmax: Session) -> None:
     softmax.profile(repeats=2)
-    source = softmax.explorer_source
+    source = softmax._explorer_source_()
     payload = build_payload(source)
-    assert payload["complete"] and len(payload["steps"]) == len(softmax.trace) + 1
+    assert payload["complete"] and len(payload["steps"]) == len(softmax.passes)
     assert {pane["name"] for pane in payload["panes"]} >= {"source", "hlo", "llvm-ir", "llvm-ir-optimized", "assembly", "ptx"}
     for row in source.steps():
         assert source.text(row.index) and source.picture(row.index).nodes
@@ -107,7 +107,7 @@ def test_the_explorer_reads_a_session(softmax: Session) -> None:
 
 def test_side_by_side(softmax: Session) -> None:
     found = softmax.side_by_side()
-    assert found.stages == ["llvm-ir-optimized", "ptx"] and len(found.kernels) == len(softmax.program_steps)
+    assert found.stages == ["llvm-ir-optimized", "ptx"] and len(found.kernels) == len(program_steps(softmax))
     assert any(kernel.code["llvm-ir-optimized"] for kernel in found.kernels) and any(kernel.code["ptx"] for kernel in found.kernels)
     assert "<table" in found._repr_mimebundle_()["text/html"]
 
@@ -119,7 +119,7 @@ def test_stepping_a_large_module_is_fast() -> None:
     if not path.exists():
         pytest.skip("the reference workloads are not beside the checkout")
     trace = xe.optimize(xe.load(path), verify=False)
-    source = trace.explorer_source
+    source = trace._explorer_source_()
     source.steps()
     seconds = []
     for step in source.steps():

@@ -50,7 +50,7 @@ def test_a_backend_that_names_no_options_judges_them_itself() -> None:
 
 @pytest.mark.parametrize("ask", ["at", "before", "diff", "text_diff"])
 def test_a_step_that_did_not_run(session: xe.Session, ask: str) -> None:
-    last = len(session.trace.steps) - 1
+    last = len(session.passes.record.steps) - 1
     with pytest.raises(UnknownStepError, match=rf"no step 999(.|\n)*0 to {last}"):
         getattr(session.trace, ask)(999)
     with pytest.raises(UnknownStepError, match=r"trace.step\('algsimp'\).index"):
@@ -64,7 +64,7 @@ def test_a_picture_of_a_step_that_did_not_run(session: xe.Session) -> None:
 
 def test_a_pass_that_did_not_run(session: xe.Session) -> None:
     with pytest.raises(UnknownStepError, match=r"ran 0 times(.|\n)*dce"):
-        session.trace.step("nope")
+        session.passes.named("nope")
 
 
 def test_a_stage_that_is_not_there(session: xe.Session) -> None:
@@ -119,7 +119,7 @@ def test_a_damaged_gzip_file(tmp_path: Path) -> None:
 
 
 def test_two_modules_in_one_text() -> None:
-    with pytest.raises(xe.HloParseError, match="a second module begins") as caught:
+    with pytest.raises(xe.errors.HloParseError, match="a second module begins") as caught:
         xe.parse_hlo(TEXT + "\n" + TEXT)
     assert (caught.value.lineno, caught.value.offset) == (7, 1)
 

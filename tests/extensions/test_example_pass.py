@@ -44,15 +44,15 @@ def test_the_pass_runs_by_name_and_decides_with_reasons() -> None:
     trace = xe.optimize(xe.parse_hlo(TEXT), "negate-to-subtract,dce", verify=True)
     opcodes = [i.opcode.name for i in trace.module.entry.post_order()]
     assert "subtract" in opcodes and opcodes.count("negate") == 1
-    decisions = {e.names[0]: e.reason.code if e.reason else None for e in trace.journal.events if e.by == "negate-to-subtract" and e.is_decision}
+    decisions = {e.names[0]: e.reason.code if e.reason else None for e in trace.passes.journal.events if e.by == "negate-to-subtract" and e.is_decision}
     assert decisions == {"a": None, "b": "not-an-integer"}
 
 
 @pytest.mark.usefixtures("installed")
 def test_its_option_parses() -> None:
     trace = xe.optimize(xe.parse_hlo(TEXT), "negate-to-subtract{max_elements=3}")
-    assert not trace.changed
-    assert "too-large" in [e.reason.code for e in trace.journal.events if e.reason]
+    assert not trace.passes.changed
+    assert "too-large" in [e.reason.code for e in trace.passes.journal.events if e.reason]
 
 
 def test_without_it_the_name_is_unknown() -> None:

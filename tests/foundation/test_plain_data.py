@@ -75,10 +75,10 @@ def test_a_module_travels_with_ids_and_lines() -> None:
 
 
 def test_errors_travel_with_their_places() -> None:
-    with pytest.raises(xe.HloParseError) as caught:
+    with pytest.raises(xe.errors.HloParseError) as caught:
         xe.parse_hlo("HloModule m\nENTRY e { x = f99[8] parameter(0) }")
     found = there_and_back(caught.value)
-    assert type(found) is xe.HloParseError and str(found) == str(caught.value) and found.lineno == caught.value.lineno
+    assert type(found) is xe.errors.HloParseError and str(found) == str(caught.value) and found.lineno == caught.value.lineno
     plain = there_and_back(XlaExplorerError("what", "next"))
     assert (plain.message, plain.hint, str(plain)) == ("what", "next", "what\n  hint: next")
     assert there_and_back(ZeroDivisionError("x")).args == ("x",)

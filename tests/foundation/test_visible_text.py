@@ -52,7 +52,7 @@ def test_errors_show_no_control_characters() -> None:
     ],
 )
 def test_parse_errors_show_no_control_characters(text: str) -> None:
-    with pytest.raises(xe.HloParseError) as caught:
+    with pytest.raises(xe.errors.HloParseError) as caught:
         xe.parse_hlo(text)
     assert is_harmless(str(caught.value))
     assert is_harmless("".join(traceback.format_exception_only(caught.value)))
@@ -67,7 +67,7 @@ def test_a_stablehlo_error_shows_no_control_characters() -> None:
 
 def test_a_violation_shows_no_control_characters_and_the_right_line() -> None:
     text = f'ENTRY e {{\n p = f32[2] parameter(0), metadata={{op_name="{HOSTILE}\x0c\x85"}}\n ROOT wrong = f32[3] negate(p)\n}}'
-    with pytest.raises(xe.HloVerifyError) as caught:
+    with pytest.raises(xe.errors.HloVerifyError) as caught:
         xe.verify(xe.parse_hlo(text))
     assert is_harmless(str(caught.value))
     assert "ROOT wrong" in str(caught.value)

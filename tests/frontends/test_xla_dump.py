@@ -81,14 +81,14 @@ def test_the_index_reads_no_file(folder: Path) -> None:
 
 def test_steps_are_what_changed_and_instructions_keep_their_identity(folder: Path) -> None:
     session = xe.load(folder).session("jit_f")
-    assert [s.name for s in session.trace.steps] == ["algsimp", "fusion"]
-    ids = {i.name: i.id for i in session.trace.before(0).instructions()}
-    assert session.trace.diff(0).removed == {ids["zero"], ids["zeros"], ids["sum"]} and not session.trace.diff(0).added
+    assert [s.name for s in session.passes.record.steps] == ["algsimp", "fusion"]
+    ids = {i.name: i.id for i in session.passes[0].module.instructions()}
+    assert session.passes[1].diff.removed == {ids["zero"], ids["zeros"], ids["sum"]} and not session.passes[1].diff.added
     final = {i.name: i.id for i in session.module.instructions()}
     assert final["e"] == ids["e"] and final["x"] == ids["x"], "also when it has moved into a fusion"
     assert final["r_fusion"] not in ids.values()
-    assert "exponential" in session.trace.text_diff(0)
-    assert "-  sum" in session.trace.text_diff(0).replace("%", "")
+    assert "exponential" in session.passes[1].text_diff()
+    assert "-  sum" in session.passes[1].text_diff().replace("%", "")
 
 
 def test_it_is_explored_as_our_own_compiles(folder: Path, tmp_path: Path) -> None:
@@ -143,11 +143,11 @@ def test_a_real_training_step_opens_quickly_and_compares_with_ours(tmp_path: Pat
     session = dump.session("jit_step")
     seconds = time.process_time() - started
     assert seconds < processor_seconds(3), f"opening took {seconds:.1f} s of processor time"
-    names = [s.name for s in session.trace.steps]
+    names = [s.name for s in session.passes.record.steps]
     assert len(names) > 5 and "fusion" in names
     # Most instructions survive from text to text under their identity.
-    for step in session.trace.steps:
-        difference = session.trace.diff(step.index)
+    for step in session.passes.record.steps:
+        difference = session.passes[step.number].diff
         assert len(difference.added) <= 0.8 * step.instructions_after, step
     ours = xe.compile(session.source, backend="cpu", verify=False)
     table = session.compare(ours).to_frame()

@@ -58,15 +58,15 @@ def objects() -> dict[str, Any]:
     root = s.module.entry.root
     return {
         "HloModule": module, "computation": module.entry, "instruction": root, "shape": root.shape, "literal type": xe.f32,
-        "Session": s, "trace": s.trace, "passes": s.passes, "pass": s.passes[1], "pass trace": s.passes.record, "step": s.trace.steps[0], "stage": s.stage("hlo"),
-        "binary stage": s.stage("object"), "graph": s.graph(), "buffers": s.buffers, "decisions": s.decisions(), "kernels": s.kernels,
-        "explanation": s.explain(root), "why not": s.why_not("fusion", "%e", "%b"), "provenance": s.provenance,
-        "applicable": s.applicable(root), "rules": s.hot_rules(), "timing": s.time(x, x, repeats=2), "profile": s.profile(x, x, repeats=2),
+        "Session": s, "trace": xe.optimize(s.source), "passes": s.passes, "pass": s.passes[1], "pass trace": s.passes.record, "step": s.passes.record.steps[0], "stage": s.stage("hlo"),
+        "binary stage": s.stage("object"), "graph": s.graph(), "buffers": s.buffers(), "decisions": s.decisions(), "kernels": s.kernels(),
+        "explanation": s.explain(root), "why not": s.why_not("fusion", "%e", "%b"), "provenance": s.provenance(),
+        "applicable": s.passes.applicable(root), "rules": s.passes.hot_rules(), "timing": s.time(x, x, repeats=2), "profile": s.profile(x, x, repeats=2),
         "bisection": s.bisect(x, x), "comparison": s.override().compare(repeats=1), "code beside code": s.side_by_side("llvm-ir-optimized"),
         "annotated": s.annotate(measure=False), "code": s.llvm_ir(), "options": xe.options, "doctor": xe.doctor(), "pass catalogue": xe.passes(),
-        "PassPipeline": s.pipeline, "Journal": s.trace.journal, "event": s.trace.journal.events[0], "Reason": xe.Reason("a-b", "c", {"n": 1}),
-        "structural difference": xe.structural_diff(module, s.module), "diff": xe.diff(module, s.module), "Isolation": xe.Isolation(),
-        "table": xe.compare(module, ["cpu"]), "signature": s.signature, "PrintOptions": xe.hlo.PrintOptions.default,
+        "PassPipeline": s.passes.pipeline, "Journal": s.passes.journal, "event": s.passes.journal.events[0], "Reason": xe.Reason("a-b", "c", {"n": 1}),
+        "structural difference": xe.compare.structure(module, s.module), "diff": xe.compare.text(module, s.module), "Isolation": xe.Isolation(),
+        "table": xe.compare(module, backends=["cpu"]), "signature": s.signature, "PrintOptions": xe.hlo.PrintOptions.default,
         "Host": s.host, **_more(module, s, x),
     }  # fmt: skip
 
@@ -74,7 +74,7 @@ def objects() -> dict[str, Any]:
 def _more(module: Any, s: Any, x: Any) -> dict[str, Any]:
     emulation = xe.compile(module, backend="gpu").emulation(x, x)
     return {
-        "peak": s.buffers.at_peak(), "overrides": s.override(forbid=[("fusion", "e", "b")]).overrides, "emulation": emulation,
+        "peak": s.buffers().at_peak(), "overrides": s.override(forbid=[("fusion", "e", "b")]).overrides(), "emulation": emulation,
         "counted PTX": emulation.ptx, "stepped kernel": emulation.stepper(), "object file": xe.aot(module),
         "fusions": xe.compare.fusions(module, policies=("time", "xla")), "signatures": xe.compare.signatures((x,), (x[:3],)),
         "programs": xe.compare.programs(module, ("cpu", "interpreter"), repeats=1, rounds=1), "JAX programs": JaxPrograms([s]),

@@ -72,7 +72,7 @@ def test_options(shell: Shell, tmp_path: Path) -> None:
     _, text, outputs = shell.run(line + ADD)
     assert "random" not in text and page.read_text().startswith("<!doctype html>")
     assert len(outputs) >= len(shown.split(",")) + 1
-    assert shell.names["p_interpreter"].backend == "interpreter" and shell.names["p"].gpu is shell.names["p_gpu"]
+    assert shell.names["p_interpreter"].backend == "interpreter" and shell.names["p"].gpu() is shell.names["p_gpu"]
     assert shell.names["p"].last_profile is not None
     _, text, _ = shell.run("%%hlo q --no-run --journal off --passes none\n" + ADD)
     assert "evaluator" not in text and shell.names["q"].last_profile is None

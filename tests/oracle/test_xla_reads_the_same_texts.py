@@ -184,7 +184,7 @@ def test_opcodes_take_the_attributes_that_xla_takes() -> None:
     for name, verdict in verdicts.items():
         found = re.search(r"Allowed attributes: ([\w\-, ]+)", verdict.text)
         assert found is not None, (name, verdict)
-        with pytest.raises(xe.HloParseError, match='unexpected attribute "foo"'):
+        with pytest.raises(xe.errors.HloParseError, match='unexpected attribute "foo"'):
             xe.parse_hlo(lines[name])
         taken = {*allowed(OPCODES[name]), *COMMON} - _ATTRIBUTES_OF_A_LATER_XLA.get(name, set())
         if name == "conditional":  # with branches by number where its selector is one

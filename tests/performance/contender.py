@@ -12,6 +12,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 import xla_explorer as xe
+from xla_explorer.explorer.sessions.compilation import program_steps
 
 
 class Contender:
@@ -38,6 +39,6 @@ class Contender:
     def info(self, session: Any) -> dict[str, Any]:
         """Phase times, and how many steps run where."""
         found: dict[str, Any] = {f"{name}_ms": seconds * 1e3 for name, seconds in session.seconds.items()}
-        for step in session.program_steps:
+        for step in program_steps(session):
             found[f"steps_{step.runs_on}"] = found.get(f"steps_{step.runs_on}", 0) + 1
         return found

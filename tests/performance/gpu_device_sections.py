@@ -33,6 +33,7 @@ from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_mi
 from xla_explorer.backends.gpu.occupancy import resource_rows  # noqa: E402
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas  # noqa: E402
 from xla_explorer.backends.gpu.runtime.devices import device_executor  # noqa: E402
+from xla_explorer.explorer.sessions.compilation import program_steps  # noqa: E402
 
 CONTEXT_LOST = 3
 _SMALL = 1 << 18  # elements at which memory-bound programs are compared with the evaluator
@@ -198,7 +199,7 @@ class Bench:
             launch = run.launcher()
             launch()
             row["compile_and_first_run_s"] = round(time.perf_counter() - started, 3)
-            steps = session.program_steps
+            steps = program_steps(session)
             row["steps"] = {kind: sum(s.runs_on == kind for s in steps) for kind in sorted({s.runs_on for s in steps})}
             ours = run.results()
             theirs = self._prepared(rival, text, inputs, row)

@@ -99,7 +99,7 @@ def check_gpu(case: RandomModule, expected: list[Array]) -> None:
     """The passes keep the value, and so does the PTX on the emulator, which finds no fault in it."""
     session = xe.compile(case.module, backend="gpu", device="emulator", cache=False, check_passes=True)
     assert_same(case, expected, evaluate_leaves(session.module, case.arguments), "gpu passes", through_rules=True)
-    assert "ptx" in session.stages, f"no PTX among {list(session.stages)}"
+    assert "ptx" in session.stages(), f"no PTX among {list(session.stages())}"
     emulated = session.executable.emulate([np.array(leaf) for leaf in flatten_value(case.arguments)], LaunchOptions(global_races=True))
     assert not emulated.findings, f"gpu: {emulated.findings[0]}"
     assert_same(case, evaluate_leaves(session.module, case.arguments), emulated.values, "gpu beside its own optimised module",

@@ -22,7 +22,7 @@ from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.doctor import Capability
 from xla_explorer.explorer.doctor import doctor as diagnose
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compilation import CannotRunError, CompileFailedError
+from xla_explorer.explorer.sessions.compilation import CannotRunError, CompileFailedError, program_steps
 from xla_explorer.explorer.sessions.loading import load_module, module_of_bytes
 from xla_explorer.explorer.trace import optimize
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -154,7 +154,7 @@ def bench(given: Namespace) -> int:
             (
                 module.name,
                 session.backend,
-                len(session.program_steps),
+                len(program_steps(session)),
                 sum(session.seconds.values()) * 1e3,
                 timing.n,
                 timing.median_us,

@@ -64,11 +64,12 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     )
 
     heading("Kernels")
-    print_frame(session.kernels, ["kernel", "opcode", "runs_on", "code", "line"], limit=limit)
-    slow = session.kernels[session.kernels["runs_on"] == "evaluator"]
+    kernels = session.kernels()
+    print_frame(kernels, ["kernel", "opcode", "runs_on", "code", "line"], limit=limit)
+    slow = kernels[kernels["runs_on"] == "evaluator"]
     if len(slow):
         print(f"without native code yet, on the evaluator: {number_of(len(slow), 'kernel')}; the column code says why")
-    print(f"memory: {session.buffers!r}")
+    print(f"memory: {session.buffers()!r}")
 
     heading("Run, checked against the evaluator, timed")
     arguments = random_arguments(source)

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec
 
-from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.explorer.session import Session
-from xla_explorer.explorer.sessions.isolation.settings import Isolation
+from xla_explorer.explorer.sessions.compilation import compile_as
+
+P = ParamSpec("P")
 
 
-def compile(
-    module: Any,
-    backend: str = "cpu",
-    passes: Any = "default",
-    journal: str = "decisions",
-    threads: int | None = None,
-    *,
-    verify: bool = True,
-    check_passes: bool = False,
-    check_values: Any = None,
-    cache: bool = True,
-    control: PassControl | None = None,
-    keep_errors: bool = False,
-    filename: str | None = None,
-    isolate: bool | Isolation | None = None,
-    timeout: float | None = None,
-    memory_limit: int | None = None,
-    **backend_options: Any,
-) -> Session:
+def _of_sessions(function: Callable[Concatenate[type[Session], P], Session]) -> Callable[[Callable[..., Session]], Callable[P, Session]]:
+    """Give a function the parameters that `compile_as` has behind the type that it makes, so that they are written once."""
+    signature = inspect.signature(function)
+
+    def decorate(compiling: Callable[..., Session]) -> Callable[P, Session]:
+        parameters = list(signature.parameters.values())[1:]
+        compiling.__signature__ = signature.replace(parameters=parameters, return_annotation="Session")  # type: ignore[attr-defined]
+        return compiling
+
+    return decorate
+
+
+@_of_sessions(compile_as)
+def compile(*given: Any, **keywords: Any) -> Session:
     """Compile a module and keep everything that happened.
 
     Parameters
@@ -93,8 +91,4 @@ def compile(
     >>> session(np.zeros(4, np.float32)).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    return Session.of(
-        module, backend, passes, journal, threads, verify=verify, check_passes=check_passes, check_values=check_values, cache=cache,
-        control=control, keep_errors=keep_errors, filename=filename, isolate=isolate, timeout=timeout, memory_limit=memory_limit,
-        **backend_options,
-    )  # fmt: skip
+    return compile_as(Session, *given, **keywords)

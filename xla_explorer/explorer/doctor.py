@@ -104,7 +104,7 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
         Capability(
             "llvm-mca",
             "ok" if mca else "missing",
-            "estimates of inner loops (session.inner_loops), by LLVM's model of the processor",
+            "estimates of inner loops (session.llvm.inner_loops), by LLVM's model of the processor",
             "" if mca else "apt-get install llvm (or your system's equivalent)",
         )
     )

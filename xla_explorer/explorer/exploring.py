@@ -37,12 +37,12 @@ def explore(thing: Any, **options: Any) -> Any:
     >>> type(widget).__name__
     'ExplorerWidget'
     """
-    source = getattr(thing, "explorer_source", None)
+    source = getattr(thing, "_explorer_source_", None)
     if source is None:
         if not hasattr(thing, "computations") and not isinstance(thing, str | bytes) and not hasattr(thing, "module"):
             raise XlaExplorerError(f"cannot explore a {type(thing).__name__}", "give a session, a trace, a module or HLO text")
-        source = compile(thing).explorer_source
-    return widget_of(source() if callable(source) else source, **options)
+        source = compile(thing)._explorer_source_
+    return widget_of(source(), **options)
 
 
 def graph(thing: Any, around: Any = None, radius: int = 2, *, engine: str = "own") -> Graph:

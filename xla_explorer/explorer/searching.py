@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xla_explorer.explorer.comparisons.fusion_search import FusionSearch, search
+from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.session import Session
 
 
@@ -63,5 +64,5 @@ def search_fusion(
     >>> type(found).__name__
     'FusionSearch'
     """
-    base = module if isinstance(module, Session) else Session.of(module, backend=backend)
+    base = module if isinstance(module, Session) else compile(module, backend)
     return search(base, *arrays, strategy=strategy, trials=trials, width=width, repeats=repeats, seed=seed, progress=progress)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
+from xla_explorer.compiler.pipeline import PassTrace
 from xla_explorer.explorer.code.annotated_source import AnnotatedSource, annotated_source
 from xla_explorer.explorer.code.explanation import Explanation, explain
-from xla_explorer.explorer.code.llvm_views import VECTORIZERS, inner_loops, kernel_code, llvm_passes, remarks
+from xla_explorer.explorer.code.llvm_views import Llvm, kernel_code
 from xla_explorer.explorer.code.program import kernel_table, native_code_decisions, ptxas_table, sass_code, stage_code
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
@@ -20,27 +19,27 @@ from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_re
 from xla_explorer.explorer.measures.emulation import Emulation, emulation
 from xla_explorer.explorer.measures.profiling import Timing, profile, timing
 from xla_explorer.explorer.measures.trace_events import timeline
+from xla_explorer.explorer.old_names import OLD_NAMES
 from xla_explorer.explorer.page.html_page import export_page, save_page
 from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.page.static_form import static_html
 from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.questions.answers import Answer, why_not
-from xla_explorer.explorer.questions.applicable import ApplicableRules, applicable
 from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.provenance import Provenance, provenance
-from xla_explorer.explorer.questions.rule_book import hot_rules
 from xla_explorer.explorer.questions.wishes import Wishes, wishes_of
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.explorer.sessions.options import options as defaults
 from xla_explorer.explorer.sessions.passes import name_or_id
 from xla_explorer.explorer.sessions.progress import working
-from xla_explorer.explorer.trace import Passes, Trace
+from xla_explorer.explorer.trace import Passes
 from xla_explorer.explorer.widget import widget_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.renamed import old_attribute, was_property
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -57,15 +56,10 @@ class Session(Compilation):
     """
 
     passes: Passes
-    brief_once = False  # a magic has just shown the parts that were asked for, so the next display is one line
+    _brief_once = False  # a magic has just shown the parts that were asked for, so the next display is one line
 
     def _passes_of(self, record: PassTrace) -> Passes:
         return Passes(record)
-
-    @cached_property
-    def trace(self) -> Trace:
-        """The passes with their old names; `passes` is the new one."""
-        return Trace(self.passes)
 
     # -- questions -----------------------------------------------------------------------------------------------------
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
@@ -83,7 +77,7 @@ class Session(Compilation):
 
     def _why_no_decisions(self, kind: str | None) -> str:
         if self.passes.journal is None or not self.passes.journal.events:
-            return str(self.explorer_source.reports.no_decisions())
+            return str(self._explorer_source_().reports.no_decisions())
         return "nothing was decided" + (f" of the kind {kind}" if kind else "") + " in this compile"
 
     def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:
@@ -103,34 +97,14 @@ class Session(Compilation):
         """
         return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], native_code_decisions(self))
 
-    def applicable(self, instruction: str | int | HloInstruction, step: int | None = None) -> ApplicableRules:
-        """The rules whose pattern fits an instruction, each with what it would make of it or the Reason why not.
-
-        step: asked of the module after that many passes (0: as written); default the last in which the instruction was there.
-        """
-        return applicable(self.passes, self.find(instruction), step)
-
-    def hot_rules(self) -> pandas.DataFrame:
-        """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
-        return hot_rules(self.passes.journal)
-
-    @cached_property
+    @was_property
     def provenance(self) -> Provenance:
         """Which instructions of the source, and which `file:line`, every instruction of the result came from; with the coverage."""
         return provenance(self.passes, self.source_lines)
 
-    def history(self, instruction: str | int | HloInstruction) -> list[str]:
-        """The life of an instruction over the passes, one sentence a line."""
-        return self.passes.lineage.sentences(self.find(instruction))
-
     def explain(self, instruction: str | int | HloInstruction) -> Explanation:
         """Everything about one instruction: definition, line, decisions, history, code, buffer, time."""
-        return explain(self, self.find(instruction))
-
-    @property
-    def pipeline(self) -> PassPipeline:
-        """The passes that were run, as data: `session.override(passes=session.pipeline.without("cse"))`."""
-        return self.passes.record.pipeline
+        return explain(self, self.passes.find(instruction))
 
     def override(
         self,
@@ -148,8 +122,8 @@ class Session(Compilation):
         ----------
         force, forbid : list of (kind, *subjects)
             Decisions that must go ahead, or must not: `("fusion", "%producer", "%consumer")`, `("share-buffer", "%copy")`; a rule can be
-            forbidden by its name. What is illegal stays refused. `.overrides` of the result says which wish was granted, and the Reason of
-            each that was not. Pairs (producer, consumer), and `fuse`, are the old form.
+            forbidden by its name. What is illegal stays refused. `.overrides()` of the result says which wish was granted, and the Reason
+            of each that was not. Pairs (producer, consumer), and `fuse`, are the old form.
         skip_rules : list of str
             Rules, merges or kinds of decision that must not act (`add-zero`, `merge-equal`, `fusion`).
         stop_after : int or Event, optional
@@ -160,7 +134,7 @@ class Session(Compilation):
         """
         return overridden(self, fuse, forbid, skip_rules, stop_after, passes, force)
 
-    @cached_property
+    @was_property
     def overrides(self) -> Wishes:
         """What `override` asked for (here and before), each wish with whether it was granted and the Reason where it was not."""
         return wishes_of(self)
@@ -222,53 +196,43 @@ class Session(Compilation):
     def llvm_ir(self, optimized: bool = True, *, kernel: str = "") -> CodeText:
         """LLVM IR, after LLVM's passes or before.
 
-        kernel: only the function of this kernel, by its name in `kernels`, with what it calls before LLVM's passes (after them it is
+        kernel: only the function of this kernel, by its name in `kernels()`, with what it calls before LLVM's passes (after them it is
         inlined). XlaExplorerError with near names for unknown ones.
         """
         name = "llvm-ir-optimized" if optimized else "llvm-ir"
         whole = stage_code(self, name, "llvm", f"session.llvm_ir({optimized})")
         return CodeText(kernel_code(self, name, kernel), "llvm", f"session.llvm_ir({optimized}, kernel={kernel!r})") if kernel else whole
 
+    @property
+    def llvm(self) -> Llvm:
+        """What LLVM did: `.passes(kernel)`, `.remarks(*passes)`, `.inner_loops(kernel)`."""
+        return Llvm(self)
+
     def assembly(self) -> CodeText:
         """Assembly of this machine."""
         return stage_code(self, "assembly", "asm", "session.assembly()")
 
     def ptx(self, **options: Any) -> CodeText:
-        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed. options: see `gpu_with`."""
-        return stage_code(self.gpu_with(**options), "ptx", "ptx", "session.ptx()")
+        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed. options: see `gpu`."""
+        return stage_code(self.gpu(**options), "ptx", "ptx", "session.ptx()")
 
     def sass(self) -> CodeText:
         """Machine code of an NVIDIA GPU, line by line with its HLO; needs ptxas and nvdisasm, no GPU."""
         return sass_code(self)
 
-    def ptxas_report(self) -> pandas.DataFrame:
-        """A row per GPU kernel: emitter, launch, registers, spills, shared memory, and the occupancy these allow with what limits it.
-
-        XlaExplorerError where ptxas is missing.
-        """
-        return ptxas_table(self)
-
-    def llvm_passes(self, kernel: str, *, changed_only: bool = True, machine_passes: bool = True) -> pandas.DataFrame:
-        """A row a run of an LLVM pass on a kernel, with the diff; see `explorer.llvm_views.llvm_passes`."""
-        return llvm_passes(self, kernel, changed_only=changed_only, machine_passes=machine_passes)
-
-    def remarks(self, *passes: str) -> pandas.DataFrame:
-        """What LLVM's vectorisers (or other passes) say, by instruction and line; see `explorer.llvm_views.remarks`."""
-        return remarks(self, passes or VECTORIZERS)
-
-    def inner_loops(self, kernel: str | None = None) -> pandas.DataFrame:
-        """llvm-mca's cycles of each innermost loop of the machine code; see `explorer.llvm_views.inner_loops`."""
-        return inner_loops(self, kernel)
-
-    @cached_property
-    def kernels(self) -> pandas.DataFrame:
+    @was_property
+    def kernels(self, *, resources: bool = False) -> pandas.DataFrame:
         """A row a step of the program: kernel, opcode, runs_on, code and message of the reason where it is no native code, line; and the
-        device's stream, where there are several."""
-        return kernel_table(self)
+        device's stream, where there are several.
 
-    @cached_property
+        resources: what ptxas says of the kernels for a GPU instead: emitter, launch, registers, spills, shared memory, and the occupancy
+        that these allow with what limits it. XlaExplorerError where ptxas is missing.
+        """
+        return ptxas_table(self) if resources else kernel_table(self)
+
+    @was_property
     def buffers(self) -> BufferReport:
-        """The buffer assignment. NotThereError (an AttributeError too) when the backend assigns none."""
+        """The buffer assignment. NotThereError when the backend assigns none."""
         return buffer_report(self)
 
     # -- pictures ------------------------------------------------------------------------------------------------------
@@ -289,8 +253,20 @@ class Session(Compilation):
         """
         return annotated_source(self, arrays if measure else None, repeats)
 
-    @property
-    def explorer_source(self) -> SessionSource:
+    def explore(self, **options: Any) -> Any:
+        """The widget."""
+        return widget_of(self._explorer_source_(), **options)
+
+    def to_html(self, *, paths: bool | None = None) -> str:
+        """The whole exploration as one self-contained HTML page. paths: keep absolute paths of this machine in it, of which else only
+        the names of the files stay; None: what `xe.options.paths` says."""
+        return export_page(self._explorer_source_(), paths=defaults.paths if paths is None else paths)
+
+    def save(self, path: Any, *, paths: bool | None = None) -> Any:
+        """Write `to_html()` to a file and return the path."""
+        return save_page(self._explorer_source_(), path, paths=defaults.paths if paths is None else paths)
+
+    def _explorer_source_(self) -> SessionSource:
         """What the widget, the static form and the exported page read."""
         if self._source is None or self._source[0] is not self.last_profile:
             self._source = self.last_profile, SessionSource(self)  # a new profile has new times
@@ -298,18 +274,10 @@ class Session(Compilation):
 
     _source: tuple[Any, SessionSource] | None = None
 
-    def explore(self, **options: Any) -> Any:
-        """The widget."""
-        return widget_of(self.explorer_source, **options)
+    if not TYPE_CHECKING:  # a type checker sees no old names
 
-    def to_html(self, *, paths: bool | None = None) -> str:
-        """The whole exploration as one self-contained HTML page. paths: keep absolute paths of this machine in it, of which else only
-        the names of the files stay; None: what `xe.options.paths` says."""
-        return export_page(self.explorer_source, paths=defaults.paths if paths is None else paths)
-
-    def save(self, path: Any, *, paths: bool | None = None) -> Any:
-        """Write `to_html()` to a file and return the path."""
-        return save_page(self.explorer_source, path, paths=defaults.paths if paths is None else paths)
+        def __getattr__(self, name: str) -> Any:
+            return old_attribute(self, name, OLD_NAMES)
 
     @cleaned
     def __repr__(self) -> str:
@@ -318,22 +286,22 @@ class Session(Compilation):
             f"{self.passes.last} passes, {changed} changed it",
             f"{self.source.instruction_count()} -> {self.module.instruction_count()} instructions",
         ]
-        if self.program_steps:
-            parts.append(number_of(len(self.program_steps), "kernel"))
-            slow = len([s for s in self.program_steps if s.runs_on == "evaluator"])
+        if steps := program_steps(self):
+            parts.append(number_of(len(steps), "kernel"))
+            slow = len([s for s in steps if s.runs_on == "evaluator"])
             if slow and self.backend != "interpreter":
                 parts.append(f"{slow} on the evaluator")
         if self.seconds:  # a dump knows no times
             parts.append(f"compiled in {sum(self.seconds.values()) * 1e3:.1f} ms")
-        if self.base is not None and (refused := self.overrides.refused):
-            parts.append(f"{len(refused)} of {len(self.overrides)} wishes not granted (.overrides)")
+        if self.base is not None and (refused := (wishes := self.overrides()).refused):
+            parts.append(f"{len(refused)} of {len(wishes)} wishes not granted (.overrides())")
         if self.error is not None:
             parts.append(f"FAILED in {self.failed_phase}: {type(self.error).__name__}")
         return f"<Session {self.source.name} on {self.backend}: {', '.join(parts)}>"
 
     @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        if self.brief_once:
-            self.brief_once = False
+        if self._brief_once:
+            self._brief_once = False
             return {"text/plain": repr(self)}
-        return {"text/plain": repr(self), "text/html": static_html(self.explorer_source)}
+        return {"text/plain": repr(self), "text/html": static_html(self._explorer_source_())}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassStep, PassTrace
@@ -15,17 +16,15 @@ from xla_explorer.explorer.questions.applicable import ApplicableRules, applicab
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.rule_book import hot_rules
-from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.widget import widget_of
-from xla_explorer.foundation.journal import Journal
-from xla_explorer.foundation.renamed import warn_renamed
+from xla_explorer.foundation.renamed import Renamed, old_attribute, warn_renamed, was_property
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.module import HloModule, SnapshotDifference
+from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import verify as check
 
 if TYPE_CHECKING:
@@ -49,18 +48,29 @@ class Passes(RecordedPasses[Pass]):
     def __init__(self, record: PassTrace) -> None:
         super().__init__(record, Pass)
 
-    def find(self, instruction: Any) -> int:
-        """The id of an instruction that was there after any pass, from its name, its id or itself.
+    def history(self, instruction: str | int | HloInstruction) -> list[str]:
+        """The life of an instruction over the passes, one sentence a line. XlaExplorerError with near names when there never was one."""
+        return self.lineage.sentences(self.find(instruction))
 
-        XlaExplorerError with near names otherwise.
+    def applicable(self, instruction: str | int | HloInstruction, step: int | None = None) -> ApplicableRules:
+        """The rules whose pattern fits an instruction, each with what it would make of it or the Reason why not.
+
+        step: asked of the module after that many passes (0: as written); default the last in which the instruction was there.
         """
-        return super().find(name_or_id(instruction))
+        return applicable(self, self.find(instruction), step)
+
+    def hot_rules(self) -> pandas.DataFrame:
+        """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
+        return hot_rules(self.journal)
 
 
 class Trace:
-    """What `xe.optimize` returns: `.module` is the result, `.passes` what every pass did, and the questions that need no backend.
+    """What `xe.optimize` returns.
 
-    `at(i)`, `before(i)`, `diff(i)`, `text_diff(i)` and `graph(i)` are old names; they count from 0, without the module as written.
+    Attributes
+    ----------
+    passes : Passes
+        What every pass did; element 0 is the module as written.
     """
 
     def __init__(self, passes: Passes) -> None:
@@ -73,110 +83,39 @@ class Trace:
 
     @property
     def module(self) -> HloModule:
-        """The result (up to the failure, when `error` is set)."""
+        """The result (up to the failure, when `passes.error` is set)."""
         return self.passes.module
 
-    @property
-    def lineage(self) -> Lineage:
-        """What happened to each instruction."""
-        return self.passes.lineage
-
-    @property
-    def journal(self) -> Journal | None:
-        """The recorded events."""
-        return self.passes.journal
-
-    @property
-    def error(self) -> BaseException | None:
-        """What a failed pass raised."""
-        return self.passes.error
-
-    @property
-    def seconds(self) -> float:
-        """Wall time of the whole pipeline."""
-        return self.passes.seconds
-
-    @property
-    def changed(self) -> bool:
-        """Whether any pass changed the module."""
-        return self.passes.changed
-
-    def step(self, name: str, occurrence: int = 0) -> PassStep:
-        """The n-th run of a pass by name. KeyError when it did not run so often."""
-        return self.passes.record.step(name, occurrence)
-
-    def to_frame(self) -> pandas.DataFrame:
-        """One row a pass, without the module as written and without numbers. Use `passes.to_frame()`."""
-        warn_renamed("trace.to_frame()", "passes.to_frame(), whose first row is the module as written")
-        return self.passes.record.to_frame()
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    # -- old names -----------------------------------------------------------------------------------------------------
-    def at(self, index: int) -> HloModule:
-        """The module as it stood after the pass at place `index` of `steps`. Use `passes[k].module`."""
-        warn_renamed("trace.at(i)", "passes[k].module, where 1 is the first pass")
-        return self.passes.record.at(index)
-
-    def before(self, index: int) -> HloModule:
-        """The module as it stood before the pass at place `index` of `steps`. Use `passes[k].before`."""
-        warn_renamed("trace.before(i)", "passes[k].before, where 1 is the first pass")
-        return self.passes.record.before(index)
-
-    def diff(self, index: int) -> SnapshotDifference:
-        """What the pass at place `index` of `steps` changed. Use `passes[k].diff`."""
-        warn_renamed("trace.diff(i)", "passes[k].diff, where 1 is the first pass")
-        return self.passes.record.diff(index)
-
-    def text_diff(self, index: int, context_lines: int = 3) -> CodeText:
-        """A unified diff around the pass at place `index` of `steps`. Use `passes[k].text_diff()`."""
-        warn_renamed("trace.text_diff(i)", "passes[k].text_diff(), where 1 is the first pass")
-        return self.passes[self.passes.record.step_at(index).number].text_diff(context_lines)
-
-    def graph(self, index: int = -1, around: Any = None, radius: int = 2) -> Graph:
-        """The graph after the pass at place `index` of `steps`. Use `passes[k].graph()`."""
-        warn_renamed("trace.graph(i)", "passes[k].graph(), where 1 is the first pass")
-        return self.passes[self.passes.record.step_at(index).number if self.steps else 0].graph(around, radius)
-
-    # -- questions -----------------------------------------------------------------------------------------------------
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
         """One row a decision. kind: `fusion` ..., `rule` for rewrite rules; None all but rules."""
-        return decisions_frame(self.passes.record, self.lineage, kind)
+        return decisions_frame(self.passes.record, self.passes.lineage, kind)
 
     def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:
         """Why a decision went as it went; see `Session.why_not`."""
         return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects])
 
-    def applicable(self, instruction: str | int | HloInstruction, step: int | None = None) -> ApplicableRules:
-        """The rules whose pattern fits an instruction; see `Session.applicable`. XlaExplorerError for unknown names."""
-        return applicable(self.passes, self.find(instruction), step)
-
-    def hot_rules(self) -> pandas.DataFrame:
-        """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
-        return hot_rules(self.journal)
-
-    @cached_property
+    @was_property
     def provenance(self) -> Provenance:
         """Where every instruction of the result came from; see `Session.provenance`. Lines are those of metadata and of the result."""
         return provenance(self.passes, SourceLines(self.module))
 
-    def find(self, instruction: str | int | HloInstruction) -> int:
-        """The id of an instruction that was there at any step. XlaExplorerError with near names otherwise."""
-        return self.passes.find(instruction)
+    def explore(self, **options: Any) -> Any:
+        """The widget."""
+        return widget_of(self._explorer_source_(), **options)
 
-    def history(self, instruction: str | int | HloInstruction) -> list[str]:
-        """The life of an instruction, one sentence a line. XlaExplorerError with near names when there never was one."""
-        return self.lineage.sentences(self.find(instruction))
-
-    @cached_property
-    def explorer_source(self) -> Any:
+    def _explorer_source_(self) -> TraceSource:
         """What the widget and the exported page read."""
         return TraceSource(self.passes)
 
-    def explore(self, **options: Any) -> Any:
-        """The widget."""
-        return widget_of(self.explorer_source, **options)
+    # -- old names -----------------------------------------------------------------------------------------------------
+    def __len__(self) -> int:
+        warn_renamed("len(trace)", "len(trace.steps), or len(trace.passes) with the module as written")
+        return len(self.steps)
+
+    if not TYPE_CHECKING:  # a type checker sees no old names
+
+        def __getattr__(self, name: str) -> Any:
+            return old_attribute(self, name, OLD_NAMES)
 
     @cleaned
     def __repr__(self) -> str:
@@ -188,6 +127,31 @@ class Trace:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {**self.passes._repr_mimebundle_(), "text/plain": repr(self)}
+
+
+def _old_graph(passes: Passes, index: int = -1, around: Any = None, radius: int = 2) -> Graph:
+    return passes[passes.record.step_at(index).number if passes.record.steps else 0].graph(around, radius)
+
+
+def _old_text_diff(passes: Passes, index: int, context_lines: int = 3) -> CodeText:
+    return passes[passes.record.step_at(index).number].text_diff(context_lines)
+
+
+_FIRST = "where 1 is the first pass"
+OLD_NAMES = {
+    **{
+        name: Renamed(f"passes.{name}", attrgetter(f"passes.{name}"))
+        for name in ("applicable", "changed", "error", "find", "history", "hot_rules", "journal", "lineage", "seconds")
+    },
+    "at": Renamed(f"passes[k].module, {_FIRST}", lambda trace: trace.passes.record.at),
+    "before": Renamed(f"passes[k].before, {_FIRST}", lambda trace: trace.passes.record.before),
+    "diff": Renamed(f"passes[k].diff, {_FIRST}", lambda trace: trace.passes.record.diff),
+    "explorer_source": Renamed("explore()", lambda trace: trace._explorer_source_()),
+    "graph": Renamed(f"passes[k].graph(), {_FIRST}", lambda trace: partial(_old_graph, trace.passes)),
+    "step": Renamed("passes.named(name).step", lambda trace: trace.passes.record.step),
+    "text_diff": Renamed(f"passes[k].text_diff(), {_FIRST}", lambda trace: partial(_old_text_diff, trace.passes)),
+    "to_frame": Renamed("passes.to_frame(), whose first row is the module as written", lambda trace: trace.passes.record.to_frame),
+}
 
 
 def optimize(

@@ -15,9 +15,10 @@ from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.beside import Beside
 from xla_explorer.explorer.sessions.compilation import DUMP, NotThereError
 from xla_explorer.explorer.sessions.loading import load_module
-from xla_explorer.explorer.trace import Trace
+from xla_explorer.explorer.trace import Passes, Trace
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.frontends.xla_dump import DumpedModule, DumpError, DumpFolder, read_stages
 from xla_explorer.hlo.module import HloModule
 
@@ -77,9 +78,15 @@ class XlaDump(Report):
         return ours
 
     @property
-    def trace(self) -> Trace:
+    def passes(self) -> Passes:
         """The passes of the main program."""
-        return self.session().trace
+        return self.session().passes
+
+    @property
+    def trace(self) -> Trace:
+        """The old name of `passes`."""
+        warn_renamed("dump.trace", "dump.passes")
+        return Trace(self.passes)
 
     @property
     def module(self) -> HloModule:

@@ -9,6 +9,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.plain_data import named_data
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.sessions.compilation import program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 COLUMNS = ["number", "program", "backend", "instructions", "after passes", "kernels"]
@@ -47,7 +48,7 @@ class JaxPrograms(Report):
     def blocks(self) -> Blocks:
         """A row a program."""
         rows = [
-            (k, s.source.name, s.backend, s.source.instruction_count(), s.module.instruction_count(), len(s.program_steps))
+            (k, s.source.name, s.backend, s.source.instruction_count(), s.module.instruction_count(), len(program_steps(s)))
             for k, s in enumerate(self.sessions)
         ]
         yield Table(COLUMNS, rows, limit=30, printed=30) if rows else Sentence(f"JAX compiled nothing in that cell. {_NOTHING}")

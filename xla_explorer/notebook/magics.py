@@ -138,7 +138,7 @@ class HloMagics(Magics):
         if given.save:
             print(f"written: {session.save(given.save)}")
         if wanted or given.time or given.annotate:
-            session.brief_once = True
+            session._brief_once = True
         return session
 
     @magic_arguments()
@@ -197,7 +197,7 @@ class HloMagics(Magics):
             rows = frame[["verdict", "subjects", "code", "message"]].values.tolist()
             display(HTML(table_html("Fusion decisions", ["verdict", "producer, consumer", "code", "why"], rows)))
         elif word == "html":
-            session.brief_once = False
+            session._brief_once = False
             display(session)
         else:
             make: dict[str, Callable[[], Any]] = {

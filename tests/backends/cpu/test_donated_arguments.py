@@ -49,7 +49,7 @@ ENTRY e { x = f32[1000] parameter(0)
 
 def test_read_only_memory_is_copied_even_where_no_result_comes_to_lie_there():
     session = xe.compile(WRITTEN_ON_THE_WAY, backend="cpu", donate=True, cache=False)
-    [alias] = session.buffers.aliases().to_dict("records")
+    [alias] = session.buffers().aliases().to_dict("records")
     assert not alias["shared"] and alias["code"] == "live-ranges-overlap"
     x = np.arange(1000, dtype=np.float32)
     before = x.copy()
@@ -77,11 +77,11 @@ def test_a_donor_becomes_the_result_of_its_shape():
     _, found = session(x, np.ones(7, np.float32))
     assert np.shares_memory(found, x)
     np.testing.assert_allclose(found, np.full(1001, np.e), rtol=1e-6)
-    rows = session.buffers.aliases().to_dict("records")
+    rows = session.buffers().aliases().to_dict("records")
     assert [(row["parameter"], row["output"], row["shared"], row["code"]) for row in rows] == [
         (0, (1,), True, ""), (1, None, False, "no-result-of-its-shape")
     ]
     kept = xe.compile(DONOR, backend="cpu", cache=False)
     x = np.ones(1001, np.float32)
     assert not np.shares_memory(kept(x, np.ones(7, np.float32))[1], x) and (x == 1).all()
-    assert [row["code"] for row in kept.buffers.aliases().to_dict("records")] == ["parameters-are-kept", "no-result-of-its-shape"]
+    assert [row["code"] for row in kept.buffers().aliases().to_dict("records")] == ["parameters-are-kept", "no-result-of-its-shape"]

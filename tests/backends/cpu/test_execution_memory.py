@@ -70,7 +70,7 @@ ENTRY e { x = f32[10000,1000] parameter(0)
  ROOT r = f32[10,10] slice(d), slice={[0:10], [0:10]} }"""
     x = np.random.default_rng(0).standard_normal((10000, 1000)).astype(np.float32)
     session = xe.compile(text, backend="cpu", cache=False)
-    report = session.buffers
+    report = session.buffers()
     before = resident()
     session(x)
     predicted = report.run_bytes
@@ -94,6 +94,6 @@ ENTRY e {
   ROOT r = f32[] reduce(d, z), dimensions={0,1}, to_apply=add
 }"""
     session = xe.compile(text, threads=1)
-    assert "arena" in repr(session.buffers) and session.stage("llvm-ir").text
+    assert "arena" in repr(session.buffers()) and session.stage("llvm-ir").text
     with pytest.raises(AllocationError, match=r"cannot allocate 1024\.0 TiB"):
         session(np.zeros((16777216, 2), np.float32), np.zeros((2, 16777216), np.float32))

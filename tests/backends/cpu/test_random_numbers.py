@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.sessions.compilation import program_steps
 
 CASES = [
     ("f32", "-2", "3", "rng_uniform"), ("f64", "-2", "3", "rng_uniform"), ("f16", "0", "1", "rng_uniform"), ("bf16", "1", "2", "rng_uniform"),
@@ -22,7 +23,7 @@ ENTRY e {{
   ROOT r = {kind}[30,1001] rng(a, b), distribution={distribution}
 }}"""
     session = xe.compile(text)
-    assert {step.opcode for step in session.program_steps if step.runs_on == "evaluator"} == {"rng-get-and-update-state"}
+    assert {step.opcode for step in program_steps(session) if step.runs_on == "evaluator"} == {"rng-get-and-update-state"}
     found, wanted = session().astype(np.float64), np.asarray(xe.evaluate(session.source)).astype(np.float64)
     np.testing.assert_allclose(found, wanted, rtol=2e-2 if kind in ("f16", "bf16") else 1e-5, atol=1e-4)
     if distribution == "rng_uniform" and kind != "pred":

@@ -35,14 +35,14 @@ ENTRY main {
 def test_every_kernel_has_assembly_an_object_and_registers(architecture: str) -> None:
     session = xe.compile(SOFTMAX, backend="amdgpu", architecture=architecture)
     names = {kernel.name for kernel in session.result.program.kernels}
-    registers = session.stages["registers"]
+    registers = session.stages()["registers"]
     assert {line.split(":")[0] for line in registers.text.splitlines()} == names
     assert all(int(count) > 0 for count in re.findall(r"(\d+) vector", registers.text))
     assert None not in registers.origins
-    assert session.stages["object"].data[:4] == b"\x7fELF"
+    assert session.stages()["object"].data[:4] == b"\x7fELF"
     assembly = str(session.assembly())
     assert all(f"{name}:" in assembly for name in names) and re.search(r"s_load_dword|v_\w+_f32", assembly)
-    assert any(origin is not None for origin in session.stages["assembly"].origins)
+    assert any(origin is not None for origin in session.stages()["assembly"].origins)
 
 
 def test_nothing_runs_and_a_reason_says_why() -> None:

@@ -183,5 +183,5 @@ def test_large_arguments_go_by_pinned_memory(driver):
 
 def test_a_session_shows_the_streams():
     session = xe.compile(OVERLAPPED, backend="gpu", device="emulator")
-    assert {row.stream for row in session.kernels.itertuples()} == {0, 1, 4}
-    assert "stream" not in xe.compile("HloModule p\nENTRY e { x = f32[8] parameter(0) ROOT r = f32[8] negate(x) }", backend="gpu").kernels
+    assert {row.stream for row in session.kernels().itertuples()} == {0, 1, 4}
+    assert "stream" not in xe.compile("HloModule p\nENTRY e { x = f32[8] parameter(0) ROOT r = f32[8] negate(x) }", backend="gpu").kernels()

@@ -30,7 +30,7 @@ def test_occupancy(threads, registers, shared, blocks, limited_by):
 
 @pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed")
 def test_report_of_a_session():
-    frame = xe.compile(SOFTMAX, backend="gpu", device="emulator").ptxas_report()
+    frame = xe.compile(SOFTMAX, backend="gpu", device="emulator").kernels(resources=True)
     assert list(frame.columns) == list(REPORT_COLUMNS)
     (row,) = frame.to_dict("records")
     assert row["emitter"] == "row-reduction" and row["spill_bytes"] == 0 and row["shared_bytes"] > 0 and 0.5 <= row["occupancy"] <= 1

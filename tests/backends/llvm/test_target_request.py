@@ -84,7 +84,7 @@ def test_above_the_machine_is_compiled_verified_and_not_run(target, monkeypatch:
     monkeypatch.setattr(target_machine, "detected_target", lambda: small)
     target("x86-64-v4")
     session = xe.compile(AXPY, cache=False)
-    assert "%zmm" in str(session.assembly()) and session.stages["object"].data
+    assert "%zmm" in str(session.assembly()) and session.stages()["object"].data
     x = np.ones((700, 300), np.float32)
     for run in (lambda: session(x, x), lambda: session.profile(x, x)):
         with pytest.raises(TargetAboveMachineError, match=r"avx512f.*not executed"):
@@ -135,7 +135,7 @@ def test_half_precision_runs_on_a_cpu_without_conversions(cpu: str) -> None:
         "  w = f16[5] convert(z)\\n  ROOT r = f16[5] add(w, x)\\n}'\n"
         "x = np.array([1.5, -2, 6e-8, 300, np.nan], np.float16)\n"
         "got, want = xe.compile(text, cache=False)(x), xe.evaluate(text, x)\n"
-        "np.testing.assert_array_equal(got, want)\nprint(xe.compile(text).kernels.shape[0] > 0)"
+        "np.testing.assert_array_equal(got, want)\nprint(xe.compile(text).kernels().shape[0] > 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, TARGET_VARIABLE: cpu}, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and done.stdout.split() == ["True"], done.stderr[-2000:]

@@ -44,7 +44,7 @@ def test_values_and_times() -> None:
 
 
 def test_its_passes_are_steps_with_identities(session: xe.Session) -> None:
-    assert "fusion" in [s.name for s in session.trace.steps]
+    assert "fusion" in [s.name for s in session.passes.record.steps]
     source = {i.name: i.id for i in session.source.instructions()}
     fused = {i.name: i.id for i in session.module.instructions()}
     kept = [n for n in fused if n in source and fused[n] == source[n]]
@@ -62,7 +62,7 @@ def test_the_death_of_the_child_is_an_error_here() -> None:
     os.kill(victim.executable.child._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
     with pytest.raises(xe.XlaExplorerError, match="SIGKILL"):
         victim(*xe.random_arguments(SOFTMAX))
-    assert victim.trace.steps, "what is known stays known"
+    assert victim.passes.record.steps, "what is known stays known"
 
 
 def test_one_table_with_ours() -> None:

@@ -242,8 +242,8 @@ def test_default_may_stand_beside_other_passes() -> None:
     alone, more = xe.optimize(parse_hlo(TEXT), "default"), xe.optimize(parse_hlo(TEXT), "default,dce")
     assert [s.name for s in more.steps] == [*[s.name for s in alone.steps], "dce"]
     session = xe.compile(parse_hlo(TEXT), passes="dce,default,cse")
-    names = [step.name for step in session.pipeline.passes()]
-    usual = [step.name for step in xe.compile(parse_hlo(TEXT)).pipeline.passes()]
+    names = [step.name for step in session.passes.pipeline.passes()]
+    usual = [step.name for step in xe.compile(parse_hlo(TEXT)).passes.pipeline.passes()]
     assert names[0] == "dce" and names[1 : 1 + len(usual)] == usual and names[1 + len(usual)] == "cse"
     with pytest.raises(PipelineSyntaxError, match="unknown pass 'defaul'"):
         xe.compile(parse_hlo(TEXT), passes="defaul,cse")

@@ -163,7 +163,7 @@ def test_what_is_nested_too_deeply_is_said_so() -> None:
     for text in (loops, calls):
         with pytest.raises(xe.XlaExplorerError, match="too deeply"):
             xe.evaluate(xe.parse_hlo(text), np.int32(1))
-    with pytest.raises(xe.CompileFailedError, match="too deeply"):
+    with pytest.raises(xe.errors.CompileFailedError, match="too deeply"):
         xe.compile(loops, passes="none", cache=False)
 
 

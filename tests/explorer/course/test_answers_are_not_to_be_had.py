@@ -43,7 +43,7 @@ _NOT_ANSWERS = {"registry.exercise", "registry.check", "native_run.main"}  # the
 
 def _tried(name: str, modules: tuple[str, ...]) -> int:
     wants = str if name in ("nb09.sum", "nb10.warp", "nb10.block") else dict if name in ("nb01.quiz", "nb05.unsafe", "nb11.place") else None
-    checkers = {e.checker for e in xe.exercises().values()}
+    checkers = {e.checker for e in xe.course.exercises().values()}
     tried = 0
     with xe.options.set(timeout=2):
         for what, value in _importable():
@@ -54,14 +54,14 @@ def _tried(name: str, modules: tuple[str, ...]) -> int:
             for answer in _forms(value):
                 tried += 1
                 try:
-                    result = xe.check(name, answer)
+                    result = xe.course.check(name, answer)
                 except Exception:  # it is no answer at all: nothing that a student would take for one
                     continue
                 assert not result.passed, f"{what} solves {name}"
     return tried
 
 
-@pytest.mark.parametrize("name", sorted(xe.exercises()))
+@pytest.mark.parametrize("name", sorted(xe.course.exercises()))
 @pytest.mark.sampled(10)
 def test_nothing_in_the_module_of_an_exercise_is_its_answer(name: str) -> None:
     beside = {"nb07": ("fusion_plan.",), "nb13": ("stack_machine.",), "nb10": ("ptx_run.",), "nb09": ("native_run.", "nb10")}
@@ -70,7 +70,7 @@ def test_nothing_in_the_module_of_an_exercise_is_its_answer(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", sorted(xe.exercises()))
+@pytest.mark.parametrize("name", sorted(xe.course.exercises()))
 def test_nothing_importable_is_an_answer(name: str) -> None:
     assert _tried(name, ("",))
 

@@ -1,4 +1,4 @@
-"""`xe.check` as a function: its three answers, its texts, and that it says the same twice."""
+"""`xe.course.check` as a function: its three answers, its texts, and that it says the same twice."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def stub(module):
 
 def test_not_solved() -> None:
     for answer in (stub, None, ...):
-        result = xe.check("nb03.dce", answer)
+        result = xe.course.check("nb03.dce", answer)
         assert not result and result.status == "not solved yet" and "First find" in repr(result)
 
 
 def test_failed_shows_the_program_and_the_next_step() -> None:
-    result = xe.check("nb03.dce", leaves_everything)
+    result = xe.course.check("nb03.dce", leaves_everything)
     assert not result and result.failure.module.instruction_count() == 2
     text = repr(result)
     for part in ("not right yet", "smallest program", "expected", "got", "next step"):
@@ -35,24 +35,24 @@ def test_failed_shows_the_program_and_the_next_step() -> None:
 
 
 def test_passed() -> None:
-    result = xe.check("nb11.bound", lambda o, b, peak, bandwidth: o / max(o / peak, b / bandwidth))
+    result = xe.course.check("nb11.bound", lambda o, b, peak, bandwidth: o / max(o / peak, b / bandwidth))
     assert result and result.passed and result.require() is result and "passed, 7 cases" in repr(result)
 
 
 def test_the_same_answer_twice() -> None:
-    assert repr(xe.check("nb04.cse", leaves_everything)) == repr(xe.check("nb04.cse", leaves_everything))
+    assert repr(xe.course.check("nb04.cse", leaves_everything)) == repr(xe.course.check("nb04.cse", leaves_everything))
 
 
 def test_unknown_names_are_told_their_neighbours() -> None:
     with pytest.raises(UnknownExerciseError, match=r"nb03\.dce"):
-        xe.check("nb03.dec", stub)
+        xe.course.check("nb03.dec", stub)
 
 
 def test_names_from_outside_are_escaped() -> None:
     def breaks(module):
         raise ValueError("<script>alert(1)</script>")
 
-    html = xe.check("nb03.dce", breaks)._repr_mimebundle_()["text/html"]
+    html = xe.course.check("nb03.dce", breaks)._repr_mimebundle_()["text/html"]
     assert "<script>" not in html and "&lt;script" in html
 
 
@@ -60,7 +60,7 @@ def test_an_error_names_the_students_line() -> None:
     def breaks(module):
         return module.no_such_field
 
-    result = xe.check("nb03.dce", breaks)
+    result = xe.course.check("nb03.dce", breaks)
     assert "return module.no_such_field" in repr(result) and "AttributeError" in repr(result)
 
 
@@ -72,12 +72,12 @@ def test_what_the_pass_left_is_verified() -> None:
         module.entry.set_shape(root, root.shape.with_dimensions((5,)))
         return True
 
-    assert xe.check("nb03.dce", swaps_types).failure.code == "not-well-formed"
+    assert xe.course.check("nb03.dce", swaps_types).failure.code == "not-well-formed"
 
 
 @pytest.mark.parametrize(
     ("name", "answer"), [("nb01.leaves", lambda shape: None), ("nb01.quiz", lambda: None), ("nb08.assign", lambda ranges: None)]
 )
 def test_an_answer_of_another_form_is_a_failed_check(name: str, answer: object) -> None:
-    result = xe.check(name, answer)
+    result = xe.course.check(name, answer)
     assert not result and "another form" in str(result) and ("NoneType" in str(result) or "function" in str(result))

@@ -58,7 +58,7 @@ def soon() -> Any:
 @pytest.mark.parametrize("answer", [forever, forever_and_catches, catches_everything_once])
 @pytest.mark.sampled(6)
 def test_an_endless_loop_is_a_failed_check(name: str, answer: Any) -> None:
-    result = xe.check(name, answer)
+    result = xe.course.check(name, answer)
     assert result.status == "failed" and result.failure.code == "too-slow", repr(result)
     assert "0.3 s" in repr(result) and "next step" in repr(result)
     assert any(line in repr(result) for line in ("in line", "forever"))
@@ -66,17 +66,17 @@ def test_an_endless_loop_is_a_failed_check(name: str, answer: Any) -> None:
 
 
 def test_an_exponential_recursion_is_a_failed_check() -> None:
-    result = xe.check("nb03.live", exponential)
+    result = xe.course.check("nb03.live", exponential)
     assert result.failure.code == "too-slow" and "visited once" in repr(result)
     assert result.failure.module is not None and "x60" in repr(result)
 
 
 def test_a_generator_that_never_ends() -> None:
-    assert xe.check("nb01.leaves", endless_items).status == "failed"
+    assert xe.course.check("nb01.leaves", endless_items).status == "failed"
 
 
 def test_an_inner_function_is_watched_too() -> None:
-    assert xe.check("nb13.executable", lambda machine, program, weights: forever).failure.code == "too-slow"
+    assert xe.course.check("nb13.executable", lambda machine, program, weights: forever).failure.code == "too-slow"
 
 
 @pytest.mark.skipif(not solution_cells(), reason="the reference solutions are not in this copy: an endless loop of PTX is NOT tried")
@@ -84,7 +84,7 @@ def test_an_endless_loop_of_ptx() -> None:
     scope: dict[str, Any] = {}
     exec(solution_cells()["nb10.block"], scope)
     text = scope["block_sum"].replace("add.u32 %r3, %r3, 256;", "")
-    result = xe.check("nb10.block", text)
+    result = xe.course.check("nb10.block", text)
     assert result.status == "failed" and "does not end" in repr(result) and "counter of each loop" in repr(result)
     with pytest.raises(Exception, match=r"still running|instructions"):
         run_ptx(text, range(256), outputs=1, threads=256, numbers=(256,))
@@ -92,7 +92,7 @@ def test_an_endless_loop_of_ptx() -> None:
 
 def test_in_a_thread_of_ones_own() -> None:
     found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.append(xe.check("nb03.dce", forever)))
+    thread = threading.Thread(target=lambda: found.append(xe.course.check("nb03.dce", forever)))
     thread.start()
     thread.join(60)
     assert found and found[0].failure.code == "too-slow"

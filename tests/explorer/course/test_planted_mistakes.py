@@ -522,7 +522,7 @@ mistake("nb13.executable", "wrong-value")(lambda machine, program, weights: SCOP
 @pytest.mark.parametrize(("name", "code", "most", "answer"), MISTAKES, ids=[f"{n}-{c}-{k}" for k, (n, c, _, _) in enumerate(MISTAKES)])
 @pytest.mark.sampled(45)
 def test_mistake_is_caught(name: str, code: str, most: int | None, answer: Any) -> None:
-    result = xe.check(name, copy.copy(answer))
+    result = xe.course.check(name, copy.copy(answer))
     assert result.status == "failed" and result.failure is not None, repr(result)
     assert result.failure.code == code, repr(result)
     assert result.failure.message and (result.failure.expected or result.failure.got)
@@ -531,5 +531,5 @@ def test_mistake_is_caught(name: str, code: str, most: int | None, answer: Any) 
 
 
 def test_every_exercise_has_two_mistakes() -> None:
-    for name in xe.exercises():
+    for name in xe.course.exercises():
         assert sum([n == name for n, _, _, _ in MISTAKES]) >= 2, name

@@ -75,29 +75,29 @@ def test_what_comes_home_is_what_a_compile_here_gives(tmp_path: Path) -> None:
     for given in (ADD, ADD.encode(), path, str(path), xe.parse_hlo(ADD)):
         apart, here = xe.compile(given, isolate=True, journal="everything"), xe.compile(given, journal="everything")
         assert apart.source.to_text() == here.source.to_text() and apart.module.to_text() == here.module.to_text()
-        assert [str(s.before and s.before.name) + s.name + s.pipeline for s in apart.trace.steps] == [
-            str(s.before and s.before.name) + s.name + s.pipeline for s in here.trace.steps]
-        for mine, other in zip(apart.trace.steps, here.trace.steps, strict=True):
+        assert [str(s.before and s.before.name) + s.name + s.pipeline for s in apart.passes.record.steps] == [
+            str(s.before and s.before.name) + s.name + s.pipeline for s in here.passes.record.steps]
+        for mine, other in zip(apart.passes.record.steps, here.passes.record.steps, strict=True):
             assert (mine.before, mine.after, mine.changed, mine.hlo_pass, mine.options, mine.rewrites) == (
                 other.before, other.after, other.changed, other.hlo_pass, other.options, other.rewrites)
-        assert [e.to_json() for e in apart.trace.journal.events] == [e.to_json() for e in here.trace.journal.events]
-        assert apart.decisions().equals(here.decisions()) and apart.history("r") == here.history("r")
-        assert apart.source_line("r") == here.source_line("r") and str(apart.explain("r")).splitlines()[0] == str(here.explain("r")).splitlines()[0]
+        assert [e.to_json() for e in apart.passes.journal.events] == [e.to_json() for e in here.passes.journal.events]
+        assert apart.decisions().equals(here.decisions()) and apart.passes.history("r") == here.passes.history("r")
+        assert str(apart.explain("r")).splitlines()[0] == str(here.explain("r")).splitlines()[0]
         x = np.arange(64, dtype=np.float32)
         np.testing.assert_array_equal(apart(x), 1 - x)
 
 
 def test_what_is_shared_between_steps_is_shared_at_home() -> None:
-    steps = xe.compile(ADD, isolate=True).trace.steps
+    steps = xe.compile(ADD, isolate=True).passes.record.steps
     assert all(late.before is early.after for early, late in pairwise(steps))
     assert any(step.before is step.after for step in steps)
 
 
 def test_errors_of_the_text_are_those_of_the_text() -> None:
-    with pytest.raises(xe.HloParseError) as caught:
+    with pytest.raises(xe.errors.HloParseError) as caught:
         xe.compile("HloModule m\nENTRY e { x = f99[8] parameter(0) }", isolate=True, filename="mine.hlo")
     assert caught.value.filename == "mine.hlo" and caught.value.lineno == 2
-    with pytest.raises(xe.HloVerifyError):
+    with pytest.raises(xe.errors.HloVerifyError):
         xe.compile("HloModule m\nENTRY e { x = f32[8] parameter(0)\n ROOT s = f32[40] slice(x), slice={[100:140]} }", isolate=True)
     with pytest.raises(xe.XlaExplorerError, match="cannot read"):
         xe.compile(Path("nowhere.hlo"), isolate=True)
@@ -118,7 +118,7 @@ def test_a_failed_pass_comes_home_with_what_ran_before_it(planted: Isolation) ->
         xe.compile(ADD, passes="dce,failer,cse", isolate=planted)
     assert str(apart.value) == str(here.value)
     assert type(apart.value.session.error).__name__ == "PlantedError" and apart.value.session.error.number == 7
-    assert [s.name for s in apart.value.session.trace.steps] == [s.name for s in here.value.session.trace.steps]
+    assert [s.name for s in apart.value.session.passes.record.steps] == [s.name for s in here.value.session.passes.record.steps]
     assert xe.compile(ADD, passes="dce,failer,cse", isolate=planted, keep_errors=True).failed_phase == "the pass failer"
 
 

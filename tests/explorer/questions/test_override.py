@@ -35,7 +35,7 @@ def test_a_fusion_is_forbidden_and_the_row_says_so(session: xe.Session) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         apart = session.override(forbid=[("fusion", "%a", "%b")])
-    (wish,) = apart.overrides
+    (wish,) = apart.overrides()
     assert (wish.wish, wish.kind, wish.subjects, wish.granted) == ("forbid", "fusion", ("%a", "%b"), True)
     assert str(wish) == "%a and %b were kept apart"
     assert len(apart.override(force=[("fusion", "%b", "%c")]).overrides) == 2
@@ -58,7 +58,7 @@ def test_decisions_of_any_pass_can_be_forbidden(backend: str) -> None:
     options = {"passes": "call-inliner,algsimp,constant_folding,fusion,dce"} if backend == "interpreter" else {}
     session = xe.compile(MANY, backend=backend, **options)
     other = session.override(forbid=[("inlining", "%c"), ("constant-folding", "%folded"), ("share-buffer", "%x")])
-    inlining, folding, sharing = other.overrides
+    inlining, folding, sharing = other.overrides()
     assert inlining.granted and folding.granted, (inlining, folding)
     assert other.why_not("inlining", "%c").code == other.why_not("constant-folding", "%folded").code == "forbidden-by-user"
     assert "%c" in str(inlining) and str(inlining).startswith("inlining of %c was forbidden")
@@ -68,7 +68,7 @@ def test_decisions_of_any_pass_can_be_forbidden(backend: str) -> None:
 def test_a_rule_is_forbidden_at_one_instruction(session: xe.Session) -> None:
     rule = next(e.by for e in session.passes.journal.events if e.is_rewrite and e.acted and e.names[0] == "m")  # type: ignore[union-attr]
     other = session.override(forbid=[(rule, "%m")])
-    assert [wish.granted for wish in other.overrides] == [True]
+    assert [wish.granted for wish in other.overrides()] == [True]
     assert other.why_not(rule, "%m").code == "forbidden-by-user"
     x = np.eye(64, dtype=np.float32)
     for ours, wanted in zip(other(x), session(x), strict=True):
@@ -122,7 +122,7 @@ def test_thousands_of_wishes_cost_no_more_than_a_compile() -> None:
     other = session.override(forbid=pairs, force=others)
     deciding = time.process_time() - started
     started = time.process_time()
-    rows = other.overrides
+    rows = other.overrides()
     telling = time.process_time() - started
     assert len(rows) == len(pairs) + len(others) and all(row.granted or row.reason is not None for row in rows)
     assert {row.reason.code for row in rows if row.reason is not None and row.wish == "force"} <= {"not-an-operand", "forbidden-by-user"}

@@ -50,6 +50,6 @@ def test_a_page_has_none_of_them() -> None:
         for k, p in enumerate(path for path in PATHS if path != "/secret")
     )
     text = f"HloModule m\nENTRY e {{\n  v0 = f32[4] parameter(0)\n{adds}\n  ROOT r = f32[4] negate(v{len(PATHS) - 1})\n}}\n"
-    source = xe.compile(text, backend="interpreter").explorer_source
+    source = xe.compile(text, backend="interpreter")._explorer_source_()
     assert "secret" not in without_paths(static_html(source, inline_svg=True))
     assert "secret" not in json.dumps(data_without_paths(build_payload(source, complete=True)))

@@ -103,5 +103,5 @@ def test_every_prefix_and_every_lost_line_of_a_program_is_an_error_of_ours_or_a_
         at = int(rng.integers(len(text)))
         tries += [text[:at] + text[at + 1 :], text[:at] + "%" + text[at:], text[:at] + "7" + text[at:]]
         for broken in tries:
-            with contextlib.suppress(StablehloError, xe.HloVerifyError):
+            with contextlib.suppress(StablehloError, xe.errors.HloVerifyError):
                 xe.parse_stablehlo(broken)

@@ -82,7 +82,7 @@ def test_blanks_and_comments_say_nothing(spelled: str, plain: str) -> None:
     ],
 )
 def test_what_xla_refuses_or_aborts_on_is_refused(body: str) -> None:
-    with pytest.raises(xe.HloParseError):
+    with pytest.raises(xe.errors.HloParseError):
         xe.parse_hlo(module(body))
 
 
@@ -129,19 +129,19 @@ def test_a_header_keeps_what_xla_keeps(given: str, kept: str) -> None:
 @pytest.mark.parametrize("output", ["{0,0}", "{2}", "{-1}"])
 def test_an_alias_names_an_output_that_there_is(output: str) -> None:
     body = "ENTRY e {\np = f32[2] parameter(0)\nROOT r = (f32[2], f32[2]) tuple(p, p)\n}"
-    with pytest.raises(xe.HloParseError, match="names output"):
+    with pytest.raises(xe.errors.HloParseError, match="names output"):
         xe.parse_hlo(f"HloModule m, input_output_alias={{ {output}: (0, {{}}) }}\n{body}")
 
 
 @pytest.mark.parametrize("header", ["e (p: opaque[4,6]) -> f32[4,6]", "e (p: token[3]) -> f32[4,6]"])
 def test_what_has_no_dimensions_has_none_in_a_signature(header: str) -> None:
-    with pytest.raises(xe.HloParseError, match="has no dimensions"):
+    with pytest.raises(xe.errors.HloParseError, match="has no dimensions"):
         xe.parse_hlo(f"ENTRY {header} {{\n  ROOT p = f32[4,6] parameter(0)\n}}")
 
 
 def test_numbers_of_tables_are_64_bits() -> None:
     tables = 'FileNames\n18446744073709551616 "a.py"\n\nFunctionNames\n\nFileLocations\n\nStackFrames\n\n'
-    with pytest.raises(xe.HloParseError):
+    with pytest.raises(xe.errors.HloParseError):
         xe.parse_hlo(f"HloModule m\n{tables}ENTRY %e () -> f32[] {{\n  ROOT %c = f32[] constant(1)\n}}")
 
 
@@ -162,7 +162,7 @@ def test_parts_of_axes_group_devices(text: str, groups: tuple[tuple[int, ...], .
 
 
 def test_a_computation_without_a_header_has_no_signature() -> None:
-    with pytest.raises(xe.HloParseError):
+    with pytest.raises(xe.errors.HloParseError):
         xe.parse_hlo("e (p: f32[]) -> f32[] { ROOT p = f32[] parameter(0) }")
     assert xe.parse_hlo("e { ROOT p = f32[] parameter(0) }").name == "module_e"
 

@@ -35,7 +35,7 @@ def test_there_are_all() -> None:
 def test_an_example(row: dict[str, str]) -> None:
     ours = OURS.get(row["name"], "")
     if row["xla"] != "accepted" or (ours and not ours.startswith("ROOT")):
-        with pytest.raises(xe.HloParseError) as caught:
+        with pytest.raises(xe.errors.HloParseError) as caught:
             xe.parse_hlo(row["text"])
         assert ours in caught.value.message and caught.value.hint
         return

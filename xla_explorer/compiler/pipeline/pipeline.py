@@ -43,7 +43,7 @@ class PassPipeline:
     --------
     >>> import xla_explorer as xe
     >>> session = xe.compile("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }", "interpreter", "algsimp,dce")
-    >>> [step.name for step in session.pipeline.steps]
+    >>> [step.name for step in session.passes.pipeline.steps]
     ['algsimp', 'dce']
     """
 

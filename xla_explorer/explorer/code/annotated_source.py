@@ -14,7 +14,7 @@ from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, profile
 from xla_explorer.explorer.questions.provenance import provenance
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 
@@ -115,7 +115,7 @@ def annotated_source(session: Compilation, arrays: Sequence[Any] | None = None, 
         for i in session.module.instructions()
         if i.opcode.name == "fusion"
     }
-    for step in session.program_steps:
+    for step in program_steps(session):
         for member in members.get(step.instruction, {step.instruction}):
             for origin in sources.get(member, ()):
                 steps[origin][step.name] = None

@@ -22,7 +22,7 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
     written = python_pane(source, compilation.source_lines)
     panes = [written] if written is not None else [_source_pane(compilation)] if source.source_text else []
     panes.append(hlo_pane(compilation.passes, f"xla_explorer {compilation.backend}"))
-    names = [name for name, stage in compilation.stages.items() if stage.is_code]
+    names = [name for name, stage in compilation.stages().items() if stage.is_code]
     panes += [_stage_pane(compilation, name) for name in names]
     if "ptx" not in names and compilation.error is None and compilation.backend != DUMP:
         note = "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU"
@@ -37,16 +37,16 @@ def hlo_pane(passes: RecordedPasses[RecordedPass], producer: str) -> CodePane:
 
 def costly(compilation: Compilation, pane: CodePane) -> str:
     """How to have the lines of a pane that is not there and takes long to make; empty for all others."""
-    stage = compilation.stages.get(pane.name)
+    stage = compilation.stages().get(pane.name)
     if stage is None and pane.name == "ptx":
         count = compilation.source.instruction_count()
-        if count <= SMALL_FOR_PTX or compilation.has_gpu:
+        if count <= SMALL_FOR_PTX or compilation.backend == "gpu" or () in compilation.gpu_sessions:
             return ""
         return (
             f"// not made for this page: the module has {count} instructions, and PTX is a compile of its own "
             f"(up to {SMALL_FOR_PTX} it is always made). session.ptx() makes it; pages saved after that have it."
         )
-    if pane.name not in _GENERATED or stage is None or stage.is_made or "llvm-ir" not in compilation.stages:
+    if pane.name not in _GENERATED or stage is None or stage.is_made or "llvm-ir" not in compilation.stages():
         return ""
     count = compilation.stage("llvm-ir").text.count("\n")
     if count <= MOST_LLVM_LINES_GENERATED:
@@ -78,7 +78,7 @@ def _stage_pane(compilation: Compilation, name: str) -> CodePane:
 
 def _ptx_lines(compilation: Compilation) -> list[TextLine]:
     """The same source compiled for the GPU; its instructions carry the ids of this compile where they are the same."""
-    gpu = compilation.gpu
+    gpu = compilation.gpu()
     here = _ids_here(compilation, gpu)
     return [TextLine(text, here(key)) for text, key in gpu.stage("ptx").lines()]
 

@@ -8,7 +8,7 @@ from xla_explorer.explorer.code.llvm_kernels import optimized_lines
 from xla_explorer.explorer.display.blocks import Blocks, Code, Listing, Sentence, Table, drawn, printed
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decisions import decisions_of
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.hlo.opcodes import OPCODES
 
@@ -84,13 +84,13 @@ def explain(session: Compilation, key: int) -> Explanation:
         heirs = [lineage.records[k].name for k in lineage.successors(key)[1:] if k in lineage.records]
         state = "gone; in its place: " + " then ".join([f"%{n}" for n in heirs]) if heirs else "gone from the result"
     decisions = [row for row in decisions_of(session.passes.record, lineage) if key in row.subjects]
-    notes = [f"runs on {s.runs_on}" + (f": {s.reason}" if s.reason else "") for s in session.program_steps if s.instruction == key]
+    notes = [f"runs on {s.runs_on}" + (f": {s.reason}" if s.reason else "") for s in program_steps(session) if s.instruction == key]
     if session.last_profile is not None:
         frame = session.last_profile
         for row in frame[frame["instruction"] == key].to_dict("records"):
             notes.append(f"{row['median_us']:.4g} us (iqr {row['iqr_us']:.2g}, n {row['n']})")
     code = {}
-    for stage_name, stage in session.stages.items():
+    for stage_name, stage in session.stages().items():
         if stage.is_code and stage_name not in ("llvm-ir", "assembly", "sass"):  # what LLVM's optimised IR and PTX say already
             if stage_name == "llvm-ir-optimized":
                 lines = optimized_lines(session, key)
@@ -99,5 +99,5 @@ def explain(session: Compilation, key: int) -> Explanation:
             if lines:
                 code[stage_name] = lines
     return Explanation(
-        name, definition, OPCODES[opcode.name].summary, session.source_line(key), state, lineage.sentences(key), decisions, code, notes
+        name, definition, OPCODES[opcode.name].summary, source_line(session, key), state, lineage.sentences(key), decisions, code, notes
     )

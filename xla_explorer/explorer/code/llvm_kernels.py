@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def optimized_lines(session: Compilation, instruction: int) -> list[str]:
     from xla_explorer.backends.llvm.llvm_compiler import optimized_parts
     from xla_explorer.backends.llvm.stages import strip_debug
 
-    stage = session.stages.get("llvm-ir-optimized")
+    stage = session.stages().get("llvm-ir-optimized")
     if stage is None:
         return []
     function = _function_of(session, instruction)
@@ -122,7 +122,7 @@ def optimized_lines(session: Compilation, instruction: int) -> list[str]:
 
 def _function_of(session: Compilation, instruction: int) -> str | None:
     """The LLVM function of the kernel that computes an instruction; None where it has none."""
-    functions = {step.instruction: getattr(step, "function", "") for step in session.program_steps}
+    functions = {step.instruction: getattr(step, "function", "") for step in program_steps(session)}
     if functions.get(instruction):
         return functions[instruction]
     for key, function in functions.items():

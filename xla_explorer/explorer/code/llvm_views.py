@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.code.llvm_kernels import functions_reached, kernel_ir, llvm_setting
 from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.display.pandas_frame import WideFrame
@@ -81,7 +82,7 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
                 remark.pass_name,
                 remark.message,
                 f"%{names[number]}" if known and number is not None else "",
-                session.source_line(number) if known and number is not None else "",
+                source_line(session, number) if known and number is not None else "",
             ]
         )
     return wide_frame(rows, REMARK_COLUMNS)
@@ -108,9 +109,32 @@ def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
         found = _simulate(tool, target.triple, target.cpu, code)
         if found is None:
             continue
-        lines = dict.fromkeys(line for line in [session.source_line(k) for k in origins] if line)
+        lines = dict.fromkeys(line for line in [source_line(session, k) for k in origins] if line)
         rows.append([function, label, len(code), *found, ", ".join(lines)])
     return wide_frame(sorted(rows, key=lambda row: -row[3]), LOOP_COLUMNS)
+
+
+class Llvm:
+    """`session.llvm`: what LLVM did with the kernels of a session."""
+
+    def __init__(self, session: Compilation) -> None:
+        self._session = session
+
+    def passes(self, kernel: str, *, changed_only: bool = True, machine_passes: bool = True) -> WideFrame:
+        """A row a run of an LLVM pass on a kernel, with the diff; see `explorer.code.llvm_views.llvm_passes`."""
+        return llvm_passes(self._session, kernel, changed_only=changed_only, machine_passes=machine_passes)
+
+    def remarks(self, *passes: str) -> WideFrame:
+        """What LLVM's vectorisers (or other passes) say, by instruction and line; see `explorer.code.llvm_views.remarks`."""
+        return remarks(self._session, passes or VECTORIZERS)
+
+    def inner_loops(self, kernel: str | None = None) -> WideFrame:
+        """llvm-mca's cycles of each innermost loop of the machine code; see `explorer.code.llvm_views.inner_loops`."""
+        return inner_loops(self._session, kernel)
+
+    @cleaned
+    def __repr__(self) -> str:
+        return f"<LLVM of {self._session.source.name}: .passes(kernel), .remarks(*passes), .inner_loops(kernel)>"
 
 
 def kernel_code(session: Compilation, stage: str, kernel: str) -> str:
@@ -122,7 +146,7 @@ def _function(session: Compilation, kernel: str) -> str:
     """The LLVM function of a kernel's name as the tables show it. XlaExplorerError with the names there are."""
     wanted = kernel.lstrip("%")
     functions: dict[str, str] = {}
-    for step in session.program_steps:
+    for step in program_steps(session):
         function = getattr(step, "function", "") or ""
         if function:
             functions[step.name] = functions[function] = function
@@ -146,7 +170,7 @@ _JUMP = re.compile(r"^\s*j[a-z]+\s+(\.L\w+)")
 
 def _loops(session: Compilation) -> list[tuple[str, str, list[str], list[int]]]:
     """Innermost loops of the assembly: function, label, instructions, instruction ids. A loop runs from a label to a jump back to it."""
-    functions = {step.function for step in session.program_steps if getattr(step, "function", "")}
+    functions = {step.function for step in program_steps(session) if getattr(step, "function", "")}
     found = []
     function = ""
     labels: dict[str, int] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.compiler.decisions.recorded import decision
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def kernel_table(compilation: Compilation) -> pandas.DataFrame:
     """See `Session.kernels`."""
-    steps = compilation.program_steps
+    steps = program_steps(compilation)
     rows = [
         {
             "kernel": f"%{s.name}",
@@ -25,7 +25,7 @@ def kernel_table(compilation: Compilation) -> pandas.DataFrame:
             "runs_on": s.runs_on,
             "code": s.reason.code if s.reason else "",
             "reason": s.reason.message if s.reason else "",
-            "line": compilation.source_line(s.instruction),
+            "line": source_line(compilation, s.instruction),
             "instruction": s.instruction,
         }
         for s in steps
@@ -41,17 +41,17 @@ def native_code_decisions(compilation: Compilation) -> list[Decision]:
     """What runs on the evaluator, and what a library computes or could, as decisions of the kind `native-code`."""
     return [
         decision("native-code", s.runs_on != "evaluator", (s.instruction,), (s.name,), s.reason)
-        for s in compilation.program_steps
+        for s in program_steps(compilation)
         if s.reason is not None
     ]
 
 
 def stage_code(compilation: Compilation, name: str, language: str, whole: str) -> CodeText:
     """The text of a stage, shown as code. whole: the call that gives all of it."""
-    if name not in compilation.stages:
-        hint = f"it has the stages: {', '.join(compilation.stages) or 'none'}"
+    if name not in compilation.stages():
+        hint = f"it has the stages: {', '.join(compilation.stages()) or 'none'}"
         raise XlaExplorerError(f"{compilation.backend} makes no {name}", hint)
-    return CodeText(compilation.stages[name].text, language, whole)
+    return CodeText(compilation.stages()[name].text, language, whole)
 
 
 def sass_code(compilation: Compilation) -> CodeText:
@@ -61,17 +61,17 @@ def sass_code(compilation: Compilation) -> CodeText:
 
     if (missing := why_no_sass()) is not None:
         raise XlaExplorerError(f"no SASS: {missing.message}", "install CUDA's binary utilities, or name the program in that variable")
-    return stage_code(compilation.gpu, "sass", "sass", "session.sass()")
+    return stage_code(compilation.gpu(), "sass", "sass", "session.sass()")
 
 
 def ptxas_table(compilation: Compilation) -> pandas.DataFrame:
-    """See `Session.ptxas_report`."""
+    """See `Session.kernels`."""
     # Start-up time, as above.
     from xla_explorer.backends.gpu.architecture import gpu_architecture
     from xla_explorer.backends.gpu.occupancy import REPORT_COLUMNS, resource_rows
     from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx
 
-    executable: Any = compilation.gpu.executable
+    executable: Any = compilation.gpu().executable
     text, name = executable.ptx.text, executable.ptx.architecture
     rows = resource_rows(executable.program.kernels, assemble_ptx(text, name), gpu_architecture(name))
     return wide_frame(rows, list(REPORT_COLUMNS))

@@ -12,7 +12,7 @@ from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.display.display import pre_html
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
@@ -80,17 +80,17 @@ def _columns(kernel: KernelCode, cells: Cells) -> str:
 
 def side_by_side(session: Compilation, stages: Sequence[str], kernel: str = "") -> SideBySide:
     """See `Session.side_by_side`."""
-    wanted_steps = list(session.program_steps)
+    wanted_steps = list(program_steps(session))
     if kernel:
-        key = session.find(kernel)
+        key = session.passes.find(kernel)
         inside = _members(session)
         wanted_steps = [s for s in wanted_steps if key in inside.get(s.instruction, {s.instruction})]
         if not wanted_steps:
-            names = ", ".join([f"%{s.name}" for s in session.program_steps][:12])
+            names = ", ".join([f"%{s.name}" for s in program_steps(session)][:12])
             raise XlaExplorerError(f"no kernel computes {kernel}", f"the kernels are {names}")
     wanted = list(stages) or ["llvm-ir-optimized", "ptx"]
     panes = {pane.name: pane.lines for pane in code_panes(session)}
-    unknown = [name for name in wanted if name not in panes and name not in session.stages]
+    unknown = [name for name in wanted if name not in panes and name not in session.stages()]
     if unknown and stages:
         raise XlaExplorerError(f"there is no stage {unknown[0]!r}", f"choose from: {', '.join(panes)}")
     wanted = [name for name in wanted if name in panes]
@@ -99,14 +99,14 @@ def side_by_side(session: Compilation, stages: Sequence[str], kernel: str = "") 
     texts = {key: text for text, key in session.passes[-1].lines if key is not None}
     place = {key: number for number, key in enumerate(texts)}
     sharers: dict[str, list[ProgramStep]] = {}
-    for step in session.program_steps:
+    for step in program_steps(session):
         if step.function:
             sharers.setdefault(step.function, []).append(step)
     for step in wanted_steps:
         members = groups.get(step.instruction, {step.instruction})
         hlo = [texts[key] for key in sorted(members, key=lambda key: (key != step.instruction, place.get(key, 0))) if key in texts]
         code = {name: _code_of(panes[name], step, members, sharers, groups) for name in wanted}
-        kernels.append(KernelCode(step.name, session.source_line(step.instruction), hlo, code))
+        kernels.append(KernelCode(step.name, source_line(session, step.instruction), hlo, code))
     return SideBySide(kernels, wanted)
 
 

@@ -15,7 +15,7 @@ from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, pro
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.wishes import Wishes, wishes_of
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, compile_as, program_steps, source_line
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.progress import counted
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -55,7 +55,7 @@ def compare_sessions(left: Compilation, right: Compilation, arrays: Sequence[Any
         ("backend", left.backend, right.backend),
         ("passes", left.passes.last, right.passes.last),
         ("instructions", left.module.instruction_count(), right.module.instruction_count()),
-        ("kernels", len(left.program_steps), len(right.program_steps)),
+        ("kernels", len(program_steps(left)), len(program_steps(right))),
         ("launches a run", round(a.launches), round(b.launches)),
         ("bytes read and written (estimate)", int(a.bytes_accessed), int(b.bytes_accessed)),
         ("predicted us (cost model)", a.microseconds, b.microseconds),
@@ -107,7 +107,7 @@ def compare_backends(module: Any, backends: Sequence[str] | str, arrays: Sequenc
     frames, want = [], None
     for backend in counted(backends, f"comparing {source.name}"):
         try:
-            session = Compilation.of(source, backend=backend, passes=passes)
+            session = compile_as(Compilation, source, backend=backend, passes=passes)
             leaves = session.signature.leaves(arguments)
             values = session.executable.execute(leaves)
             emulated = _is_emulated(session)
@@ -137,8 +137,8 @@ def _untimed(session: Compilation) -> pandas.DataFrame:
     """The rows of a profile without times."""
     rows = [{"kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "PTX emulator", "n": 1, "line": ""}]
     rows += [
-        {"kernel": f"%{s.name}", "opcode": s.opcode, "runs_on": "PTX emulator", "n": 1, "line": session.source_line(s.instruction)}
-        for s in session.program_steps
+        {"kernel": f"%{s.name}", "opcode": s.opcode, "runs_on": "PTX emulator", "n": 1, "line": source_line(session, s.instruction)}
+        for s in program_steps(session)
     ]
     return wide_frame(rows, COLUMNS)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decisions import decision_events
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, compile_as
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -92,10 +92,10 @@ def compare_fusions(
 
     source = as_module(module)
     if policies is not None:
-        one, other = [Compilation.of(source, fusion_policy=policy) for policy in policies]
+        one, other = [compile_as(Compilation, source, fusion_policy=policy) for policy in policies]
         found = compare_fusions_of(one, other)
         return FusionComparison(policies[0], policies[1], found.edges)
-    left, right = [Compilation.of(source, backend=backend) for backend in backends]
+    left, right = [compile_as(Compilation, source, backend=backend) for backend in backends]
     return compare_fusions_of(left, right)
 
 

@@ -13,7 +13,7 @@ from xla_explorer.explorer.measures.profiling import spread, time_calls
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.cost import module_cost
 
@@ -170,7 +170,7 @@ def _measure(
     with alone_on_this_machine():
         median, iqr = spread(time_calls(session, given, repeats))
     work = cost.flops + cost.transcendentals
-    row |= {"kernels": len(session.program_steps), "bytes": cost.bytes_accessed, "flops": work, "median_us": median, "iqr_us": iqr}
+    row |= {"kernels": len(program_steps(session)), "bytes": cost.bytes_accessed, "flops": work, "median_us": median, "iqr_us": iqr}
     row["predicted_us"] = _least_us(session, work, cost.bytes_accessed)
     return row
 

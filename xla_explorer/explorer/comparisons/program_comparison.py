@@ -11,7 +11,7 @@ from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, compile_as
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -109,7 +109,7 @@ def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *
 
 
 def _row(name: str, module: Any, backends: tuple[str, str], repeats: int, rounds: int, seed: int, options: dict[str, Any]) -> ProgramRow:
-    left, right = [Compilation.of(module, backend=backend, verify=False, **options) for backend in backends]
+    left, right = [compile_as(Compilation, module, backend=backend, verify=False, **options) for backend in backends]
     edges = compare_fusions_of(left, right).edges
     costs = [program_cost(session.module) for session in (left, right)]
     leaves = left.signature.leaves(random_arguments(module, seed))

@@ -15,7 +15,7 @@ from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.plain_data import named_data
 from xla_explorer.explorer.display.quantities import byte_count
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, NotThereError
+from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, NotThereError, source_line
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -172,4 +172,4 @@ def buffer_report(compilation: Compilation) -> BufferReport:
         before = " before the compile failed" if compilation.error else ""
         raise NotThereError(f"{compilation.backend} assigned no buffers{before}", hint)
     scratch = getattr(getattr(result.executable, "program", None), "scratch_bytes", 0)
-    return BufferReport(result.buffers, compilation.source_line, scratch)
+    return BufferReport(result.buffers, lambda instruction: source_line(compilation, instruction), scratch)

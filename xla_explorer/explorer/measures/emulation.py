@@ -11,7 +11,7 @@ from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.arguments import Array, random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Emulation(Report):
             return f"%{names[key]}" if key is not None and key in names else ""
 
         def source(key: int | None) -> str:
-            return session.source_line(key) if key is not None and key in names else ""
+            return source_line(session, key) if key is not None and key in names else ""
 
         self._ptx: CountedPtx | None = None
         self._gpu, self._arguments, self._hlo, self._text = session, arguments, hlo, text
@@ -117,7 +117,7 @@ class Emulation(Report):
 
 def emulation(session: Compilation, arrays: Sequence[Any]) -> Emulation:
     """Run the session's program for the gpu on the emulator. Without arrays: random ones."""
-    gpu = session.gpu
+    gpu = session.gpu()
     emulate = getattr(gpu.executable, "emulate", None)
     if emulate is None:
         raise XlaExplorerError(f"programs of {gpu.backend} cannot be emulated", 'compile with backend="gpu"')

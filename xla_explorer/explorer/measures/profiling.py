@@ -17,7 +17,7 @@ from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
 from xla_explorer.hlo.computation import HloComputation
@@ -201,7 +201,7 @@ def _kernel_row(
         dtype,
         limits,
         threads,
-        session.source_line(step.instruction),
+        source_line(session, step.instruction),
         step.instruction,
         streaming=step.function in streaming,
     )

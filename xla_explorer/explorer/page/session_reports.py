@@ -42,7 +42,7 @@ from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_t
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.explorer.questions.wishes import wishes_of
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.opcodes import OPCODES
@@ -179,7 +179,7 @@ class SessionReports(TraceReports):
     @cached_property
     def _kernels(self) -> list[KernelRow]:
         session = self._session
-        steps = {s.instruction: s for s in session.program_steps}
+        steps = {s.instruction: s for s in program_steps(session)}
         measured = self._measured
         rows = []
         for cost in self._costs[:MOST_KERNELS]:
@@ -197,7 +197,7 @@ class SessionReports(TraceReports):
                     int(cost.times * (cost.cost.flops + cost.cost.transcendentals)),
                     cost.nanoseconds / 1e3,
                     measured.get(i.id),
-                    session.source_line(i.id),
+                    source_line(session, i.id),
                     i.id,
                     str(reason) if reason is not None else "",
                 )
@@ -255,7 +255,7 @@ class SessionReports(TraceReports):
         for key, value in pairs:
             if key is None or key != key or value is None or value != value:
                 continue
-            values[self._session.find(int(key) if isinstance(key, float) else key)] = float(value)
+            values[self._session.passes.find(int(key) if isinstance(key, float) else key)] = float(value)
         unit = next((word for word in ("us", "bytes") if title.endswith(word)), "")
         return Column(title, unit, values)
 
@@ -268,9 +268,9 @@ class SessionReports(TraceReports):
 
     # -- LLVM ----------------------------------------------------------------------------------------------------------
     def llvm_kernels(self) -> Sequence[str]:
-        if self._session.backend not in OF_LLVM or "llvm-ir" not in self._session.stages:
+        if self._session.backend not in OF_LLVM or "llvm-ir" not in self._session.stages():
             return ()
-        compiled = {s.instruction for s in self._session.program_steps if getattr(s, "function", "")}
+        compiled = {s.instruction for s in program_steps(self._session) if getattr(s, "function", "")}
         rows = [row for row in self._kernels if row.instruction in compiled]
         return [row.name for row in sorted(rows, key=lambda row: -(row.measured_us or row.predicted_us or 0.0))]
 
@@ -282,7 +282,7 @@ class SessionReports(TraceReports):
     @cached_property
     def _remarks(self) -> list[RemarkRow]:
         session = self._session
-        if session.backend != "cpu" or "llvm-ir" not in session.stages:
+        if session.backend != "cpu" or "llvm-ir" not in session.stages():
             return []
         ids = {i.name: i.id for i in session.module.instructions()}
         rows = remarks(session).astype(object).values.tolist()

@@ -17,7 +17,7 @@ from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.rule_book import rule_book
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.hlo.analysis.cost import module_cost
@@ -164,9 +164,9 @@ class SessionSource(TraceSource):
         }
         if session.seconds:  # a dump knows no times
             found["compile_seconds"] = sum(session.seconds.values())
-        if session.program_steps:
-            found["kernels_after"] = len(session.program_steps)
-            slow = len([s for s in session.program_steps if s.runs_on == "evaluator"])
+        if program_steps(session):
+            found["kernels_after"] = len(program_steps(session))
+            slow = len([s for s in program_steps(session) if s.runs_on == "evaluator"])
             if slow and session.backend != "interpreter":
                 found["not_compiled"] = f"{number_of(slow, 'kernel')} (on the evaluator)"
         try:

@@ -284,7 +284,7 @@ class _Question:
                 about = " into ".join([f"%{name}" for name in self.names])
                 raise XlaExplorerError(
                     f"%{name} was not there before {what} and no decision about {about} was recorded",
-                    f"session.history({name!r}) says where it came from",
+                    f"session.passes.history({name!r}) says where it came from",
                 )
             by = self.record.name_of(number)
             heirs = [self.lineage.records[k].name for k in self.lineage.successors(key)[1:] if k in self.lineage.records]

@@ -16,7 +16,7 @@ from xla_explorer.compiler.pipeline.value_check import ValueCheck, largest_error
 from xla_explorer.explorer.display.blocks import Blocks, Sentence
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.instruction import HloInstruction
@@ -100,7 +100,7 @@ def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
             if event is None:
                 event = _first_change(trace, step, check)
             return BisectionResult(step.number, step.name, action, event, error, check.evaluations, problem)
-    if session.error is None and session.program_steps:
+    if session.error is None and program_steps(session):
         error, fine = largest_error(check.reference, session.executable.execute(check.leaves))
         return BisectionResult(None if fine else -1, session.backend, None, None, error, check.evaluations)
     return BisectionResult(None, "", None, None, 0.0, check.evaluations)

@@ -9,7 +9,7 @@ from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, R
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.explorer.questions.decisions import check_kind, is_kind, names_before
 from xla_explorer.explorer.questions.rule_book import rules
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, recompiled
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.foundation.renamed import warn_renamed
@@ -47,7 +47,7 @@ def overridden(
         old.rewrite_limit if stop_after is None else actions_until(session.passes.journal, stop_after),
         old.check_values,
     )
-    other = session.recompiled(control=control, **({} if passes is None else {"passes": passes}))
+    other = recompiled(session, control=control, **({} if passes is None else {"passes": passes}))
     other.base, other.beside = session, session.beside
     other.asked = (*session.asked, *asked)
     return other

@@ -11,7 +11,6 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -32,6 +31,7 @@ from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, 
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Level
+from xla_explorer.foundation.renamed import warn_renamed, was_property
 from xla_explorer.hlo.analysis.elided_constants import elided_reason, warn_of_elided_constants
 from xla_explorer.hlo.evaluator import Host
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
@@ -117,65 +117,6 @@ class Compilation:
     def _passes_of(self, record: PassTrace) -> RecordedPasses[RecordedPass]:
         return RecordedPasses(record, RecordedPass)
 
-    # -- making --------------------------------------------------------------------------------------------------------
-    @classmethod
-    def of(
-        cls: type[C],
-        module: Any,
-        backend: str = "cpu",
-        passes: Any = "default",
-        journal: str = "decisions",
-        threads: int | None = None,
-        *,
-        verify: bool = True,
-        check_passes: bool = False,
-        check_values: Any = None,
-        cache: bool = True,
-        control: PassControl | None = None,
-        keep_errors: bool = False,
-        filename: str | None = None,
-        isolate: bool | Isolation | None = None,
-        timeout: float | None = None,
-        memory_limit: int | None = None,
-        **backend_options: Any,
-    ) -> C:
-        """Compile a module, HLO text or the path of a file; `xe.compile` says what the arguments mean."""
-        options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
-        isolation = _isolation(backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit))
-        platform_with_options(backend, backend_options, tuple(inspect.signature(cls.of).parameters))
-        if isolation is None:
-            source = source_of(module, filename, verify)
-            outcome = compiled(source, backend, options, check_values)
-        else:
-            # Start-up time: a compile in this process needs nothing of what talks to a child.
-            from xla_explorer.explorer.sessions.isolation import compile_isolated
-
-            given: Any = module  # texts and files are read where the limits hold
-            if isinstance(module, os.PathLike):
-                given = Path(module)
-            elif not isinstance(module, str | bytes):
-                given = as_module(module, filename)
-            source, outcome = compile_isolated(
-                given, filename, backend, options, isolation, verify=verify, check_values=_plain(check_values)
-            )
-        _record_elided_constants(warn_of_elided_constants(source, stacklevel=3), outcome.trace)
-        if outcome.trace.control.check_values is not None:
-            options = replace(options, control=outcome.trace.control)
-        made = cls(source, backend, options, outcome.trace, outcome.result, outcome.error, outcome.phase, outcome.seconds)
-        made.isolation = isolation
-        if outcome.error is not None and not keep_errors:
-            raise CompileFailedError(made) from outcome.error
-        return made
-
-    def recompiled(self: C, **changes: Any) -> C:
-        """The same source compiled again, with these keywords of `xe.compile` changed; the result is of the same type."""
-        was = self.options
-        kept = {
-            "backend": self.backend, "passes": was.passes, "journal": was.journal, "threads": was.threads, "check_passes": was.verify,
-            "cache": was.cache, "control": was.control, "isolate": self.isolation or False, "verify": False, **was.backend_options,
-        }  # fmt: skip
-        return type(self).of(self.source, **{**kept, **changes})
-
     # -- running -------------------------------------------------------------------------------------------------------
     @property
     def executable(self) -> Executable:
@@ -187,7 +128,7 @@ class Compilation:
             why = self.result.why_not
             raise CannotRunError(
                 f"{self.backend} cannot run here: {why.message if why else 'it only compiles'}",
-                f"session.stages has what it made: {', '.join(self.stages)}",
+                f"session.stages() has what it made: {', '.join(self.stages())}",
             )
         return self.result.executable
 
@@ -205,10 +146,10 @@ class Compilation:
     @property
     def host(self) -> Host:
         """The other side of infeed, outfeed and transfers with the host, for every run: `session.host.infeed.append((x, 3))` before one,
-        `session.host.outfeed` and `.sent` after it. XlaExplorerError for backends whose device has another one."""
+        `session.host.outfeed` and `.sent` after it. CannotRunError for backends whose device has another one."""
         found: Host | None = getattr(self.executable, "host", None)
         if found is None:
-            raise NotThereError(
+            raise CannotRunError(
                 f"what runs on {self.backend} here has no host to exchange values with", 'compile it with backend="cpu" or "interpreter"'
             )
         return found
@@ -231,88 +172,137 @@ class Compilation:
         """The optimised module."""
         return self.passes.module
 
-    @property
+    @was_property
     def stages(self) -> Mapping[str, Stage]:
         """The artifacts by name, in order: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly ..."""
         return MappingProxyType(self.result.stages if self.result is not None else {})
 
     def stage(self, name: str) -> Stage:
         """One artifact. UnknownStageError (a KeyError) with the names there are."""
-        found = self.stages.get(name)
+        found = self.stages().get(name)
         if found is None:
-            raise UnknownStageError(f"{self.backend} has no stage {name!r}", f"it has: {', '.join(self.stages) or 'none'}")
+            raise UnknownStageError(f"{self.backend} has no stage {name!r}", f"it has: {', '.join(self.stages()) or 'none'}")
         return found
 
-    @property
-    def program_steps(self) -> list[ProgramStep]:
-        """What runs, in order; empty when nothing can."""
-        return self.result.executable.steps if self.result is not None and self.result.executable is not None else []
+    @was_property
+    def gpu(self: C, *arrays: Any, **options: Any) -> C:
+        """The same source compiled for the backend `gpu`: `session.gpu(architecture="sm_80")`. What is not named stays as it is here.
 
-    @cached_property
-    def gpu(self: C) -> C:
-        """The same source compiled for the backend `gpu` (this very session when it is that), with the options that both read."""
-        return self.gpu_with()
-
-    @property
-    def has_gpu(self) -> bool:
-        """Whether `gpu` is there already, so that asking for it compiles nothing."""
-        return self.backend == "gpu" or () in self.gpu_sessions
-
-    def gpu_with(self: C, **options: Any) -> C:
-        """Like `gpu`, with other options of that backend: `session.gpu_with(architecture="sm_80")`. What is not named stays as it is here.
-
-        UnknownOptionError for what the backend `gpu` does not read.
+        No GPU is needed. The same options give the same session again; of a session of that backend, itself. UnknownOptionError for what
+        the backend `gpu` does not read. arrays: the old way to run it.
         """
+        if arrays:
+            warn_renamed("session.gpu(*arrays)", "session.gpu()(*arrays)")
+            return self.gpu()(*arrays)  # type: ignore[no-any-return]
         own = self.backend == "gpu"
         if own and all(self.options.backend_options.get(name) == value for name, value in options.items()):
             return self
         key = tuple(sorted(options.items()))
         if key not in self.gpu_sessions:
-            was = self.options
-            # Another GPU's names of architectures mean nothing to this one.
-            kept = was.backend_options if own else {}
-            self.gpu_sessions[key] = type(self).of(
-                self.source, backend="gpu", passes=was.passes, journal=was.journal, verify=False, cache=was.cache,
-                isolate=self.isolation or False, control=was.control if own else None, **{**kept, **options},
-            )  # fmt: skip
+            changes = {**options, "backend": "gpu", "threads": None, "check_passes": False}
+            # Names of another backend's options and overrides mean nothing to this one.
+            self.gpu_sessions[key] = recompiled(self, **changes) if own else recompiled(self, {}, control=None, **changes)
         found: C = self.gpu_sessions[key]
         return found
 
-    # -- instructions --------------------------------------------------------------------------------------------------
-    def find(self, instruction: str | int | HloInstruction) -> int:
-        """The id of an instruction that was there at any step, from its name, its id or itself. XlaExplorerError with near names
-        otherwise."""
-        return self.passes.find(name_or_id(instruction))
 
-    def source_line(self, instruction: str | int | HloInstruction) -> str:
-        """`file:line` of the user's source by metadata, else of the HLO text; empty when a pass made it from nothing."""
-        given = name_or_id(instruction)
-        key = self.find(given) if isinstance(given, str) else given
-        lineage = self.passes.lineage
-        for origin in lineage.origins(key):
-            record = lineage.records.get(origin)
-            place = self.source_lines.place(origin, record.metadata if record is not None else None)
+def compile_as(
+    kind: type[C],
+    /,
+    module: Any,
+    backend: str = "cpu",
+    passes: Any = "default",
+    journal: str = "decisions",
+    threads: int | None = None,
+    *,
+    verify: bool = True,
+    check_passes: bool = False,
+    check_values: Any = None,
+    cache: bool = True,
+    control: PassControl | None = None,
+    keep_errors: bool = False,
+    filename: str | None = None,
+    isolate: bool | Isolation | None = None,
+    timeout: float | None = None,
+    memory_limit: int | None = None,
+    **backend_options: Any,
+) -> C:
+    """Compile a module, HLO text or the path of a file into a `kind`; `xe.compile` says what the other arguments mean."""
+    options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
+    isolation = _isolation(backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit))
+    platform_with_options(backend, backend_options, tuple(inspect.signature(compile_as).parameters)[1:])
+    if isolation is None:
+        source = source_of(module, filename, verify)
+        outcome = compiled(source, backend, options, check_values)
+    else:
+        # Start-up time: a compile in this process needs nothing of what talks to a child.
+        from xla_explorer.explorer.sessions.isolation import compile_isolated
+
+        given: Any = module  # texts and files are read where the limits hold
+        if isinstance(module, os.PathLike):
+            given = Path(module)
+        elif not isinstance(module, str | bytes):
+            given = as_module(module, filename)
+        source, outcome = compile_isolated(
+            given, filename, backend, options, isolation, verify=verify, check_values=_plain(check_values)
+        )
+    _record_elided_constants(warn_of_elided_constants(source, stacklevel=3), outcome.trace)
+    if outcome.trace.control.check_values is not None:
+        options = replace(options, control=outcome.trace.control)
+    made = kind(source, backend, options, outcome.trace, outcome.result, outcome.error, outcome.phase, outcome.seconds)
+    made.isolation = isolation
+    if outcome.error is not None and not keep_errors:
+        raise CompileFailedError(made) from outcome.error
+    return made
+
+
+def recompiled(compilation: C, kept: Mapping[str, Any] | None = None, **changes: Any) -> C:
+    """The same source compiled again, with these keywords of `xe.compile` changed; the result is of the same type.
+
+    kept: the options of the backend that stay; None: all of them.
+    """
+    was = compilation.options
+    same = {
+        "backend": compilation.backend, "passes": was.passes, "journal": was.journal, "threads": was.threads, "check_passes": was.verify,
+        "cache": was.cache, "control": was.control, "isolate": compilation.isolation or False, "verify": False,
+        **(was.backend_options if kept is None else kept),
+    }  # fmt: skip
+    return compile_as(type(compilation), compilation.source, **{**same, **changes})
+
+
+def program_steps(compilation: Compilation) -> list[ProgramStep]:
+    """What runs, in order; empty when nothing can."""
+    result = compilation.result
+    return result.executable.steps if result is not None and result.executable is not None else []
+
+
+def source_line(compilation: Compilation, instruction: str | int | HloInstruction) -> str:
+    """`file:line` of the user's source by metadata, else of the HLO text; empty when a pass made it from nothing."""
+    given = name_or_id(instruction)
+    key = compilation.passes.find(given) if isinstance(given, str) else given
+    lineage = compilation.passes.lineage
+    for origin in lineage.origins(key):
+        record = lineage.records.get(origin)
+        place = compilation.source_lines.place(origin, record.metadata if record is not None else None)
+        if place:
+            return place
+        if record is not None and record.opcode.name == "fusion":
+            return _fusion_line(compilation, record)
+    return ""
+
+
+def _fusion_line(compilation: Compilation, fusion: InstructionRecord) -> str:
+    """The line of the root, or of what is nearest to it and has one."""
+    try:
+        body = compilation.module.find(fusion.id).called[0].post_order()
+    except KeyError:
+        return ""
+    for i in reversed(body):
+        for origin in compilation.passes.lineage.origins(i.id):
+            place = compilation.source_lines.place(origin, i.metadata)
             if place:
                 return place
-            if record is not None and record.opcode.name == "fusion":
-                return self._fusion_line(record)
-        return ""
-
-    def _fusion_line(self, fusion: InstructionRecord) -> str:
-        """The line of the root, or of what is nearest to it and has one."""
-        lineage = self.passes.lineage
-        for i in self._body(fusion):
-            for origin in lineage.origins(i.id):
-                place = self.source_lines.place(origin, i.metadata)
-                if place:
-                    return place
-        return ""
-
-    def _body(self, fusion: InstructionRecord) -> list[HloInstruction]:
-        try:
-            return list(reversed(self.module.find(fusion.id).called[0].post_order()))
-        except KeyError:
-            return []
+    return ""
 
 
 def _record_elided_constants(constants: list[HloInstruction], trace: PassTrace) -> None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from operator import index as as_integer
 from typing import Any, Generic, TypeVar, overload
 
-from xla_explorer.compiler.pipeline import PassStep, PassTrace
+from xla_explorer.compiler.pipeline import PassPipeline, PassStep, PassTrace
 from xla_explorer.compiler.pipeline.trace import UnknownStepError
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, drawn, printed
 from xla_explorer.explorer.display.display import CodeText
@@ -276,6 +276,11 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         return self.record.module
 
     @property
+    def pipeline(self) -> PassPipeline:
+        """The passes that were run, as data: `session.override(passes=session.passes.pipeline.without("cse"))`."""
+        return self.record.pipeline
+
+    @property
     def journal(self) -> Journal | None:
         """The recorded events."""
         return self.record.journal
@@ -333,18 +338,21 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         """Make the indexes that pictures and texts read."""
         _ = self.lineage.fusion_outcomes, self.lineage.step_of_span
 
-    def find(self, name_or_id: str | int) -> int:
-        """The id of an instruction that was there after any pass. XlaExplorerError with near names otherwise."""
-        lineage = self.lineage
-        if isinstance(name_or_id, int) and name_or_id in lineage.records:
-            return name_or_id
+    def find(self, instruction: str | int | HloInstruction) -> int:
+        """The id of an instruction that was there after any pass, from its name, its id or itself.
+
+        XlaExplorerError with near names otherwise.
+        """
+        lineage, given = self.lineage, name_or_id(instruction)
+        if isinstance(given, int) and given in lineage.records:
+            return given
         names = lineage.ids_by_name or {i.name: i.id for i in self.module.instructions()}
-        key = names.get(str(name_or_id).lstrip("%"))
+        key = names.get(str(given).lstrip("%"))
         if key is None:
-            near = difflib.get_close_matches(str(name_or_id).lstrip("%"), list(names), 3)
+            near = difflib.get_close_matches(str(given).lstrip("%"), list(names), 3)
             root = self.module.entry.root.name
             likes = f"near: {', '.join('%' + n for n in near)}" if near else f"names look like %{root}"
-            raise XlaExplorerError(f"no instruction was ever named {name_or_id}", likes)
+            raise XlaExplorerError(f"no instruction was ever named {given}", likes)
         return key
 
     def headline(self) -> str:

@@ -276,7 +276,7 @@ ENTRY e {
     index_vector_dim=0, to_apply=replace
 }"""
     session = xe.compile(text)
-    assert not any(i.opcode.name in ("scatter", "compare", "select") for i in session.trace.module.instructions())
+    assert not any(i.opcode.name in ("scatter", "compare", "select") for i in session.passes.module.instructions())
     x, u = np.ones((4, 8), np.float32), np.arange(8, dtype=np.float32)
     np.testing.assert_array_equal(np.asarray(session(x, u)), np.vstack([x[:2], u * u, x[3:]]))
 

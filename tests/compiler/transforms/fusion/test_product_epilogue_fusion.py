@@ -13,11 +13,11 @@ ENTRY e { a = bf16[64,64] parameter(0) b = bf16[64,64] parameter(1) c = bf16[64]
 
 def optimised(body, **options):
     session = xe.compile(parse_hlo(HEAD + body + "}"), backend="gpu", **options)
-    return session, [i for i in session.trace.module.entry.instructions.values() if i.opcode.name not in ("parameter", "constant")]
+    return session, [i for i in session.passes.module.entry.instructions.values() if i.opcode.name not in ("parameter", "constant")]
 
 
 def refusals(session):
-    events = session.trace.journal.events
+    events = session.passes.journal.events
     return [e.reason.code for e in events if e.by == "dot-epilogue-fusion" and e.reason is not None]
 
 

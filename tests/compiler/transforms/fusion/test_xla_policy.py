@@ -169,7 +169,7 @@ def test_a_compile_by_the_policy_computes_the_same_and_is_compared_edge_by_edge(
     assert shown(session.module) == ["{broadcast subtract exponential}", "{multiply}", "{reduce}"]
     x = np.random.default_rng(1).standard_normal((2, 64, 256)).astype(np.float32)
     np.testing.assert_allclose(np.asarray(session(*x)), np.asarray(xe.compile(text)(*x)), rtol=1e-5)
-    found = xe.compare_fusions(text, policies=("time", "xla"))
+    found = xe.compare.fusions(text, policies=("time", "xla"))
     different = {(e.producer, e.consumer): (e.left, e.right, e.code) for e in found.edges if e.left != e.right}
     assert different == {("s", "h"): ("fused", "memory", "max-must-agree"), ("s", "d"): ("fused", "memory", "max-must-agree")}
     assert "fused by xla only" not in str(found).splitlines()[1] and "2 by time only" in str(found)

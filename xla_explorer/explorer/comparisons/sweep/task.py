@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from xla_explorer.backends.llvm.object_cache import user_cache_folder
 from xla_explorer.explorer.measures.profiling import spread, time_calls
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, compile_as, program_steps
 from xla_explorer.foundation.private_folder import private_folder
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
@@ -50,7 +50,7 @@ def run_task(task: Task, measure: bool = True) -> dict[str, Any]:
     """Compile, and with `measure` run, check and time; a failure is a row too, with status and error."""
     row: dict[str, Any] = {"module": task.module, "option": task.option, "key": task.key, "status": "ok", "error": "", **machine()}
     try:
-        session = Compilation.of(task.text, **{"journal": "off", **task.settings})
+        session = compile_as(Compilation, task.text, **{"journal": "off", **task.settings})
         row |= facts(session, task)
         if measure:
             arguments = random_arguments(session.source, seed=task.seed)
@@ -73,7 +73,7 @@ def facts(session: Any, task: Task) -> dict[str, Any]:
     return {
         "backend": session.backend,
         "instructions": session.module.instruction_count(),
-        "kernels": len(session.program_steps),
+        "kernels": len(program_steps(session)),
         "flops": cost.flops,
         "bytes": cost.bytes_accessed,
         "peak_bytes": buffers.arena_size if buffers is not None else None,

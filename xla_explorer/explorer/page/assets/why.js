@@ -10,7 +10,7 @@ const factText = (unit, value) =>
 
 /** @param {import("./state.js").App} app */
 export function whyView(app) {
-  const leftOut = id => `left out of this page for its size: session.history("%${app.store.names.get(id) ?? "name"}") has it`;
+  const leftOut = id => `left out of this page for its size: session.passes.history("%${app.store.names.get(id) ?? "name"}") has it`;
   const body = make("div", { className: "xe-why-body" }),
     root = make(
       "section",
