@@ -1,0 +1,191 @@
+"""Directives keep the meaning of a nest, refuse what they cannot prove, and run under the ordinary pass runner."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from tests.compiler.codegen.nest.nest_checks import assert_near
+from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
+from xla_explorer.compiler.codegen.nest.parser import parse_nest
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, run_schedule
+from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
+from xla_explorer.compiler.pipeline.context import PassContext, PassControl
+from xla_explorer.foundation.journal import Journal
+from xla_explorer.foundation.reason import Reason
+
+COMPUTATIONS = """
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] add(a, b) }
+max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] maximum(a, b) }
+larger {
+  a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3)
+  c = pred[] compare(a, b), direction=GT
+  v = f32[] select(c, a, b) k = s32[] select(c, i, j)
+  ROOT t = (f32[], s32[]) tuple(v, k)
+}
+bias {
+  x = f32[12,30] parameter(0) b = f32[30] parameter(1)
+  c = f32[12,30] broadcast(b), dimensions={1}
+  ROOT r = f32[12,30] add(x, c)
+}
+softmax {
+  x = f32[6,40] parameter(0) lowest = f32[] constant(-inf) zero = f32[] constant(0)
+  m = f32[6] reduce(x, lowest), dimensions={1}, to_apply=max
+  ms = f32[6,40] broadcast(m), dimensions={0}
+  d = f32[6,40] subtract(x, ms) e = f32[6,40] exponential(d)
+  s = f32[6] reduce(e, zero), dimensions={1}, to_apply=add
+  ss = f32[6,40] broadcast(s), dimensions={0}
+  ROOT r = f32[6,40] divide(e, ss)
+}"""
+BODIES = {
+    "bias": "x = f32[12,30] parameter(0) b = f32[30] parameter(1) ROOT r = f32[12,30] fusion(x, b), kind=kLoop, calls=bias",
+    "rows": "x = f32[5,37] parameter(0) z = f32[] parameter(1) ROOT r = f32[5] reduce(x, z), dimensions={1}, to_apply=add",
+    "columns": "x = f32[21,16] parameter(0) z = f32[] parameter(1) ROOT r = f32[16] reduce(x, z), dimensions={0}, to_apply=add",
+    "all": "x = f32[4,6,8] parameter(0) z = f32[] parameter(1) ROOT r = f32[] reduce(x, z), dimensions={0,1,2}, to_apply=add",
+    "transpose": "x = f32[16,40] parameter(0) ROOT r = f32[40,16] transpose(x), dimensions={1,0}",
+    "softmax": "x = f32[6,40] parameter(0) ROOT r = f32[6,40] fusion(x), kind=kLoop, calls=softmax",
+    "reshape": "x = f32[8,10] parameter(0) ROOT r = f32[16,5] reshape(x)",
+    "pad": "x = f32[7,9] parameter(0) z = f32[] parameter(1) ROOT r = f32[11,12] pad(x, z), padding=2_2x1_2",
+    "concatenate": "x = f32[4,6] parameter(0) y = f32[4,9] parameter(1) ROOT r = f32[4,15] concatenate(x, y), dimensions={1}",
+    "gather": "x = f32[20,8] parameter(0) n = s32[6,1] parameter(1) ROOT r = f32[6,8] gather(x, n), offset_dims={1}, "
+    "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}",
+    "window": "x = f32[6,20] parameter(0) z = f32[] parameter(1) ROOT r = f32[6,20] reduce-window(x, z), window={size=1x3 pad=0_0x1_1}, to_apply=add",
+    "dot": "x = f32[6,10] parameter(0) y = f32[10,8] parameter(1) ROOT r = f32[6,8] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    "argmax": "x = f32[4,24] parameter(0) i = s32[4,24] parameter(1) v = f32[] parameter(2) k = s32[] parameter(3) "
+    "ROOT r = (f32[4], s32[4]) reduce(x, i, v, k), dimensions={1}, to_apply=larger",
+}
+NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel")
+
+
+@cache
+def plain(name: str) -> tuple[LoopNest, tuple[Any, ...], list[Any]]:
+    """(a plain nest, operands, what it computes)."""
+    nest = nest_of(xe.parse_hlo(f"HloModule m\n{COMPUTATIONS}\nENTRY main {{ {BODIES[name]} }}").entry.root)
+    assert not isinstance(nest, Reason), nest
+    rng = np.random.default_rng(0)
+    shapes = [a.shape for a in nest.arrays if not a.written]
+    operands = tuple([(rng.standard_normal(s.dimensions) * 10).astype(s.element_type.dtype) for s in shapes])
+    return nest, operands, evaluate_nest(nest, operands)
+
+
+def random_text(choice: random.Random, nest: LoopNest) -> str:
+    """A directive, often one that is refused."""
+    name, axes = choice.choice(NAMES), list(nest.axes())
+    axis = choice.choice(axes)
+    following = axes[(axes.index(axis) + 1) % len(axes)]
+    if name in ("split", "parallel"):
+        return f"{name}{{{axis},{choice.choice((2, 3, 4, 8, 16))}}}"
+    if name in ("vectorize", "unroll"):
+        return f"{name}{{{axis}}}"
+    return f"{name}{{{axis},{following}{choice.choice(('', ',repeating')) if name == 'collapse' else ''}}}"
+
+
+def check_random_schedules(seed: int, count: int) -> Counter[str]:
+    """Each nest is well formed, prints and parses, and computes what the plain one does. Directives by name, and refusals by code."""
+    choice, seen = random.Random(seed), Counter[str]()
+    for _ in range(count):
+        nest, operands, wanted = plain(choice.choice(list(BODIES)))
+        done: list[Directive] = []
+        journal = Journal("decisions")
+        scheduled = nest
+        for _ in range(choice.randint(1, 7)):
+            (directive,) = parse_directives(random_text(choice, scheduled))
+            assert str(directive) == str(parse_directives(str(directive))[0])
+            after, trace = run_schedule(scheduled, [directive], PassContext(journal))
+            assert trace.error is None, (done, directive, trace.error)
+            if after is not scheduled:
+                done.append(directive)
+            scheduled = after
+        what = f"{nest.name}: {','.join(map(str, done))}\n{nest_text(scheduled)}"
+        assert not why_not_well_formed(scheduled), what
+        assert nest_text(parse_nest(nest_text(scheduled))) == nest_text(scheduled), what
+        assert_near(evaluate_nest(scheduled, operands), wanted, what)
+        seen.update([d.name for d in done])
+        seen.update([e.reason.code for e in journal.events if e.reason is not None])
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.sampled(2)
+def test_random_schedules_keep_the_meaning(seed: int) -> None:
+    seen = check_random_schedules(seed, 100)
+    assert {"split", "vectorize", "unroll", "reorder", "collapse", "parallel"} <= seen.keys(), seen
+    assert {"strided-access", "not-perfectly-nested", "access-does-not-collapse", "factor-too-large", "not-a-vector"} <= seen.keys(), seen
+
+
+def schedule(name: str) -> Schedule:
+    """The plain schedule of a body."""
+    return Schedule(plain(name)[0], plain(name)[0])
+
+
+def test_a_schedule_by_calls_is_its_text() -> None:
+    found = schedule("rows").split("j", 16).split("ji", 4).unroll("jio").vectorize("jii").parallel("i", 5)
+    text = str(found)
+    assert text == "split{j,16},split{ji,4},unroll{jio},vectorize{jii},parallel{i,5}"
+    nest, trace = run_schedule(plain("rows")[0], parse_directives(text))
+    assert nest_text(nest) == nest_text(found.nest) and [step.changed for step in trace.steps] == [True] * 5
+    lines = nest_text(nest).splitlines()
+    assert lines[0].endswith("shares 5 {") and "for i in 5 @share {" in lines[2]
+    assert "over jo in 3 @serial, jio in 4 @unrolled, jii in 4 @vector where 16*jo + 4*jio + jii < 37 : f32 {" in lines[3]
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "code"),
+    [
+        ("bias", "split{q,4}", "no-such-axis"),
+        ("bias", "split{j,31}", "factor-too-large"),
+        ("bias", "split{j,0}", "factor-too-large"),
+        ("bias", "vectorize{j}", "not-a-vector"),
+        ("bias", "collapse{i,j}", "access-does-not-collapse"),
+        ("bias", "collapse{j,i}", "not-perfectly-nested"),
+        ("bias", "parallel{j,2}", "not-outermost"),
+        ("bias", "parallel{i,13}", "too-few-steps"),
+        ("bias", "parallel{i,3},reorder{i,j}", "share-not-outermost"),
+        ("bias", "parallel{i,3},split{i,2}", "axis-not-serial"),
+        ("transpose", "vectorize{j}", "strided-access"),
+        ("reshape", "vectorize{i}", "strided-access"),
+        ("columns", "vectorize{i},split{j,7},split{ji,1},vectorize{jo}", "not-a-vector"),
+        ("columns", "vectorize{i},split{j,2},vectorize{ji}", "nested-vector"),
+        ("softmax", "unroll{j},parallel{k,2}", "not-outermost"),
+        ("argmax", "split{j,8},vectorize{ji}", "order-must-be-kept"),
+        ("dot", "split{i,1},split{i,1}", "no-such-axis"),
+        ("rows", "split{j,2},split{j,2}", "no-such-axis"),
+    ],
+)
+def test_what_is_not_legal_is_refused_with_a_reason(body: str, text: str, code: str) -> None:
+    *before, last = parse_directives(text)
+    found = schedule(body)
+    for directive in before:
+        found = found.then(directive)
+    with pytest.raises(ScheduleError) as refused:
+        found.then(last)
+    assert refused.value.reason is not None and refused.value.reason.code == code, refused.value
+
+
+def test_the_runner_records_steps_and_honours_the_user() -> None:
+    nest = plain("rows")[0]
+    journal = Journal("decisions")
+    context = PassContext(journal, PassControl(forbid={"unroll": [(nest.name, "jo")]}))
+    after, trace = run_schedule(nest, parse_directives("split{j,16},unroll{jo},vectorize{ji},vectorize{i}"), context)
+    assert [step.changed for step in trace.steps] == [True, False, True, False]
+    assert trace.steps[0].before is nest and trace.steps[1].before is trace.steps[1].after and trace.steps[-1].after is after
+    decisions = {(e.by, e.names[1]): e for e in journal.events}
+    assert decisions["unroll", "jo"].reason is not None and decisions["unroll", "jo"].reason.code == "forbidden-by-user"
+    assert decisions["split", "j"].facts["rest"] == 5 and decisions["vectorize", "ji"].facts["reorders-sum"]
+    assert decisions["vectorize", "i"].reason is not None and decisions["vectorize", "i"].reason.code == "not-a-vector"
+
+
+@pytest.mark.parametrize("text", ["split", "split{}", "split{j}", "split{j,x}", "split{j,2,3}", "spilt{j,2}", "split{j,2} unroll{i}", "collapse{i,j,often}"])
+def test_texts_that_are_no_schedule_are_refused(text: str) -> None:
+    with pytest.raises(ScheduleError):
+        parse_directives(text)

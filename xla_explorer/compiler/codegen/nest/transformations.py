@@ -1,0 +1,114 @@
+"""Changes of a loop nest that keep its meaning where the checks of `directives` hold. Each gives a new nest that shares what stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    BoundAxis,
+    For,
+    Loop,
+    LoopNest,
+    Reduce,
+    Statement,
+    axes_of,
+    guards_replaced,
+    rewritten,
+    walk,
+    with_axes_replaced,
+)
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
+
+
+def loop_of(nest: LoopNest, axis: str) -> Loop | None:
+    """The loop or reduction that opens an axis."""
+    return next((s for s, _ in walk(nest.body) if isinstance(s, For | Reduce) and axis in [b.axis.name for b in axes_of(s)]), None)
+
+
+def inner_loop(nest: LoopNest, outer: str, inner: str) -> tuple[Loop, Loop] | None:
+    """The loops of two axes where one contains the other and nothing else; one reduction twice where the axes follow one another in it."""
+    loop = loop_of(nest, outer)
+    if isinstance(loop, Reduce):
+        names = [b.axis.name for b in loop.axes]
+        at = names.index(outer)
+        return (loop, loop) if names[at + 1 : at + 2] == [inner] else None
+    if loop is None or len(loop.body) != 1:
+        return None
+    (only,) = loop.body
+    return (loop, only) if isinstance(only, For) and only.axis.name == inner else None
+
+
+def split(nest: LoopNest, name: str, factor: int) -> LoopNest:
+    """The axis as factor * <axis>o + <axis>i; a guard where the factor does not divide it."""
+    axis, kind = nest.axes()[name]
+    outer, inner = Axis(f"{name}o", -(-axis.extent // factor)), Axis(f"{name}i", factor)
+    whole = index(outer) * factor + index(inner)
+    guards = () if axis.extent % factor == 0 else (Guard(whole, axis.extent),)
+    values: Substitution = {axis: whole}
+
+    def change(s: Statement) -> Statement | None:
+        if isinstance(s, For) and s.axis == axis:
+            body = with_axes_replaced(s.body, values)
+            moved = (*guards_replaced(s.guards, values), *guards)
+            return For(outer, (For(inner, body, kind, moved, s.ordered),), kind, (), s.ordered)
+        if isinstance(s, Reduce) and axis in [b.axis for b in s.axes]:
+            axes = [new for b in s.axes for new in ((BoundAxis(outer, kind), BoundAxis(inner, kind)) if b.axis == axis else (b,))]
+            return _with_axes(s, axes, values, guards)
+        return None
+
+    return replace(nest, body=rewritten(nest.body, change))
+
+
+def collapse(nest: LoopNest, outer: str, inner: str) -> LoopNest:
+    """Two nested axes as one that counts both."""
+    (a, kind), (b, _) = nest.axes()[outer], nest.axes()[inner]
+    one = Axis(a.name + b.name, a.extent * b.extent)
+    values: Substitution = {a: index(one) // b.extent, b: index(one) % b.extent}
+
+    def change(s: Statement) -> Statement | None:
+        if isinstance(s, For) and s.axis == a:
+            (only,) = s.body
+            assert isinstance(only, For)
+            return For(one, with_axes_replaced(only.body, values), kind, guards_replaced((*s.guards, *only.guards), values))
+        if isinstance(s, Reduce) and a in [x.axis for x in s.axes]:
+            axes = [BoundAxis(one, kind) if x.axis == a else x for x in s.axes if x.axis != b]
+            return _with_axes(s, axes, values, ())
+        return None
+
+    return replace(nest, body=rewritten(nest.body, change))
+
+
+def _with_axes(s: Reduce, axes: list[BoundAxis], values: Substitution, guards: tuple[Guard, ...]) -> Reduce:
+    """A reduction over other axes, which the old ones are computed from."""
+    body, old = with_axes_replaced(s.body, values), guards_replaced(s.guards, values)
+    return replace(s, axes=tuple(axes), body=body, guards=(*old, *guards))
+
+
+def reorder(nest: LoopNest, outer: str, inner: str) -> LoopNest:
+    """Two nested axes in the other order. All guards stand on the loop that is inside now, where both axes are open."""
+
+    def change(s: Statement) -> Statement | None:
+        if isinstance(s, For) and s.axis.name == outer:
+            (only,) = s.body
+            assert isinstance(only, For)
+            return replace(only, guards=(), body=(replace(s, body=only.body, guards=(*s.guards, *only.guards)),))
+        if isinstance(s, Reduce) and outer in (names := [b.axis.name for b in s.axes]):
+            at = names.index(outer)
+            return replace(s, axes=(*s.axes[:at], s.axes[at + 1], s.axes[at], *s.axes[at + 2 :]))
+        return None
+
+    return replace(nest, body=rewritten(nest.body, change))
+
+
+def bind(nest: LoopNest, name: str, kind: AxisKind) -> LoopNest:
+    """The axis with another kind."""
+
+    def change(s: Statement) -> Statement | None:
+        if isinstance(s, For) and s.axis.name == name:
+            return replace(s, kind=kind)
+        if isinstance(s, Reduce) and name in [b.axis.name for b in s.axes]:
+            return replace(s, axes=tuple([b._replace(kind=kind) if b.axis.name == name else b for b in s.axes]))
+        return None
+
+    return replace(nest, body=rewritten(nest.body, change))
