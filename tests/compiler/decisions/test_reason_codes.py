@@ -14,7 +14,7 @@ import xla_explorer
 import xla_explorer as xe
 from tests.compiler.decisions import reason_page
 from tests.compiler.decisions.programs import COMPILES, MANY
-from xla_explorer.compiler.decisions import answer_reasons, fusion_reasons, gpu_code_reasons, pass_reasons
+from xla_explorer.compiler.decisions import answer_reasons, fusion_reasons, gpu_code_reasons, nest_reasons, pass_reasons
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS, KINDS_OF_CODE, OF_ANY_KIND, accepted_sentence, meaning_of, reasons_of
 from xla_explorer.compiler.decisions.reason_code import ReasonTable
 
@@ -22,9 +22,11 @@ PACKAGE = pathlib.Path(xla_explorer.__file__).parent
 RECORDING = (  # where reasons are made that a journal, an answer or a row of overrides may hold
     "compiler", "backends/gpu/emitters", "backends/gpu/gpu_program.py", "backends/llvm/target_machine.py", "backends/interpreter/whole_module.py",
     "explorer/questions", "hlo/analysis/call_graph_size.py", "hlo/analysis/coalescing.py", "hlo/analysis/elided_constants.py",
+    "hlo/analysis/indexing",
 )  # fmt: skip
-ELSEWHERE = {  # reasons of checks and of tables of buffers, which no decision carries
+ELSEWHERE = {  # reasons of checks, of tables of buffers and of the verifier, which no decision carries
     "compiler/rewriting/exactness.py", "compiler/buffers/checking.py", "compiler/buffers/assignment.py", "compiler/buffers/donation.py",
+    "compiler/codegen/nest/verifier.py",
 }  # fmt: skip
 NOT_RECORDED = {"cpu-feature-missing", "other-machine", "registers-too-narrow"}  # why code does not run on this machine
 MADE_OF_PARTS = {  # codes that are computed or passed on where they are refused
@@ -43,6 +45,7 @@ CLOSED: dict[tuple[str, ...], ReasonTable] = {  # files of one policy -> its cod
     (OTHERS + "scheduling/stream_assignment.py",): pass_reasons.STREAMS,
     (OTHERS + "contractions/dot_merger.py",): pass_reasons.DOT_MERGER,
     (OTHERS + "simplifiers/transpose_folding.py",): pass_reasons.TRANSPOSE_FOLDING,
+    ("compiler/codegen/nest/directives.py",): nest_reasons.DIRECTIVES,
     ("backends/gpu/emitters/constant_memory.py",): gpu_code_reasons.CONSTANT_MEMORY,
 }
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xla_explorer.compiler.decisions import answer_reasons, code_reasons, fusion_reasons, gpu_code_reasons, pass_reasons, rewrite_reasons
+from xla_explorer.compiler.decisions import (
+    answer_reasons,
+    code_reasons,
+    fusion_reasons,
+    gpu_code_reasons,
+    nest_reasons,
+    pass_reasons,
+    rewrite_reasons,
+)
 from xla_explorer.compiler.decisions.reason_code import ReasonCode, ReasonTable
 
 RULE = "rule"
@@ -136,6 +144,13 @@ KINDS: dict[str, DecisionKind] = {
         "Does a constant live in the GPU's constant bank?",
         gpu_code_reasons.CONSTANT_MEMORY, "", "%{0} is in the constant bank, where %{1} reads it", by_code=True,
     ),
+    "loop-nest": DecisionKind("Is a kernel described by a loop nest?", nest_reasons.LOOP_NEST, "%{0} has a loop nest", by_code=True),
+    "loop-split": DecisionKind("Does a loop become two?", nest_reasons.DIRECTIVES, by_code=True),
+    "loop-collapse": DecisionKind("Do two loops become one?", nest_reasons.DIRECTIVES, by_code=True),
+    "loop-reorder": DecisionKind("Do two loops change places?", nest_reasons.DIRECTIVES, by_code=True),
+    "loop-unroll": DecisionKind("Does a loop become copies in registers?", nest_reasons.DIRECTIVES, by_code=True),
+    "loop-vectorize": DecisionKind("Does a loop become the lanes of a vector?", nest_reasons.DIRECTIVES, by_code=True),
+    "loop-parallel": DecisionKind("Is a loop cut into shares for threads?", nest_reasons.DIRECTIVES, by_code=True),
 }  # fmt: skip
 FUSION_KINDS = tuple(kind for kind in KINDS if kind in _FUSION and kind != "fusion-wrapper")
 """Decisions that put two instructions into one kernel, `fusion` first. What the user wishes of `fusion` holds for each of them, so that no

@@ -175,14 +175,14 @@ def test_what_is_not_legal_is_refused_with_a_reason(body: str, text: str, code: 
 def test_the_runner_records_steps_and_honours_the_user() -> None:
     nest = plain("rows")[0]
     journal = Journal("decisions")
-    context = PassContext(journal, PassControl(forbid={"unroll": [(nest.name, "jo")]}))
+    context = PassContext(journal, PassControl(forbid={"loop-unroll": [(nest.name, "jo")]}))
     after, trace = run_schedule(nest, parse_directives("split{j,16},unroll{jo},vectorize{ji},vectorize{i}"), context)
     assert [step.changed for step in trace.steps] == [True, False, True, False]
     assert trace.steps[0].before is nest and trace.steps[1].before is trace.steps[1].after and trace.steps[-1].after is after
     decisions = {(e.by, e.names[1]): e for e in journal.events}
-    assert decisions["unroll", "jo"].reason is not None and decisions["unroll", "jo"].reason.code == "forbidden-by-user"
-    assert decisions["split", "j"].facts["rest"] == 5 and decisions["vectorize", "ji"].facts["reorders-sum"]
-    assert decisions["vectorize", "i"].reason is not None and decisions["vectorize", "i"].reason.code == "not-a-vector"
+    assert decisions["loop-unroll", "jo"].reason is not None and decisions["loop-unroll", "jo"].reason.code == "forbidden-by-user"
+    assert decisions["loop-split", "j"].facts["rest"] == 5 and decisions["loop-vectorize", "ji"].facts["reorders-sum"]
+    assert decisions["loop-vectorize", "i"].reason is not None and decisions["loop-vectorize", "i"].reason.code == "not-a-vector"
 
 
 @pytest.mark.parametrize("text", ["split", "split{}", "split{j}", "split{j,x}", "split{j,2,3}", "spilt{j,2}", "split{j,2} unroll{i}", "collapse{i,j,often}"])

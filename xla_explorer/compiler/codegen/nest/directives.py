@@ -1,7 +1,7 @@
 """Directives: what may be done to a loop nest, as frozen passes of the ordinary pass runner.
 
 Each has checks by name, asked through `PassContext.decide`, so that refusals are Reasons in the journal and users can force and forbid by
-kernel and axis. What is not legal is refused whoever asks.
+kernel and axis, of the kind `loop-split` and so on. What is not legal is refused whoever asks.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Directive:
         nest = module.nest
         subjects = cast("tuple[HloInstruction, ...]", (Subject(nest.name), Subject(self.axis)))  # names, as the journal wants them
         checks = (*self.checks(), *((self.stays_well_formed,) if module.checked else ()))
-        if context.decide(self.name, checks, (), *subjects, candidate=nest, facts=lambda: self.facts(nest)) is not None:
+        if context.decide(f"loop-{self.name}", checks, (), *subjects, candidate=nest, facts=lambda: self.facts(nest)) is not None:
             return False
         module.nest = self.applied(nest)
         return True

@@ -1,0 +1,150 @@
+"""Codes of loop nests: why a kernel has none, and why a directive is refused."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.decisions.reason_code import table
+
+LOOP_NEST = table(
+    {
+        "no-loop-nest": (
+            "the opcode is not described by loops over elements",
+            "%sort: sort has no loop nest",
+            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
+        ),
+        "no-index-map": (
+            "which operand elements an opcode reads is not known from indices alone",
+            "%scatter: scatter has no index map",
+            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
+        ),
+        "not-an-array": (
+            "a kernel reads and writes arrays",
+            "%while has the shape (s32[], f32[4]), a kernel reads and writes arrays",
+            "ask about an instruction inside the computations that it calls",
+        ),
+        "dynamic-dimensions": (
+            "extents of loops are fixed",
+            "%p has dimensions whose sizes are known at run time",
+            "compile for fixed sizes",
+        ),
+        "array-constant": (
+            "a constant inside a kernel has one value",
+            "%c is a constant with several values: it must be an operand",
+            "keep the constant outside of the fusion",
+        ),
+        "element-width-changes": (
+            "an element of the result is an element of the operand, not a part of one",
+            "%r: an element of the result is a part, or several, of the operand's",
+            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
+        ),
+        "operand-of-another-shape": (
+            "an elementwise operation takes operands of its own dimensions, or scalars",
+            "%r: operand 1 has the shape f32[3]",
+            "verify the module",
+        ),
+        "gather-from-nothing": (
+            "elements are gathered from an array that has some",
+            "%g gathers from an array without elements",
+            "verify the module",
+        ),
+        "window-of-another-rank": (
+            "a window has a dimension for each spatial dimension",
+            "%c: 0 window dimensions, 1 spatial ones",
+            "write the window with all its dimensions",
+        ),
+        "reducer-of-other-types": (
+            "a reducer computes in the types of what it reduces",
+            "%r: its reducer computes in other types than its operands have",
+            "convert the operand before the reduction",
+        ),
+        "reducer-not-elementwise": (
+            "a computation of scalars holds elementwise operations only",
+            "%k (call) stands in a computation of scalars",
+            "inline what the reducer calls",
+        ),
+    }
+)
+
+DIRECTIVES = table(
+    {
+        "no-such-axis": (
+            "a directive names an axis of the nest as it is at that point",
+            "unknown axis q; the axes are: i, j",
+            "choose one of the axes that the message lists; a split renames j to jo and ji",
+        ),
+        "axis-not-serial": (
+            "an axis that has a kind keeps it",
+            "axis i is share already",
+            "split first, then give the parts their kinds",
+        ),
+        "ordered-steps": (
+            "steps that see what those before have stored stay in order",
+            "steps of i see what those before have stored",
+            "choose another axis",
+        ),
+        "order-must-be-kept": (
+            "a reduction by several operations combines in the order of the text",
+            "%7 combines by several operations, in the order of j",
+            "choose an axis that is not reduced",
+        ),
+        "not-proved": (
+            "every access is proved inside its array after a directive",
+            "store to %out: the index 4*io + ii is in 0 to 7, the dimension of %out has 6",
+            "choose a factor that divides the axis",
+        ),
+        "factor-too-large": (
+            "a factor is between 1 and the steps of the axis",
+            "the factor must be from 1 to 30, the steps of j, got 31",
+            "choose a smaller factor",
+        ),
+        "name-taken": (
+            "the axes that a directive makes have names of their own",
+            "the nest has an axis jo already",
+            "choose another axis",
+        ),
+        "not-perfectly-nested": (
+            "the inner loop is all that the outer one contains",
+            "j is not all that i contains",
+            "choose neighbouring axes; what stands between them keeps them apart",
+        ),
+        "access-does-not-collapse": (
+            "every access runs along both axes as along one",
+            "%b would be at ij % 30: it does not run along i and j as along one",
+            "write collapse{i,j,repeating} to allow quotients and remainders",
+        ),
+        "share-not-outermost": (
+            "the loop that threads share stays outermost",
+            "the threads share i, which must stay the outermost loop",
+            "reorder before parallel",
+        ),
+        "axis-too-long": (
+            "few steps are unrolled, so that code stays small",
+            "j has 1024 steps, at most 64 are unrolled",
+            "split the axis and unroll the part",
+        ),
+        "not-a-vector": (
+            "a vector has a power of two lanes",
+            "a vector must have a power of two lanes, from 2 to 64; j has 30 steps",
+            "split the axis by a power of two and vectorize the part",
+        ),
+        "nested-vector": (
+            "one axis at most is a vector at any place",
+            "ji and i would be vectors in one another",
+            "unroll one of them",
+        ),
+        "strided-access": (
+            "along a vector, accesses are to neighbours or to one element",
+            "%x is at every 16th element along j",
+            "vectorize the axis that runs along memory, or reorder",
+        ),
+        "not-outermost": (
+            "threads share a loop that is the whole kernel",
+            "threads share a loop that is the whole kernel; j is not that of @softmax",
+            "choose the outermost axis",
+        ),
+        "too-few-steps": (
+            "every share has a step",
+            "the shares must be from 2 to 12, the steps of i, got 13",
+            "choose fewer shares",
+        ),
+    }
+)
