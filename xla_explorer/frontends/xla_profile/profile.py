@@ -1,0 +1,124 @@
+"""A recorded profile: its events, the programs whose modules it holds, and where in a folder it lies."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_reading import FileReadError, read_file
+from xla_explorer.frontends.hlo_proto import read_hlo_proto
+from xla_explorer.frontends.protobuf import ProtoError
+from xla_explorer.frontends.xla_profile.kernels import KernelEvent, kernel_events
+from xla_explorer.frontends.xla_profile.space import EventKind, Space, read_space
+from xla_explorer.hlo.module import HloModule
+
+_ENDINGS: Final = (".xplane.pb", ".xplane.pb.gz")
+_METADATA_PLANE: Final = "/host:metadata"
+_PROTO_STATS: Final = ("Hlo Proto", "hlo_proto")
+_PROGRAM: Final = re.compile(r"(?P<name>.+?)(?:\((?P<number>\d+)\))?")
+
+
+class ProfileError(XlaExplorerError, ValueError):
+    """A file or folder that holds no profile."""
+
+
+class ProfiledProgram:
+    """An executable that the profile knows. name: of its module. number: `program_id` of its events. module: read when first asked for."""
+
+    def __init__(self, kind: EventKind) -> None:
+        found = _PROGRAM.fullmatch(kind.name)
+        self.name = found["name"] if found else kind.name
+        given = kind.stats.get("program_id")
+        self.number: int | None = int(given) if isinstance(given, int) else int(found["number"]) if found and found["number"] else None
+        self._proto: bytes = next((bytes(kind.stats[name]) for name in _PROTO_STATS if isinstance(kind.stats.get(name), bytes)), b"")
+
+    def __repr__(self) -> str:
+        return f"<ProfiledProgram {self.name} {self.number}>"
+
+    @cached_property
+    def module(self) -> HloModule | None:
+        """The optimised module; None where the profile has only its name."""
+        return read_hlo_proto(self._proto, f"the profile's {self.name}").module if self._proto else None
+
+
+class RecordedProfile:
+    """One or several `*.xplane.pb` files of one recording (one a host).
+
+    Attributes
+    ----------
+    paths
+        The files.
+    programs
+        The executables whose modules the profile holds.
+    """
+
+    def __init__(self, paths: tuple[Path, ...], spaces: tuple[Space, ...]) -> None:
+        self.paths, self.spaces = paths, spaces
+        kinds = [kind for space in spaces for plane in space.planes if plane.name == _METADATA_PLANE for kind in plane.kinds.values()]
+        self.programs = [ProfiledProgram(kind) for kind in kinds]
+
+    def __repr__(self) -> str:
+        return f"<RecordedProfile {self.paths[0].name}: {len(self.programs)} programs>"
+
+    @cached_property
+    def kernels(self) -> list[KernelEvent]:
+        """The events that ran HLO instructions, and device work that names none, by their starts."""
+        return [event for space in self.spaces for event in kernel_events(space)]
+
+    def program(self, module: str, number: int | None) -> ProfiledProgram | None:
+        """The executable of an event: by number and name, by number, by name where only one has it."""
+        numbered = [one for one in self.programs if number is not None and one.number == number]
+        named = [one for one in numbered if one.name == module] or numbered or [one for one in self.programs if one.name == module]
+        return named[0] if len(named) == 1 or (named and numbered) else None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the planes say of the machine: versions, device types, clock rates."""
+        found: dict[str, Any] = {}
+        for space in self.spaces:
+            for plane in space.planes:
+                found.update({name: value for name, value in plane.stats.items() if name and not isinstance(value, bytes)})
+        return found
+
+
+def read_profile(path: str | os.PathLike[str]) -> RecordedProfile:
+    """Read a profile.
+
+    Parameters
+    ----------
+    path
+        An `*.xplane.pb` file (also gzipped), or a folder: of one recording, or one that holds `plugins/profile/...`, of which the latest
+        recording is taken.
+
+    Returns
+    -------
+    RecordedProfile
+        Events and programs; each is decoded when asked for.
+
+    Raises
+    ------
+    ProfileError
+        There is no such file, the folder holds no profile, or the file is not one.
+    """
+    files = _files(Path(path))
+    spaces = []
+    for file in files:
+        try:
+            spaces.append(read_space(read_file(file, hint="give the path of an *.xplane.pb file"), file.name))
+        except (FileReadError, ProtoError) as problem:
+            raise ProfileError(problem.message, problem.hint) from None
+    return RecordedProfile(files, tuple(spaces))
+
+
+def _files(path: Path) -> tuple[Path, ...]:
+    if not path.is_dir():
+        return (path,)
+    found = [file for file in path.rglob("*.xplane.pb*") if file.name.endswith(_ENDINGS)]
+    if not found:
+        raise ProfileError(f"{path} holds no *.xplane.pb file", "record one with jax.profiler.trace(folder) around the program")
+    latest = max(found, key=lambda file: (file.parent.name, file.stat().st_mtime)).parent
+    return tuple(sorted(file for file in found if file.parent == latest))
