@@ -30,6 +30,28 @@ ENTRY e {
 }"""
 
 
+LOOP = """HloModule loop
+body { s = (s32[], f32[128,128]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  x = f32[128,128] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  next = s32[] add(k, one)
+  d = f32[128,128] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = (s32[], f32[128,128]) tuple(next, d) }
+condition { s = (s32[], f32[128,128]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(5)
+  ROOT p = pred[] compare(k, n), direction=LT }
+ENTRY e { x = f32[128,128] parameter(0)
+  small = f32[] constant(0.001)
+  smalls = f32[128,128] broadcast(small), dimensions={}
+  scaled = f32[128,128] multiply(x, smalls)
+  zero = s32[] constant(0)
+  s = (s32[], f32[128,128]) tuple(zero, scaled)
+  w = (s32[], f32[128,128]) while(s), condition=condition, body=body
+  ROOT r = f32[128,128] get-tuple-element(w), index=1 }"""
+
+
 @pytest.fixture
 def session() -> xe.Session:
     return xe.compile(SOFTMAX, backend="xla")
@@ -41,6 +63,15 @@ def test_values_and_times() -> None:
     np.testing.assert_allclose(session(x), xe.evaluate(xe.parse_hlo(SOFTMAX), x), rtol=1e-5)
     frame = session.profile(x, repeats=3)
     assert frame["median_us"].iloc[0] > 0
+
+
+def test_kernels_have_the_times_that_xla_records() -> None:
+    frame = xe.compile(LOOP, backend="xla").profile(repeats=4)
+    kernels = frame[frame["kernel"] != "(whole program)"].set_index("kernel")
+    assert (kernels["median_us"] > 0).all() and set(kernels["n"]) == {4}
+    product = kernels.loc[kernels["flops"].idxmax()]
+    assert product["flops"] >= 5 * 2 * 128**3, "what runs inside of the loop is counted as often as it runs"
+    assert product["median_us"] > kernels.loc["%w", "median_us"], "the loop's own time is without what it runs"
 
 
 def test_its_passes_are_steps_with_identities(session: xe.Session) -> None:

@@ -15,13 +15,14 @@ _MARK = "xla_explorer/"
 
 
 class SourceNames:
-    """The way there and back for one module."""
+    """The way there and back for one module. restored: XLA's name to ours, of each instruction of the text that came back last."""
 
     def __init__(self, source: HloModule) -> None:
         self._frames = source.frames
         self._metadata = {i.name: i.metadata for i in source.instructions()}
         self._opcodes = {i.name: i.opcode.name for i in source.instructions()}
         self._ours: dict[str, str] | None = None
+        self.restored: dict[str, str] = {}
         sent = source.clone()
         sent.frames = None
         for i in sent.instructions():
@@ -52,9 +53,12 @@ class SourceNames:
             # A copy that XLA made, into a fusion say, under a name of its own.
             if i not in names and i.opcode.name == self._opcodes[name]:
                 names[i] = _free(name, taken, ".clone")
+        self.restored = {}
         for i in list(module.instructions()):
+            theirs = i.name
             # XLA's own may be called by chance as something in the source.
             i.name = names[i] if i in names else _free(i.name, set(self._metadata), ".xla") if i.name in self._metadata else i.name
+            self.restored[theirs] = i.name
             i.parent.set_metadata(i, self._metadata[marks[i]] if i in marks else None)
         module.frames = self._frames
 

@@ -1,7 +1,7 @@
 """The child process in which jaxlib compiles and runs: what it does there cannot hurt the user's kernel.
 
 Requests, as `foundation.messages` over this process's own pipes: ("compile", text), ("run", arrays),
-("time", arrays, repeats). Answers: ("ok", value) or ("error", message).
+("time", arrays, repeats), ("profile", arrays, repeats). Answers: ("ok", value) or ("error", message).
 """
 
 from __future__ import annotations
@@ -59,6 +59,19 @@ class Worker:
                 output.block_until_ready()
             samples.append((time.perf_counter_ns() - started) / 1e3)
         return samples
+
+    def profile(self, arrays: list[Any], repeats: int) -> bytes:
+        """The XSpace of some runs, recorded by XLA's own profiler, without its tracer of Python."""
+        from jaxlib import _profiler
+
+        options = _profiler.ProfileOptions()
+        options.python_tracer_level = 0
+        placed = [self.jax.device_put(a, self.device) for a in arrays]
+        recording = _profiler.ProfilerSession(options)
+        for _ in range(repeats):
+            for output in self.executable.execute(placed):
+                output.block_until_ready()
+        return bytes(recording.stop())
 
 
 def main() -> None:

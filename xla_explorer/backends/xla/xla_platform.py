@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from xla_explorer.backends.interfaces import (
     CompileOptions,
     CompileResult,
+    KernelTiming,
     LinearTransferManager,
     ProfileResult,
     ProgramStep,
@@ -23,10 +25,13 @@ from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.optional import MissingExtraError
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
+from xla_explorer.frontends.xla_profile import kernel_events, read_space
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 Array = np.ndarray[Any, Any]
+_CONTROL_FLOW = frozenset({"while", "conditional", "call"})
 _NOTHING_RUNS = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})
 
 
@@ -88,23 +93,23 @@ class XlaCompiler:
             stages, optimised = read_stages(dumped, module, names.restore)
             trace = dumped_trace(stages, optimised)
         trace.seconds = sum(seconds.values())
-        self._last = child, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot)
+        self._last = child, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot), names.restored
         return trace
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """What the child compiled in run_hlo_passes."""
-        child, seconds, dumped, source = self._last
-        return CompileResult(trace, XlaExecutable(child, trace.module), dumped_stages(dumped, source, trace.module), None, seconds)
+        child, seconds, dumped, source, restored = self._last
+        return CompileResult(trace, XlaExecutable(child, trace.module, restored), dumped_stages(dumped, source, trace.module), None, seconds)
 
 
 class XlaExecutable:
-    """See `backends.interfaces.Executable`."""
+    """See `backends.interfaces.Executable`. restored: XLA's names of instructions to ours."""
 
-    def __init__(self, child: XlaChild, module: HloModule) -> None:
-        self.child, self.module = child, module
+    def __init__(self, child: XlaChild, module: HloModule, restored: Mapping[str, str]) -> None:
+        self.child, self.module, self._restored = child, module, restored
         self.steps = [
             ProgramStep(k, i.id, i.name, i.opcode.name, "kernel", i.name, None)
-            for k, i in enumerate(module.entry.sequence())
+            for k, i in enumerate(_executed(module.entry))
             if i.opcode.name not in _NOTHING_RUNS
         ]
 
@@ -113,7 +118,24 @@ class XlaExecutable:
         return list(self.child.ask("run", [np.asarray(a) for a in arrays]))
 
     def profile(self, arrays: list[Array], repeats: int = 5) -> ProfileResult:
-        """Whole-program times measured in the child. XLA:CPU says nothing about single kernels."""
+        """Whole programs timed in the child; kernels as XLA's own profiler records them in further runs (microseconds, their own time)."""
         self.child.ask("run", arrays)
         samples = tuple(self.child.ask("time", arrays, repeats))
-        return ProfileResult(samples, (), 0.0)
+        runs: dict[str, dict[Any, list[int]]] = {}
+        for event in kernel_events(read_space(self.child.ask("profile", arrays, repeats))):
+            runs.setdefault(self._restored.get(event.op, event.op), {}).setdefault(event.run, []).append(event.self_ps)
+        kernels = [
+            KernelTiming(step, len(next(iter(found.values()))), tuple([sum(own) / len(own) / 1e6 for own in found.values()]))
+            for step in self.steps
+            if (found := runs.get(step.name))
+        ]
+        return ProfileResult(samples, tuple(kernels), 0.0)
+
+
+def _executed(computation: HloComputation) -> Iterator[HloInstruction]:
+    """What runs for a computation, in order: the bodies of loops, branches and calls behind the instruction that calls them."""
+    for i in computation.sequence():
+        yield i
+        if i.opcode.name in _CONTROL_FLOW:
+            for called in i.called:
+                yield from _executed(called)
