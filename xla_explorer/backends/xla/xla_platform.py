@@ -99,7 +99,8 @@ class XlaCompiler:
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """What the child compiled in run_hlo_passes."""
         child, seconds, dumped, source, restored = self._last
-        return CompileResult(trace, XlaExecutable(child, trace.module, restored), dumped_stages(dumped, source, trace.module), None, seconds)
+        executable = XlaExecutable(child, trace.module, restored)
+        return CompileResult(trace, executable, dumped_stages(dumped, source, trace.module), None, seconds)
 
 
 class XlaExecutable:
@@ -118,7 +119,7 @@ class XlaExecutable:
         return list(self.child.ask("run", [np.asarray(a) for a in arrays]))
 
     def profile(self, arrays: list[Array], repeats: int = 5) -> ProfileResult:
-        """Whole programs timed in the child; kernels as XLA's own profiler records them in further runs (microseconds, their own time)."""
+        """Whole programs timed in the child; kernels as XLA's own profiler records them in further runs, each its own time."""
         self.child.ask("run", arrays)
         samples = tuple(self.child.ask("time", arrays, repeats))
         runs: dict[str, dict[Any, list[int]]] = {}

@@ -179,7 +179,7 @@ def _content(path: Path) -> Any:
         raise TraceFileError(problem.message, problem.hint) from None
     except (ValueError, RecursionError) as problem:
         raise TraceFileError(
-            f"{path} is not JSON: {problem}", "export the trace as JSON; binary traces (.xplane.pb, .pftrace) are not read"
+            f"{path} is not JSON: {problem}", "export the trace as JSON; xe.xla.read_profile reads *.xplane.pb"
         ) from None
 
 

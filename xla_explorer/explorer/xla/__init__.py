@@ -1,0 +1,6 @@
+"""Real XLA: what it did, how long it took, and why. `xe.xla`."""
+
+from xla_explorer.explorer.xla.profile import XlaProfile, read_profile
+from xla_explorer.frontends.xla_profile import ProfileError
+
+__all__ = ["ProfileError", "XlaProfile", "read_profile"]

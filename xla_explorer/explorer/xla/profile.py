@@ -1,0 +1,305 @@
+"""Profiles that XLA's own profiler recorded, joined to the instructions and source lines of the modules that they hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.explorer.display.blocks import Blocks, Table, frame_table
+from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.quantities import microseconds
+from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.measures.profiling import spread
+from xla_explorer.explorer.sessions.source_lines import SourceLines
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.frontends.source_places import complete_source_places
+from xla_explorer.frontends.xla_profile import KernelEvent, ProfileError, RecordedProfile, is_copy
+from xla_explorer.frontends.xla_profile import read_profile as read_recorded
+from xla_explorer.hlo.analysis.cost import Cost, instruction_cost
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.metadata import parse_metadata
+from xla_explorer.hlo.module import HloModule, UnknownInstructionError
+
+if TYPE_CHECKING:
+    import pandas
+
+_KERNEL_COLUMNS = [
+    "kernel", "opcode", "device", "module", "n", "median_us", "iqr_us", "per_run_us", "total_us", "share", "bytes", "flops", "GB/s", "line",
+    "scope",
+]  # fmt: skip
+_GROUP_COLUMNS = ["total_us", "share", "kernels", "n"]
+_RUN_COLUMNS = ["module", "program", "run", "device", "start_us", "wall_us", "busy_us", "idle_us", "kernels"]
+_MOST_SHOWN = 12
+NOT_JOINED = "(not joined)"
+COPIES = "(copies of the device)"
+
+
+class _Program(NamedTuple):
+    """A module of the profile. said: metadata by instruction id, before instructions without a place took one from their neighbours."""
+
+    module: HloModule
+    lines: SourceLines
+    said: dict[int, str | None]
+
+
+class _Joined(NamedTuple):
+    """A recorded event with its instruction, or None where the profile's modules have none of that name."""
+
+    event: KernelEvent
+    instruction: HloInstruction | None
+    line: str
+    scope: str
+
+
+class XlaProfile(Report):
+    """What a profiler recorded of XLA programs: how long each kernel took, and which instruction and source line it came from.
+
+    Times of a kernel are its own, without kernels that ran inside of it (a while loop without its body). A frame's `share` is of all device
+    time. Rows that name no instruction of the profile's modules stand under `(not joined)`; nothing is left out.
+
+    Parameters
+    ----------
+    recorded
+        The files, read.
+    """
+
+    def __init__(self, recorded: RecordedProfile) -> None:
+        self._recorded = recorded
+        self.path = str(recorded.paths[0].name)
+        self.device_us = sum(event.self_ps for event in recorded.kernels) / 1e6
+        self.joined_share = self._share_of(lambda one: one.instruction is not None)
+        self.lines_share = self._share_of(lambda one: bool(one.line))
+        if not recorded.kernels:
+            hint = "record while the program runs: with jax.profiler.trace(folder): f(x).block_until_ready()"
+            raise ProfileError(f"{self.path} holds no event that ran an HLO instruction", hint)
+
+    # -- joining ------------------------------------------------------------------------------------------------------------------
+    @cached_property
+    def _joined(self) -> list[_Joined]:
+        programs: dict[tuple[str, int | None], _Program | None] = {}
+        found: dict[tuple[str, int | None, str], tuple[HloInstruction | None, str, str]] = {}
+        rows = []
+        for event in self._recorded.kernels:
+            program, key = (event.module, event.program), (event.module, event.program, event.op)
+            if key not in found:
+                if program not in programs:
+                    programs[program] = self._module_of(*program)
+                found[key] = _place(programs[program], event.op)
+            rows.append(_Joined(event, *found[key]))
+        return rows
+
+    def _module_of(self, name: str, number: int | None) -> _Program | None:
+        program = self._recorded.program(name, number)
+        module = program.module if program is not None else None
+        if module is None:
+            return None
+        said = {i.id: i.metadata for i in module.instructions()}
+        complete_source_places(module)
+        return _Program(module, SourceLines(module), said)
+
+    def _share_of(self, holds: Callable[[_Joined], bool]) -> float:
+        whole = sum(one.event.self_ps for one in self._joined)
+        return sum(one.event.self_ps for one in self._joined if holds(one)) / whole if whole else 0.0
+
+    # -- tables -------------------------------------------------------------------------------------------------------------------
+    def kernels(self) -> pandas.DataFrame:
+        """A row for each kernel of each device, the longest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            n: executions. median_us, iqr_us: of one execution. per_run_us: all executions of one run of the module. total_us, share: of the
+            recording. bytes, flops: of one execution, as XLA's cost model estimates them; GB/s: bytes over the median.
+        """
+        groups: dict[tuple[str, str, int | None, str], list[_Joined]] = {}
+        for one in self._joined:
+            groups.setdefault((one.event.device, one.event.module, one.event.program, one.event.op or one.event.event), []).append(one)
+        rows = [self._kernel_row(name, device, module, found) for (device, module, _, name), found in groups.items()]
+        rows.sort(key=lambda row: -row["total_us"])
+        return wide_frame(rows, _KERNEL_COLUMNS)
+
+    def _kernel_row(self, name: str, device: str, module: str, found: list[_Joined]) -> dict[str, Any]:
+        i = found[0].instruction
+        times = [one.event.self_ps / 1e6 for one in found]
+        median, iqr = spread(times)
+        runs = len({one.event.run for one in found})
+        cost = instruction_cost(i) if i is not None else Cost()
+        moved = int(cost.bytes_accessed)
+        return {
+            "kernel": f"%{name}" if found[0].event.op else name, "opcode": i.opcode.name if i is not None else "", "device": device,
+            "module": module, "n": len(found), "median_us": median, "iqr_us": iqr, "per_run_us": sum(times) / runs, "total_us": sum(times),
+            "share": sum(times) / self.device_us, "bytes": moved, "flops": int(cost.flops + cost.transcendentals),
+            "GB/s": moved / median / 1e3 if moved and median else None, "line": found[0].line, "scope": found[0].scope,
+        }  # fmt: skip
+
+    def by_line(self) -> pandas.DataFrame:
+        """Device time by the user's source line, the longest first."""
+        return self._grouped("line", lambda one: one.line)
+
+    def by_scope(self) -> pandas.DataFrame:
+        """Device time by name scope (the path of `op_name` without its last part), the longest first."""
+        return self._grouped("scope", lambda one: one.scope)
+
+    def by_opcode(self) -> pandas.DataFrame:
+        """Device time by opcode, the longest first."""
+        return self._grouped("opcode", lambda one: one.instruction.opcode.name if one.instruction is not None else "")
+
+    def _grouped(self, column: str, key: Callable[[_Joined], str]) -> pandas.DataFrame:
+        groups: dict[str, list[_Joined]] = {}
+        for one in self._joined:
+            nameless = f"(no {column})" if one.instruction is not None else COPIES if is_copy(one.event) else NOT_JOINED
+            groups.setdefault(key(one) or nameless, []).append(one)
+        rows: list[dict[str, Any]] = []
+        for name, found in groups.items():
+            total = sum(one.event.self_ps for one in found) / 1e6
+            names = {(one.event.device, one.event.module, one.event.op) for one in found}
+            rows.append({column: name, "total_us": total, "share": total / self.device_us, "kernels": len(names), "n": len(found)})
+        rows.sort(key=lambda row: -row["total_us"])
+        return wide_frame(rows, [column, *_GROUP_COLUMNS])
+
+    def runs(self) -> pandas.DataFrame:
+        """A row for each run of each module on each device.
+
+        Returns
+        -------
+        pandas.DataFrame
+            wall_us: from the first kernel's start to the last one's end. busy_us: of that, while any kernel ran; idle_us: while none did
+            (launching, waiting, copies). start_us: since the recording's first kernel.
+        """
+        groups: dict[tuple[Any, ...], list[KernelEvent]] = {}
+        for event in self._recorded.kernels:
+            groups.setdefault((event.module, event.program, event.run, event.device), []).append(event)
+        first = self._recorded.kernels[0].start_ps
+        rows: list[dict[str, Any]] = [
+            dict(zip(_RUN_COLUMNS, (*key, *_span(events, first), len(events)), strict=True)) for key, events in groups.items()
+        ]
+        rows.sort(key=lambda row: row["start_us"])
+        return wide_frame(rows, _RUN_COLUMNS)
+
+    def not_joined(self) -> pandas.DataFrame:
+        """The kernels whose names no module of the profile has, with their share of device time."""
+        frame = self.kernels()
+        return frame[frame["opcode"] == ""].reset_index(drop=True)
+
+    def module(self, name: str | None = None) -> HloModule:
+        """The optimised module of a program in the profile.
+
+        Parameters
+        ----------
+        name
+            Of the module; by default that which took most of the time.
+
+        Returns
+        -------
+        HloModule
+            As XLA compiled it.
+
+        Raises
+        ------
+        ProfileError
+            The profile holds no module of that name.
+        """
+        names = [row["module"] for row in self.kernels().to_dict("records")]
+        wanted = name if name is not None else next(iter(names), "")
+        for program in self._recorded.programs:
+            if program.name in (wanted, f"jit_{wanted}") and program.module is not None:
+                return program.module
+        known = ", ".join(sorted({program.name for program in self._recorded.programs})) or "no module"
+        raise ProfileError(f"the profile holds no module {wanted!r}", f"it holds {known}")
+
+    # -- shown --------------------------------------------------------------------------------------------------------------------
+    def headline(self) -> str:
+        """Programs, runs, device time, and how much of it is joined."""
+        runs = self.runs()
+        modules = list(dict.fromkeys(row["module"] for row in self.kernels().to_dict("records") if row["module"]))
+        names = ", ".join(modules[:3]) + (f" and {len(modules) - 3} more" if len(modules) > 3 else "")
+        return (
+            f"profile of {names or 'device work'}: {len(runs)} runs, {microseconds(self.device_us)} of device time, "
+            f"{self.joined_share:.1%} joined to instructions, {self.lines_share:.1%} to source lines"
+        )
+
+    def blocks(self) -> Blocks:
+        """The longest kernels and lines."""
+        shown = ["kernel", "opcode", "n", "median_us", "per_run_us", "share", "line"]
+        yield _first(self.kernels()[shown], "kernels")
+        yield _first(self.by_line(), "source lines")
+
+    def records(self) -> Table:
+        """All kernels."""
+        return frame_table(self.kernels())
+
+
+def _first(frame: pandas.DataFrame, what: str) -> Table:
+    note = f"{len(frame)} {what}, the {_MOST_SHOWN} longest are shown" if len(frame) > _MOST_SHOWN else ""
+    return frame_table(frame.head(_MOST_SHOWN))._replace(title=what, note=note)
+
+
+def _span(events: Iterable[KernelEvent], first: int) -> tuple[float, float, float, float]:
+    """(start, wall, busy, idle) in microseconds; busy is the union of the events, which may overlap on several threads."""
+    spans = sorted((event.start_ps, event.start_ps + event.duration_ps) for event in events)
+    busy, start, end = 0, spans[0][0], spans[0][0]
+    for begin, stop in spans:
+        busy += max(stop - max(begin, end), 0)
+        end = max(end, stop)
+    return (start - first) / 1e6, (end - start) / 1e6, busy / 1e6, (end - start - busy) / 1e6
+
+
+def _place(program: _Program | None, name: str) -> tuple[HloInstruction | None, str, str]:
+    """(instruction, source line, scope) of a name; nothing where the module has no such instruction."""
+    if program is None or not name:
+        return None, "", ""
+    try:
+        i = program.module.find(name)
+    except UnknownInstructionError:
+        return None, "", ""
+    for metadata in (*[program.said[one.id] for one in _told_by(i)], i.metadata):
+        if place := program.lines.metadata_place(metadata):
+            return i, place, parse_metadata(metadata).op_name.rpartition("/")[0]
+    return i, "", ""
+
+
+def _told_by(i: HloInstruction) -> Iterator[HloInstruction]:
+    """The instructions that say where a kernel came from, the best first: itself, then what a fusion computes, its root first."""
+    yield i
+    for called in i.called:
+        yield called.root
+        yield from called.instructions.values()
+
+
+def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
+    """Read what XLA's profiler recorded, joined to instructions and source lines.
+
+    Parameters
+    ----------
+    path
+        An `*.xplane.pb` file (also gzipped), or a folder that `jax.profiler.trace`, TensorFlow's or PyTorch/XLA's profiler wrote; of
+        several recordings the latest is taken.
+
+    Returns
+    -------
+    XlaProfile
+        Kernels, source lines, scopes and runs as DataFrames.
+
+    Raises
+    ------
+    ProfileError
+        There is no profile, or nothing in it ran HLO.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> try:
+    ...     xe.xla.read_profile("nothing.xplane.pb")
+    ... except xe.xla.ProfileError as problem:
+    ...     print(problem.hint)
+    give the path of an *.xplane.pb file
+    """
+    recorded = read_recorded(path)
+    try:
+        return XlaProfile(recorded)
+    except ProfileError:
+        raise
+    except XlaExplorerError as problem:  # a module inside that cannot be read
+        raise ProfileError(f"{recorded.paths[0].name}: {problem.message}", problem.hint) from problem
