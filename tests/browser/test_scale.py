@@ -5,7 +5,6 @@ Times are those that the page measures itself, best of several: what a loaded ma
 
 from __future__ import annotations
 
-import random
 import shutil
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.browser.live_page import open_live
+from tests.support.dag import dag_text
 from tests.support.pace import processor_seconds, wall_seconds
 from xla_explorer.explorer.page.html_page import export_page
 
@@ -25,32 +25,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: scale is NOT tested in a browser"),
 ]
-
-
-def dag_text(count: int, seed: int = 7) -> str:
-    """A module of about `count` instructions: a random graph of elementwise operations, products and broadcasts over 64 values at a
-    time, with repeated parts and additions of zero for the passes to find."""
-    rng, lines, alive = random.Random(seed), [], []
-    for k in range(16):
-        lines.append(f"  p{k} = f32[16,16] parameter({k})")
-        alive.append(f"p{k}")
-    lines.append("  zero = f32[] constant(0)\n  zeros = f32[16,16] broadcast(zero), dimensions={}")
-    for k in range(count - 18):
-        a, b = rng.choice(alive[-64:]), rng.choice(alive[-64:])
-        form = rng.random()
-        if form < 0.04:
-            body = f"add({a}, zeros)"
-        elif form < 0.1:
-            body = f"dot({a}, {b}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
-        elif form < 0.25:
-            body = f"{rng.choice(['tanh', 'negate', 'abs'])}({a})"
-        else:
-            body = f"{rng.choice(['add', 'multiply', 'subtract', 'maximum'])}({a}, {b})"
-        lines.append(f"  v{k} = f32[16,16] {body}")
-        alive.append(f"v{k}")
-    tail = alive[-16:]
-    lines.append(f"  ROOT out = ({', '.join(['f32[16,16]'] * len(tail))}) tuple({', '.join(tail)})")
-    return "HloModule dag\nENTRY main {\n" + "\n".join(lines) + "\n}\n"
 
 
 def _number(page: Any, name: str) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 import pytest
 
+from tests.explorer.views.asset_script import AssetScript
 from tests.support.explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.page.payload import (
@@ -21,22 +21,26 @@ from xla_explorer.explorer.page.payload import (
 )
 from xla_explorer.foundation.decision import Decision
 
-
-def _rows(pool: list[Any], runs: list[list[int]]) -> list[Any]:
-    return [row for first, count in runs for row in pool[first : first + count]]
+_ROWS = """
+(payload, id, pool, part) => {
+  const steps = Object.keys(payload.details).map(Number).filter(step => step <= id);
+  return poolReader(payload.pools)(pool, steps.map(step => [step, part === "text" ? payload.details[step].text : payload.details[step][part][pool]]));
+}
+"""
 
 
 def test_pooled_steps_decode_to_what_the_source_says() -> None:
-    source = SoftmaxSource()
+    source, script = SoftmaxSource(), AssetScript()
     payload = unpacked(packed(build_payload(source)))
     assert payload["complete"] and set(payload["details"]) == {"0", "3", "4", "7"}
     assert payload["same"] == [0, 0, 0, 3, 4, 4, 4, 7, 7, 7]
     for step in (0, 3, 4, 7):
-        detail, expected = payload["details"][str(step)], json.loads(json.dumps(step_detail(source, step)))
+        expected = json.loads(json.dumps(step_detail(source, step)))
         for key in ("nodes", "edges", "groups", "aliases"):
-            assert _rows(payload["pools"][key], detail["picture"][key]) == expected["picture"][key]
-        assert _rows(payload["pools"]["text"], detail["text"]) == expected["text"]
-    assert [payload["pools"]["history"][k] for k in payload["histories"]["9"]] == list(source.history(9))
+            assert script.call(_ROWS, payload, step, key, "picture") == expected["picture"][key]
+        assert script.call(_ROWS, payload, step, "text", "text") == expected["text"]
+    sentences = script.call("valuesOf", payload["sentences"])
+    assert [sentences[k] for k in payload["histories"]["9"]] == list(source.history(9))
 
 
 def test_lineage_links_subjects_to_what_was_produced() -> None:

@@ -16,8 +16,8 @@ from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _BELOW = (
-    "schema", "layout", "anchored", "scene", "elements", "state", "diff", "store", "drawing", "colours", "neighbours", "tables", "lines",
-    "mnemonics", "hover", "llvm", "roofline", "tabs",
+    "schema", "layout", "anchored", "scene", "elements", "state", "diff", "pools", "store", "drawing", "colours", "neighbours", "tables",
+    "lines", "mnemonics", "hover", "llvm", "roofline", "tabs",
 )  # fmt: skip
 _ABOVE = ("timeline", "why", "code", "times", "search", "spoken", "keyboard", "actions", "theme", "explorer")
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import base64
 import hashlib
 from pathlib import Path
-from typing import Any
 
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.page.front_end import page_module, style
 from xla_explorer.explorer.page.payload import build_payload, packed
-from xla_explorer.explorer.page.private_paths import data_without_paths, without_paths
+from xla_explorer.explorer.page.private_paths import without_paths
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.static_form import static_html
 from xla_explorer.foundation.file_writing import write_file
@@ -41,10 +40,10 @@ def _policy(script: str) -> str:
 def export_page(source: ExplorerSource, *, paths: bool = False) -> str:
     """The whole page as text. Complete whatever the size of the module: every changed step is embedded, rows shared
     by steps once. paths: keep absolute paths (of source files, of dumps) instead of the names of the files alone."""
-    payload: Any = build_payload(source, complete=True)
+    payload = build_payload(source, complete=True, paths=paths)
     body, title = static_html(source, inline_svg=True), escape(source.title)
     if not paths:
-        payload, body, title = data_without_paths(payload), without_paths(body), without_paths(title)
+        body, title = without_paths(body), without_paths(title)
     data = base64.b64encode(packed(payload)).decode()
     script = page_module()
     return (

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.display.plain_data import plain
+from xla_explorer.explorer.page.pools import PackedColumn, PackedPool, SlotSequence
 from xla_explorer.explorer.page.reports import BufferView, ComparisonTable
 from xla_explorer.explorer.pictures.picture import PictureGraph
 
@@ -26,9 +27,6 @@ class PictureData(TypedDict):
     note: str
 
 
-Runs = list[list[int]]
-
-
 class StepDetail(TypedDict):
     """What one step shows: its picture, its text (None: asked for on its own), the rules that fired."""
 
@@ -38,23 +36,23 @@ class StepDetail(TypedDict):
 
 
 class PooledPicture(TypedDict):
-    """A `PictureData` whose rows are runs into the pools of the payload."""
+    """A `PictureData` whose rows are sequences of slots of the pools of the payload."""
 
     title: str
-    nodes: Runs
-    edges: Runs
-    groups: Runs
-    aliases: Runs
+    nodes: SlotSequence
+    edges: SlotSequence
+    groups: SlotSequence
+    aliases: SlotSequence
     hidden: int
     note: str
 
 
 class PooledStep(TypedDict):
-    """A `StepDetail` whose rows are runs into the pools. whole: every instruction, where `picture` is a part of the module."""
+    """A `StepDetail` whose rows are sequences of slots of the pools. whole: every instruction, where `picture` is a part of the module."""
 
     picture: PooledPicture
     whole: PooledPicture | None
-    text: Runs
+    text: SlotSequence
     rewrites: list[list[Any]]
 
 
@@ -74,8 +72,8 @@ class ExplorerPayload(TypedDict):
 
     `format`: a script of another version refuses the data.
     `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the
-    same. `pools`, `details`, `panes`, `histories` are filled when `complete`; an instruction that `histories` does not have was left out
-    for size. `live`: a kernel answers; without one `reports`
+    same. `pools` (see pools.py), `details`, `panes`, `histories` (numbers of `sentences`) are filled when `complete`; an instruction that
+    `histories` does not have was left out for size. `live`: a kernel answers; without one `reports`
     holds what can be shown without. `reasons`: what the codes of the decisions mean.
     `fact_heads`: what the facts of the decisions are. `comparison`: set when this compile is a what-if of another.
     """
@@ -95,7 +93,8 @@ class ExplorerPayload(TypedDict):
     fusion_kinds: list[str]
     timings: list[list[Any]]
     lineage: list[list[int]]
-    pools: dict[str, list[Any]]
+    pools: dict[str, PackedPool]
+    sentences: PackedColumn
     details: dict[str, PooledStep]
     panes: list[PaneData]
     histories: dict[str, list[int]]

@@ -1,7 +1,7 @@
 """The data that the widget and the exported page draw: one JSON document, built from an `ExplorerSource`, deflated.
 
-A *complete* payload holds every step and needs no kernel. Successive steps share most of their rows, so each distinct
-row is stored once in a pool and a step is a list of runs [first, count] into it. A *light* payload holds the step
+A *complete* payload holds every step and needs no kernel. Successive steps share most of their rows, so each is
+stored once in a pool (`pools.py`) and a step is a sequence of its slots. A *light* payload holds the step
 list, decisions, times and the lineage; the rest is asked for step by step (`answer`).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from xla_explorer.explorer.display.code_pane import CodePane, TextLine
@@ -20,20 +20,21 @@ from xla_explorer.explorer.page.json_data import (
     ExplorerPayload,
     LineData,
     PaneData,
-    PictureData,
     PooledPicture,
     PooledStep,
-    Runs,
     StepDetail,
     by_field,
     picture_data,
     text_lines,
 )
+from xla_explorer.explorer.page.pools import PICTURE_KEYS, Pool, as_it_is, by_instruction, column
+from xla_explorer.explorer.page.private_paths import data_without_paths
 from xla_explorer.explorer.page.report_data import answer_report, embedded_reports
 from xla_explorer.explorer.page.reports import Column, ComparisonTable
 from xla_explorer.explorer.page.schema import wire_format
 from xla_explorer.explorer.page.source import ExplorerSource, StepRow
-from xla_explorer.explorer.pictures.picture import PictureGroup
+from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.visible_text import cleaned_text
 
@@ -97,8 +98,10 @@ def build_payload(
     live: bool = False,
     colour: Column | None = None,
     comparison: ComparisonTable | None = None,
+    paths: bool = True,
 ) -> ExplorerPayload:
-    """The payload of `source`; `complete` None decides by size (see `is_small`). colour: the user's own column, shown first."""
+    """The payload of `source`; `complete` None decides by size (see `is_small`). colour: the user's own column, shown first. paths: keep
+    absolute paths, of which else only the names of files stay."""
     steps = list(source.steps())
     if complete is None:
         complete = is_small(steps)
@@ -123,6 +126,7 @@ def build_payload(
         timings=measured["timings"],
         lineage=[],
         pools={},
+        sentences=column([]),
         details={},
         panes=[],
         histories={},
@@ -140,7 +144,12 @@ def build_payload(
                 if row.verdict == "accepted" and row.subject is not None and row.produced
             ]
     if complete:
-        _embed(payload, source, sorted(set(same)))
+        with collector_paused():
+            _embed(payload, source, sorted(set(same)), as_it_is if paths else data_without_paths)
+    if not paths:
+        cut: Any = data_without_paths({**payload, "pools": {}, "sentences": {}})
+        cut |= {"pools": payload["pools"], "sentences": payload["sentences"]}  # these were cut when they were packed
+        return cut  # type: ignore[no-any-return]  # the same keys
     return payload
 
 
@@ -187,65 +196,44 @@ def _interest(row: Decision) -> tuple[bool, int, float]:
     return len(row.subjects) < 2, 2, 0.0
 
 
-class _Pool:
-    """Distinct rows in the order in which they were first seen."""
-
-    def __init__(self) -> None:
-        self.rows: list[Any] = []
-        self._at: dict[str, int] = {}
-
-    def runs(self, rows: Iterable[Any]) -> Runs:
-        out: Runs = []
-        for row in rows:
-            key = repr(row)
-            at = self._at.get(key)
-            if at is None:
-                at = self._at[key] = len(self.rows)
-                self.rows.append(row)
-            if out and out[-1][0] + out[-1][1] == at:
-                out[-1][1] += 1
-            else:
-                out.append([at, 1])
-        return out
+_WHOLE = "whole_"
+"""Before the names of the pools of whole modules: their nodes have neither scopes nor tooltips."""
 
 
-_STANDS_FOR = PictureGroup._fields.index("instruction")
-
-
-def _pooled(picture: PictureData, pools: Mapping[str, _Pool]) -> PooledPicture:
+def _pooled(picture: PictureGraph, step: int, pools: Mapping[str, Pool], prefix: str = "") -> PooledPicture:
     return PooledPicture(
-        title=picture["title"],
-        nodes=pools["nodes"].runs(picture["nodes"]),
-        edges=pools["edges"].runs(picture["edges"]),
-        groups=pools["groups"].runs(picture["groups"]),
-        aliases=pools["aliases"].runs(picture["aliases"]),
-        hidden=picture["hidden"],
-        note=picture["note"],
+        title=picture.title,
+        nodes=pools[prefix + "nodes"].sequence(picture.nodes, step),
+        edges=pools[prefix + "edges"].sequence(picture.edges, step),
+        groups=pools[prefix + "groups"].sequence(picture.groups, step),
+        aliases=pools[prefix + "aliases"].sequence(picture.alias_rows(), step),
+        hidden=picture.hidden,
+        note=picture.note,
     )
 
 
-def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int]) -> None:
-    pools = {name: _Pool() for name in ("nodes", "edges", "groups", "aliases", "text", "history")}
+def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int], clean: Callable[[Any], Any]) -> None:
+    pools = {prefix + name: Pool(key) for prefix in ("", _WHOLE) for name, key in PICTURE_KEYS.items()}
+    pools["text"] = Pool(by_instruction)
     ids: dict[int, None] = {}
     for step in steps:
-        detail = step_detail(source, step)
-        picture = detail["picture"]
-        whole = source.reports.whole_picture(step) if picture["hidden"] else None
+        picture = source.picture(step)
+        whole = source.reports.whole_picture(step) if picture.hidden else None
         payload["details"][str(step)] = PooledStep(
-            picture=_pooled(picture, pools),
-            whole=_pooled(picture_data(whole), pools) if whole is not None else None,
-            text=pools["text"].runs(detail["text"] or ()),
-            rewrites=detail["rewrites"],
+            picture=_pooled(picture, step, pools),
+            whole=_pooled(whole, step, pools, _WHOLE) if whole is not None else None,
+            text=pools["text"].sequence(text_lines(source.text(step)), step),
+            rewrites=[plain(row) for row in source.rewrites(step)],
         )
-        ids.update((row[0], None) for row in picture["nodes"])
-        ids.update((row[_STANDS_FOR], None) for row in picture["groups"] if row[_STANDS_FOR] is not None)
-    for number, key in enumerate(ids):
-        if number >= MOST_HISTORIES:
-            break
-        runs = pools["history"].runs(plain(list(source.history(key))))
-        payload["histories"][str(key)] = [first + k for first, count in runs for k in range(count)]
-    payload["pools"] = {name: pool.rows for name, pool in pools.items()}
-    payload["panes"] = pane_data(source.panes(), live=payload["live"])
+        ids.update((node.id, None) for node in picture.nodes)
+        ids.update((group.instruction, None) for group in picture.groups if group.instruction is not None)
+    sentences: dict[str, int] = {}
+    for key in list(ids)[:MOST_HISTORIES]:
+        told = [str(sentence) for sentence in source.history(key)]
+        payload["histories"][str(key)] = [sentences.setdefault(sentence, len(sentences)) for sentence in told]
+    payload["sentences"] = column(list(sentences), clean)
+    payload["pools"] = {name: pool.packed(clean) for name, pool in pools.items()}
+    payload["panes"] = pane_data([p for p in source.panes() if p.name != "hlo" or len(payload["steps"]) < 2], live=payload["live"])
 
 
 def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from xla_explorer.explorer.display.code_pane import TextLine
-from xla_explorer.explorer.page import fact_heads, json_data, reports, source
+from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
 from xla_explorer.explorer.pictures import picture
 from xla_explorer.explorer.pictures.svg import COLOURS
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
@@ -53,6 +53,8 @@ ROWS: dict[str, type] = {
 BY_FIELD: tuple[type, ...] = (reports.BufferView, reports.ComparisonTable, RewriteStep)
 """Named tuples that travel as mappings: one of a kind, or with much inside."""
 MAPPINGS: tuple[type, ...] = (
+    pools.PackedColumn,
+    pools.PackedPool,
     json_data.PictureData,
     json_data.StepDetail,
     json_data.PooledPicture,
@@ -116,7 +118,9 @@ def schema_script() -> str:
 def _body() -> str:
     types_ = []
     for row in (*ROWS.values(), *BY_FIELD, *MAPPINGS):
-        properties = [f" * @property {{{_type_text(hint)}}} {name}" for name, hint in _fields(row).items()]
+        optional: frozenset[str] = getattr(row, "__optional_keys__", frozenset())
+        names = {name: f"[{name}]" if name in optional else name for name in _fields(row)}
+        properties = [f" * @property {{{_type_text(hint)}}} {names[name]}" for name, hint in _fields(row).items()]
         types_.append("\n".join(["/**", f" * @typedef {{Object}} {row.__name__}", *properties, " */"]))
     kinds = [f" * @property {{{row.__name__}}} {name}" for name, row in ROWS.items()]
     types_.append("\n".join(["/**", " * @typedef {Object} Rows", *kinds, " */"]))

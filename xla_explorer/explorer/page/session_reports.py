@@ -36,6 +36,7 @@ from xla_explorer.explorer.page.reports import (
     WishRow,
 )
 from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.pictures.module_picture import snapshot_picture
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
@@ -88,13 +89,12 @@ class TraceReports(Reports):
 
     def whole_picture(self, step: int) -> PictureGraph | None:
         recorded = self._passes[min(step, self._passes.last)]
-        with collector_paused():
-            whole = recorded.picture(budget=recorded.snapshot.instruction_count())
-        # Parts of it are drawn, as the kernel draws them: without scopes, and without tooltips, which would double it.
-        scopes = {group.id for group in whole.groups if group.kind == "scope"}
-        whole.nodes = tuple([n._replace(lines=(), group=None if n.group in scopes else n.group) for n in whole.nodes])
-        whole.groups = tuple([g._replace(parent=None if g.parent in scopes else g.parent) for g in whole.groups if g.id not in scopes])
-        return whole
+        refused, accepted = self._passes.fusion_edges(recorded.number)
+        snapshot = recorded.snapshot
+        with collector_paused():  # parts of it are drawn, as the kernel draws them
+            return snapshot_picture(
+                snapshot, budget=snapshot.instruction_count(), refused=refused, accepted=accepted, title=recorded.title, bare=True
+            )
 
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
         with collector_paused():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
 
 PASSED_THROUGH = frozenset({"broadcast", "bitcast", "reshape", "convert", "copy"})
 LONGEST_CONSTANT = 12
@@ -46,8 +46,9 @@ def fold_picture(graph: PictureGraph) -> PictureGraph:
         for position, source in enumerate(sources):
             marks[source].append(position)
         aliases[root] = sources[0]
+    marked = marks.keys() | {user for key in folded for user in links.users[key]}
     nodes = [
-        _with_marks(node, [text[o] for o in links.operands[node.id] if o in folded], marks.get(node.id, []))
+        _with_marks(node, [text[o] for o in links.operands[node.id] if o in folded], marks.get(node.id, [])) if node.id in marked else node
         for node in graph.nodes
         if node.id not in gone
     ]
@@ -77,17 +78,17 @@ class _Links:
     """Data operands and users by id, and the nodes that must stay drawn: control edges end at them."""
 
     def __init__(self, graph: PictureGraph) -> None:
-        self.operands: dict[int, list[int]] = defaultdict(list)
-        self.users: dict[int, list[int]] = defaultdict(list)
+        operands = self.operands = defaultdict[int, list[int]](list)
+        users = self.users = defaultdict[int, list[int]](list)
         self.held: set[int] = set()
         self.drawn = {node.id for node in graph.nodes}
         self.boxes = {group.instruction for group in graph.groups if group.instruction is not None}
-        for edge in graph.edges:
-            if edge.kind == "data":
-                self.operands[edge.target].append(edge.source)
-                self.users[edge.source].append(edge.target)
-            elif edge.kind == "control":
-                self.held.update((edge.source, edge.target))
+        for source, target, kind, _, _ in graph.edges:
+            if kind == "data":
+                operands[target].append(source)
+                users[source].append(target)
+            elif kind == "control":
+                self.held.update((source, target))
 
 
 def _named_fusions(groups: tuple[PictureGroup, ...], nodes: tuple[PictureNode, ...]) -> list[PictureGroup]:
@@ -122,11 +123,14 @@ def join_fusion_parameters(graph: PictureGraph) -> PictureGraph:
     The data edges into a fusion's instruction must come in operand order, one per operand, and a parameter's `argument`
     must be its number. A box that does not fit this, or would be left empty, stays as it is.
     """
+    fusions = {group.id: group for group in graph.groups if group.kind == "fusion" and group.instruction is not None}
+    if not fusions:
+        return graph
+    boxes = {group.instruction for group in fusions.values()}
     reads: dict[int, list[int]] = defaultdict(list)
     for edge in graph.edges:
-        if edge.kind == "data":
+        if edge.target in boxes and edge.kind == "data":
             reads[edge.target].append(edge.source)
-    fusions = {group.id: group for group in graph.groups if group.kind == "fusion" and group.instruction is not None}
     inside: dict[str, list[PictureNode]] = defaultdict(list)
     for node in graph.nodes:
         if node.group in fusions:
@@ -152,9 +156,10 @@ def join_fusion_parameters(graph: PictureGraph) -> PictureGraph:
 
     edges = []
     for edge in graph.edges:
-        if edge.kind == "data" and edge.target in joined:
+        source, target, kind, weight, label = edge
+        if kind == "data" and target in joined:
             continue  # replaced by the edges into the box
-        edges.append(edge._replace(source=outermost(edge.source)) if edge.source in stands_for else edge)
+        edges.append(PictureEdge(outermost(source), target, kind, weight, label) if source in stands_for else edge)
     aliases = {**graph.aliases, **{key: outermost(key) for key in stands_for}}
     nodes = [node for node in graph.nodes if node.id not in stands_for]
     opcodes = graph.alias_opcodes | dict.fromkeys(stands_for, "parameter")

@@ -33,7 +33,13 @@ _KINDS: dict[Family, NodeKind] = {
     Family.CUSTOM: "custom",
     Family.STRUCTURAL: "data-movement",
 }
+_OWN_KINDS: dict[str, NodeKind] = {"parameter": "parameter", "constant": "constant", "fusion": "fusion", "custom-call": "library-call"}
+_WITH_ARGUMENT = ("parameter", "constant")
 _REDUCERS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product", "and": "all", "or": "any"}
+_REDUCING = ("reduce", "reduce-window", "all-reduce", "scatter")
+_ALONG = ("broadcast", "transpose", "concatenate", "iota", "reverse")
+_LABELLED = frozenset({*_WITH_ARGUMENT, *_REDUCING, *_ALONG, "compare", "get-tuple-element", "custom-call"})
+"""Opcodes whose label says more than the opcode."""
 _ENTERED = frozenset({"fusion", "while", "conditional", "call"})
 _ROLES = {"while": ("condition", "body"), "call": ("called",)}
 _OPTIONS = PrintOptions.short_parsable.but(backend_config=False)
@@ -43,24 +49,25 @@ RefusedEdges = Mapping[tuple[int, int], str]
 
 def node_kind(record: InstructionRecord) -> NodeKind:
     """Which of the picture's kinds an instruction is."""
-    name = record.opcode.name
-    if name in ("parameter", "constant", "fusion"):
-        return name  # type: ignore[return-value]  # three literals of NodeKind
-    return "library-call" if name == "custom-call" else _KINDS[record.opcode.family]
+    opcode = record.opcode
+    return _OWN_KINDS.get(opcode.name) or _KINDS[opcode.family]
 
 
 def node_label(record: InstructionRecord, computations: Mapping[int, ComputationRecord]) -> str:
     """`add`, `sum over 1`, `broadcast {0}`, `parameter 2`, `constant 0.5`."""
-    name, attributes = record.opcode.name, record.attributes
-    if name in ("parameter", "constant"):
+    name = record.opcode.name
+    if name not in _LABELLED:
+        return name
+    attributes = record.attributes
+    if name in _WITH_ARGUMENT:
         return f"{name} {_argument(record)}".strip()
-    if name in ("reduce", "reduce-window", "all-reduce", "scatter") and record.called:
+    if name in _REDUCING and record.called:
         body = computations.get(record.called[0])
         word = _reducer(body) if body is not None else ""
         if word and name == "reduce":
             return f"{word} over {','.join(map(str, attributes.get('dimensions') or ()))}"
         return f"{name} {word}".strip()
-    if name in ("broadcast", "transpose", "concatenate", "iota", "reverse"):
+    if name in _ALONG:
         dimensions = attributes.get("dimensions")
         if dimensions is None:
             dimensions = attributes.get("iota_dimension")
@@ -84,6 +91,16 @@ def _argument(record: InstructionRecord) -> str:
     return literal.text if record.opcode.name == "constant" and isinstance(literal, Literal) and literal.shape.is_scalar else ""
 
 
+def _tooltip(record: InstructionRecord, hidden: int) -> tuple[str, ...]:
+    """The lines of a node's tooltip. hidden: how many instructions inside of it are not drawn."""
+    lines = [f"%{record.name} = {record.shape.text} {record.opcode.name}"]
+    if record.metadata:
+        lines.append(record.metadata[:200])
+    if hidden:
+        lines.append(f"{hidden} instructions inside not drawn")
+    return tuple(lines)
+
+
 def _reducer(body: ComputationRecord) -> str:
     root = next((r for r in body.instructions if r.id == body.root), None)
     if root is None or len(body.instructions) != 3:
@@ -94,7 +111,8 @@ def _reducer(body: ComputationRecord) -> str:
 class _Drawing:
     """One picture being made."""
 
-    def __init__(self, snapshot: ModuleSnapshot, refused: RefusedEdges, accepted: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, snapshot: ModuleSnapshot, refused: RefusedEdges, accepted: Iterable[tuple[int, int]], bare: bool) -> None:
+        self.bare = bare
         self.computations = {c.id: c for c in snapshot.computations}
         self.refused, self.accepted = refused, accepted
         self.nodes: list[PictureNode] = []
@@ -129,7 +147,7 @@ class _Drawing:
 
     def computation(self, computation: ComputationRecord, group: str | None, keep: set[int] | None, room: int) -> None:
         """Draw the instructions of a computation that are in `keep` (None: all)."""
-        shapes = {r.id: r.shape for r in computation.instructions}
+        sizes = {r.id: r.shape.byte_size for r in computation.instructions}
         for record in computation.instructions:
             if keep is not None and record.id not in keep:
                 self.hidden += self.size(record)
@@ -137,7 +155,7 @@ class _Drawing:
             self.instruction(record, self.scope(record) if group is None else group, room)
             for operand in record.operands:
                 if keep is None or operand in keep:
-                    self.edges.append(PictureEdge(operand, record.id, "data", shapes[operand].byte_size))
+                    self.edges.append(PictureEdge(operand, record.id, "data", sizes[operand]))
             for before in record.control_predecessors:
                 self.edges.append(PictureEdge(before, record.id, "control"))
 
@@ -145,8 +163,8 @@ class _Drawing:
         """A node, or a box with its inside."""
         name = record.opcode.name
         self.drawn.add(record.id)
-        inside = [self.computations[key] for key in record.called if key in self.computations]
-        enter = name in _ENTERED and inside and all(c.instructions and c.id not in self.drawn_computations for c in inside)
+        inside = [self.computations[key] for key in record.called if key in self.computations] if name in _ENTERED else []
+        enter = inside and all(c.instructions and c.id not in self.drawn_computations for c in inside)
         if enter and self.size(record) <= room:
             key = f"g{record.id}"
             kind = "fusion" if name == "fusion" else "control-flow"
@@ -161,13 +179,10 @@ class _Drawing:
                     self.groups.append(PictureGroup(home, role, "", "computation", key, None, computation.name))
                 self.computation(computation, home, None, room)
             return
-        lines = [f"%{record.name} = {record.shape.text} {name}"]
-        if record.metadata:
-            lines.append(record.metadata[:200])
-        if enter or (name in _ENTERED and inside):
+        hidden = 0
+        if inside:
             hidden = self.size(record) - 1
             self.hidden += hidden
-            lines.append(f"{hidden} instructions inside not drawn")
         self.nodes.append(
             PictureNode(
                 record.id,
@@ -176,9 +191,9 @@ class _Drawing:
                 node_kind(record),
                 group,
                 record.name,
-                tuple(lines),
+                () if self.bare else _tooltip(record, hidden),
                 name,
-                _argument(record),
+                _argument(record) if name in _WITH_ARGUMENT else "",
             )
         )
 
@@ -203,15 +218,16 @@ def snapshot_picture(
     accepted: Iterable[tuple[int, int]] = (),
     title: str = "",
     fold: bool = True,
+    bare: bool = False,
 ) -> PictureGraph:
     """The picture of a module, or of one of its computations.
 
     around: instruction ids to grow from; with a radius only what is at most so many edges away is drawn, else the nearest `budget`
     nodes. budget: None draws modules of up to `WHOLE` instructions whole, larger ones with `BUDGET` nodes. between: only what lies on
     a path between two instructions, in either direction, at most `MOST_BETWEEN`. refused: (producer,
-    consumer) -> reason code. KeyError when there is no such computation.
+    consumer) -> reason code. bare: without scopes and without tooltips. KeyError when there is no such computation.
     """
-    drawing = _Drawing(snapshot, refused or {}, accepted)
+    drawing = _Drawing(snapshot, refused or {}, accepted, bare)
     top = _top(snapshot, computation, between or around)
     total = snapshot.instruction_count()
     if budget is None:
@@ -222,7 +238,7 @@ def snapshot_picture(
         budget = max(budget, len(keep))
     elif radius is not None or sum([drawing.size(r) for r in top.instructions]) > budget:
         keep = _neighbourhood(top, around, radius, budget, drawing)
-    else:
+    elif not bare:
         drawing.scopes = scope_paths(top.instructions)
     drawing.computation(top, None, keep, budget)
     drawing.decisions()

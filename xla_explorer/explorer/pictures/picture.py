@@ -135,10 +135,14 @@ class PictureGraph:
             "nodes": [[*node[:6], list(node.lines), *node[7:]] for node in self.nodes],
             "edges": [list(edge) for edge in self.edges],
             "groups": [list(group) for group in self.groups],
-            "aliases": [[gone, drawn, self.alias_opcodes.get(gone, "")] for gone, drawn in self.aliases.items()],
+            "aliases": self.alias_rows(),
             "hidden": self.hidden,
             "note": self.note,
         }
+
+    def alias_rows(self) -> list[list[Any]]:
+        """For each instruction that is not drawn its id, the id that stands for it, and its opcode."""
+        return [[gone, drawn, self.alias_opcodes.get(gone, "")] for gone, drawn in self.aliases.items()]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PictureGraph:

@@ -1,4 +1,5 @@
 // The data behind the views: decoding, steps by number (embedded or asked from the kernel, each once), and who corresponds to whom.
+import { poolReader, valuesOf } from "./pools.js";
 import { FIELDS, FORMAT, ROWS_INSIDE } from "./schema.js";
 
 /**
@@ -41,8 +42,6 @@ export function pictureOf(data) {
     opcodes: new Map(data.aliases.map(([gone, , opcode]) => [gone, opcode])),
   };
 }
-
-const fromRuns = (pool, runs) => runs.flatMap(([first, count]) => pool.slice(first, first + count));
 
 export function stepOf(detail) {
   const operands = new Map(),
@@ -185,17 +184,26 @@ export async function openStore(model, ask) {
     for (const [id, name] of step.names) names.set(id, name);
     return step;
   }
-  const unpooled = picture => {
-    const rows = ["nodes", "edges", "groups", "aliases"].map(name => [name, fromRuns(data.pools[name], picture[name])]);
-    return { ...picture, ...Object.fromEntries(rows) };
-  };
+  const rows = data.complete ? poolReader(data.pools) : null,
+    sentences = valuesOf(data.sentences),
+    embeddedSteps = Object.keys(data.details).map(Number);
+  // The rows of a step in a pool: `sequence` has them in a detail, if it has any.
+  const unpooled = (id, pool, sequence) =>
+    rows(
+      pool,
+      embeddedSteps.flatMap(step => (step <= id && sequence(data.details[step]) ? [[step, sequence(data.details[step])]] : [])),
+    );
+  const unpooledPicture = (id, part, prefix) => ({
+    ...data.details[id][part],
+    ...Object.fromEntries(["nodes", "edges", "groups", "aliases"].map(name => [name, unpooled(id, prefix + name, detail => detail[part]?.[name])])),
+  });
   const embedded = id => {
-    const { picture, whole, text, rewrites } = data.details[id];
+    const { whole, rewrites } = data.details[id];
     let all = null;
     return {
-      picture: unpooled(picture),
-      whole: whole && (() => (all ??= pictureOf(unpooled(whole)))), // made when somebody looks beyond the picture
-      text: fromRuns(data.pools.text, text),
+      picture: unpooledPicture(id, "picture", ""),
+      whole: whole && (() => (all ??= pictureOf(unpooledPicture(id, "whole", "whole_")))), // made when somebody looks beyond the picture
+      text: unpooled(id, "text", detail => detail.text),
       rewrites,
     };
   };
@@ -243,7 +251,7 @@ export async function openStore(model, ask) {
   // null: there is more than this page holds.
   const history = id =>
     once("history" + id, async () =>
-      data.complete ? (data.histories[id]?.map(k => data.pools.history[k]) ?? null) : await ask({ ask: "history", id }),
+      data.complete ? (data.histories[id]?.map(k => sentences[k]) ?? null) : await ask({ ask: "history", id }),
     );
 
   // A report: from the page where it was put, from the kernel where there is one; else an error that says how to get it.

@@ -1,0 +1,124 @@
+// The rows of many steps, each stored once: the inverse of pools.py.
+
+/**
+ * The values of a column, whichever of its forms it has.
+ * @param {import("./schema.js").PackedColumn} column
+ * @returns {any[]}
+ */
+export function valuesOf({ differences, words, at, stems, numbers, texts, names, uses, values }) {
+  if (differences) return sums(differences);
+  if (words && at) return at.map(k => words[k]);
+  if (stems && numbers) return numbered(valuesOf(stems), numbers);
+  if (texts && names && uses) return sentences(valuesOf(texts), valuesOf(names), uses);
+  return values ?? [];
+}
+
+/** @param {(number | null)[]} differences */
+function sums(differences) {
+  let last = 0;
+  return differences.map(by => (by === null ? null : (last += by)));
+}
+
+/** @param {string[]} stems @param {(number | null)[]} numbers */
+function numbered(stems, numbers) {
+  /** @type {Map<string, number>} */
+  const last = new Map();
+  return stems.map((stem, k) => {
+    const by = numbers[k];
+    if (by === null) return stem;
+    const number = (last.get(stem) ?? 0) + by;
+    last.set(stem, number);
+    return stem + number;
+  });
+}
+
+/** @param {string[]} texts @param {string[]} names @param {number[]} uses */
+function sentences(texts, names, uses) {
+  let first = 0,
+    next = 0;
+  return texts.map(text => {
+    const [head, ...rest] = text.split("%");
+    if (!rest.length) return text;
+    first += uses[next++];
+    return rest.reduce((made, part, k) => `${made}%${names[k ? first - uses[next++] : first]}${part}`, head);
+  });
+}
+
+/**
+ * The slots of a pool: [row, step, row, step, row ...], the first row, and from which step on another one stands for it.
+ * @param {import("./schema.js").PackedPool} pool
+ * @returns {any[][]}
+ */
+export function rowsOfSlots({ slots, versions, columns }) {
+  const values = columns.map(valuesOf),
+    steps = Array.from({ length: slots }, () => /** @type {number[]} */ ([]));
+  for (let k = 0, slot = 0; k < versions.length; k += 2) steps[(slot += versions[k])].push(versions[k + 1]);
+  let next = 0;
+  const row = () => {
+    const at = next++;
+    return values.map(column => column[at]);
+  };
+  return steps.map(later => {
+    /** @type {any[]} */
+    const found = [row()];
+    for (const step of later) found.push(step, row());
+    return found;
+  });
+}
+
+/**
+ * The numbers of the slots of a step.
+ * @param {number[]} sequence
+ * @param {number[]} before those of the step before
+ */
+export function slotNumbers(sequence, before) {
+  const found = [];
+  let oldEnd = 0,
+    newEnd = 0;
+  for (let k = 0; k < sequence.length; k += 2) {
+    const [distance, count] = [sequence[k], sequence[k + 1]];
+    if (count > 0) {
+      const first = oldEnd + distance;
+      oldEnd = first + count;
+      for (let at = first; at < oldEnd; at++) found.push(before[at]);
+    } else {
+      const first = newEnd + distance;
+      newEnd = first - count;
+      for (let slot = first; slot < newEnd; slot++) found.push(slot);
+    }
+  }
+  return found;
+}
+
+/** @param {any[]} slot @param {number} step */
+export function rowAt(slot, step) {
+  let k = 1;
+  while (k < slot.length && slot[k] <= step) k += 2;
+  return slot[k - 1];
+}
+
+/**
+ * The rows of steps that come with their pools. Each pool is unpacked when somebody looks into it, each step once.
+ * @param {Record<string, import("./schema.js").PackedPool>} packed
+ */
+export function poolReader(packed) {
+  /** @type {Map<string, any[][]>} */
+  const pools = new Map();
+  /** @type {Map<string, number[]>} */
+  const numbers = new Map();
+  const slots = name => pools.get(name) ?? pools.set(name, rowsOfSlots(packed[name])).get(name);
+  /**
+   * @param {string} name of a pool
+   * @param {[number, number[]][]} sequences the steps that have rows of it, in rising order, the last one being asked for
+   */
+  return (name, sequences) => {
+    let before = [];
+    for (const [step, sequence] of sequences) {
+      const key = `${name} ${step}`;
+      if (!numbers.has(key)) numbers.set(key, slotNumbers(sequence, before));
+      before = numbers.get(key);
+    }
+    const step = sequences.at(-1)[0];
+    return before.map(number => rowAt(slots(name)[number], step));
+  };
+}

@@ -1,0 +1,204 @@
+"""Rows of many steps, each stored once: what changes from step to step is a version of a slot, what stays is not repeated.
+
+A slot is what keeps its identity over the passes: an instruction's line, a node, an edge. It has a row, and from which step on another
+row stands for it. A step is a sequence of slots, written as what it takes over from the sequence of the step before, and what is new
+(`SlotSequence`); a pass that changes the rows of many slots leaves the sequence as it is. Rows travel by columns: numbers as differences,
+words that occur often as indices into a table. The script has the inverses, in `assets/pools.js`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from collections.abc import Sequence as Listed
+from typing import Any, TypedDict
+
+SlotSequence = list[int]
+"""Pairs (distance, count). count > 0: so many slots of the sequence before, beginning `distance` behind where the last such pair ended.
+count < 0: so many slots of the pool, beginning `distance` behind where the last such pair ended."""
+
+
+def as_it_is(value: Any) -> Any:
+    """The value."""
+    return value
+
+
+class PackedColumn(TypedDict, total=False):
+    """One field of many rows, in one of five forms.
+
+    `differences` of numbers, each from the one before, null where there is none. `at`: indices into `words`. `stems` and the
+    `numbers` behind them, each as the difference from the number that its stem had before. `texts` with a % for every name of `names`;
+    `uses` are the indices of these: of a text's first name from that of the text before, of its others from its first. Else the `values`.
+    """
+
+    differences: list[int | None]
+    words: list[Any]
+    at: list[int]
+    stems: PackedColumn
+    numbers: list[int | None]
+    texts: PackedColumn
+    names: PackedColumn
+    uses: list[int]
+    values: list[Any]
+
+
+class PackedPool(TypedDict):
+    """The slots of a pool. versions: pairs (distance to the slot of the last pair, step) for every row but the first of a slot; the rows of
+    a slot stand side by side. columns: a column for each field of the rows."""
+
+    slots: int
+    versions: list[int]
+    columns: list[PackedColumn]
+
+
+class Pool:
+    """Slots in the order in which they were first seen. key: what a row keeps over the steps; steps come in rising order."""
+
+    def __init__(self, key: Callable[[Any], Any]) -> None:
+        self.slots: list[list[Any]] = []
+        """[row, step, row, step, row ...]: the first row, and from which step on another one stands for it"""
+        self._key = key
+        self._at: dict[Any, int] = {}
+        self._now: list[Any] = []
+        self._used: list[int] = []
+        self._before: dict[int, int] = {}
+
+    def sequence(self, rows: Iterable[Any], step: int) -> SlotSequence:
+        """The slots of `rows`, which are those of `step`."""
+        before, found, out = self._before, [self._slot(row, step) for row in rows], []
+        old_end = new_end = 0
+        k = 0
+        while k < len(found):
+            first = k
+            place = before.get(found[k])
+            k += 1
+            if place is None:
+                while k < len(found) and found[k] == found[k - 1] + 1 and found[k] not in before:
+                    k += 1
+                out += [found[first] - new_end, first - k]
+                new_end = found[first] + k - first
+            else:
+                while k < len(found) and before.get(found[k]) == place + k - first:
+                    k += 1
+                out += [place - old_end, k - first]
+                old_end = place + k - first
+        self._before = {slot: place for place, slot in enumerate(found)}
+        return out
+
+    def _slot(self, row: Any, step: int) -> int:
+        key = self._key(row)
+        at = self._at.get(key)
+        while at is not None and (now := self._now[at]) is not row and now != row:
+            if self._used[at] != step:
+                self.slots[at] += [step, row]
+                self._now[at] = row
+                break
+            key = (key,)  # two rows of one step have the same key
+            at = self._at.get(key)
+        if at is None:
+            at = self._at[key] = len(self.slots)
+            self.slots.append([row])
+            self._now.append(row)
+            self._used.append(step)
+        self._used[at] = step
+        return at
+
+    def packed(self, clean: Callable[[Any], Any] = as_it_is) -> PackedPool:
+        """All slots, by columns."""
+        rows: list[Any] = []
+        versions: list[int] = []
+        last = 0
+        for number, slot in enumerate(self.slots):
+            if len(slot) == 1:
+                rows.append(slot[0])
+                continue
+            rows += slot[::2]
+            for step in slot[1::2]:
+                versions += [number - last, step]
+                last = number
+        width = max(map(len, rows), default=0)
+        columns = [column([row[k] if k < len(row) else None for row in rows], clean) for k in range(width)]
+        return PackedPool(slots=len(self.slots), versions=versions, columns=columns)
+
+
+def column(values: Listed[Any], clean: Callable[[Any], Any] = as_it_is) -> PackedColumn:
+    """The values of one field of many rows, as short as is simple. clean: applied to every value, before texts are taken apart."""
+    kinds = set(map(type, values))
+    if int in kinds and kinds <= {int, type(None)}:
+        return PackedColumn(differences=_differences(values))
+    if not kinds <= {str, type(None)}:
+        return _table(list(map(clean, values)), list(map(repr, values)))
+    values = list(map(clean, values))
+    found = _table(values, values)
+    if "words" in found or kinds != {str}:
+        return found
+    if any("%" in value for value in values):
+        return _sentences(values)
+    parts = [_NUMBERED.fullmatch(value).groups() for value in values]  # type: ignore[union-attr]  # it matches anything
+    stems = _table(words := [stem for stem, _ in parts], words)
+    if "words" not in stems:
+        return found
+    last: dict[str, int] = {}
+    numbers: list[int | None] = []
+    for stem, number_text in parts:
+        numbers.append(None if number_text is None else int(number_text) - last.get(stem, 0))
+        if number_text is not None:
+            last[stem] = int(number_text)
+    return PackedColumn(stems=stems, numbers=numbers)
+
+
+def _table(values: Listed[Any], keys: Listed[Any]) -> PackedColumn:
+    """`words` where they are few, else the values. keys: what tells the values apart."""
+    words = dict(zip(keys, values, strict=True))
+    if len(words) * 3 > len(values):
+        return PackedColumn(values=list(values))
+    number = {key: k for k, key in enumerate(words)}
+    return PackedColumn(words=list(words.values()), at=[number[key] for key in keys])
+
+
+_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,14})?", re.DOTALL)
+_NAME = re.compile(r"%([\w.-]*)", re.ASCII)
+
+
+def _sentences(values: Listed[str]) -> PackedColumn:
+    """Texts with names of instructions in them: the texts without the names, and the names, each of which is written once."""
+    names: dict[str, int] = {}
+    texts: list[str] = []
+    uses: list[int] = []
+    last = 0
+    for value in values:
+        parts = _NAME.split(value)
+        texts.append("%".join(parts[::2]))
+        numbers = [names.setdefault(name, len(names)) for name in parts[1::2]]
+        if numbers:
+            uses.append(numbers[0] - last)
+            last = numbers[0]
+            uses += [last - number for number in numbers[1:]]
+    return PackedColumn(texts=_table(texts, texts), names=column(list(names)), uses=uses)
+
+
+def _differences(values: Iterable[int | None]) -> list[int | None]:
+    found: list[int | None] = []
+    last = 0
+    for value in values:
+        found.append(None if value is None else value - last)
+        last = last if value is None else value
+    return found
+
+
+def by_id(row: Any) -> Any:
+    """A node, a group, or an alias: its first field."""
+    return row[0]
+
+
+def by_ends(row: Any) -> Any:
+    """An edge: its ends and its kind."""
+    return row[1], row[0], row[2]
+
+
+def by_instruction(row: Any) -> Any:
+    """A printed line: the instruction that it prints, else its text."""
+    return row[0] if row[1] is None else row[1]
+
+
+PICTURE_KEYS: dict[str, Callable[[Any], Any]] = {"nodes": by_id, "edges": by_ends, "groups": by_id, "aliases": by_id}
