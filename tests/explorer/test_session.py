@@ -113,7 +113,7 @@ def test_artifacts(softmax: Session) -> None:
     assert len(softmax.assembly().splitlines()) > 20
     with pytest.raises(KeyError, match="llvm-ir"):
         softmax.stage("nothing")
-    with pytest.raises(xe.XlaExplorerError, match="interpreter makes no llvm-ir"):
+    with pytest.raises(xe.XlaExplorerError, match="interpreter has no stage 'llvm-ir"):
         xe.compile(softmax.source, backend="interpreter").llvm_ir()
 
 

@@ -124,3 +124,23 @@ def test_equal_kernels_all_have_their_code() -> None:
         assert all(len(lines) > 20 for lines in first.code.values())
         assert all(other.code == first.code for other in others)
         assert session.side_by_side(*stages, kernel="d3").kernels[0].code == first.code
+
+
+def test_reduce_keeps_only_what_fails() -> None:
+    text = """HloModule m
+f { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  c = f32[4] call(x), to_apply=f
+  a = f32[4] add(c, y)
+  t = f32[4] tanh(a)
+  b = f32[4] multiply(t, a)
+  ROOT r = f32[4] subtract(b, x)
+}"""
+
+    def shows(module: xe.HloModule) -> bool:
+        return any(i.opcode.name == "multiply" and len(i.operands) == 2 for i in module.instructions())
+
+    small = xe.reduce(text, shows)
+    assert [i.opcode.name for i in small.instructions()] == ["parameter", "multiply"] and len(small.computations) == 1

@@ -1,7 +1,6 @@
 """Makes a failing module small: `python module_reduction.py SEED [SIZE]` prints the least HLO found that fails in the same way.
 
-Two moves, as long as they keep the failure: another root (what it does not need goes), and a parameter in place of an instruction, with
-the value that the evaluator gives it. Each trial runs in a forked child, so crashes and hangs count as failures too.
+The moves are those of `xe.reduce`; a parameter in place of an instruction gets the value that the evaluator gives this. Each trial runs in a forked child, so crashes and hangs count as failures too.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,8 @@ import numpy as np
 import xla_explorer as xe
 from tests.properties.module_checks import check_all, evaluate_leaves
 from tests.properties.random_modules import RandomModule, random_module
-from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
+from xla_explorer.explorer.questions.reduction import smaller_modules
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
@@ -59,45 +59,23 @@ def as_case(module: HloModule, arguments: tuple[Any, ...], extremes: bool) -> Ra
     return RandomModule(module, arguments, bounds, [leaf.dtype.kind in "biu" for leaf in leaves], extremes)
 
 
-def tidy(module: HloModule, arguments: tuple[Any, ...], extremes: bool) -> RandomModule:
-    """Without dead instructions, unused parameters and computations that nobody calls."""
-    module.attributes.pop("entry_computation_layout", None)
-    for computation in list(module.computations.values()):
-        remove_dead_instructions(computation)
-    kept, number = [], 0
-    for p in module.entry.parameters():
-        if p.users or p.is_root:
-            kept.append(arguments[p.payload])
-            module.entry.set_payload(p, number)
-            number += 1
-        else:
-            module.entry.remove(p)
-    reachable = module.post_order_computations()
-    module.computations = {c.name: c for c in reachable}
-    return as_case(xe.parse_hlo(module.to_text()), tuple(kept), extremes)
-
-
-def candidates(case: RandomModule) -> Any:
+def candidates(case: RandomModule) -> Iterator[RandomModule]:
     """Smaller cases, the smallest first."""
-    names = [i.name for i in case.module.entry.post_order() if i.opcode.name != "parameter"]
-    for name in names[:-1]:
-        module = case.module.clone()
-        module.entry.set_root(module.entry.find(name) if hasattr(module.entry, "find") else module.find(name))
-        yield tidy(module, case.arguments, case.extremes)
-    for name in reversed(names[:-1]):
-        module = case.module.clone()
-        value = module.find(name)
-        if not value.shape.is_array:
-            continue
-        single = case.module.clone()
-        single.entry.set_root(single.find(name))
-        single.attributes.pop("entry_computation_layout", None)
-        leaf = evaluate_leaves(single, case.arguments)[0]
-        parameter = module.entry.add_parameter(len(case.arguments), value.shape, None)
-        module.entry.replace(value, parameter)
-        smaller = tidy(module, (*case.arguments, leaf), case.extremes)
-        if smaller.module.instruction_count() < case.module.instruction_count():
-            yield smaller
+    for module in smaller_modules(case.module, tidy=True):
+        arguments = tuple([argument(case, parameter) for parameter in module.entry.parameters()])
+        yield as_case(xe.parse_hlo(module.to_text()), arguments, case.extremes)
+
+
+def argument(case: RandomModule, parameter: HloInstruction) -> Any:
+    """The argument of a parameter of a smaller module: the case's own, or the value of the instruction in whose place it stands."""
+    replaced = case.module.entry.instructions.get(parameter.id)
+    if replaced is not None:
+        return case.arguments[replaced.payload]
+    user = parameter.users[0]
+    single = case.module.clone()
+    single.entry.set_root(single.find(case.module.find(user.id).operands[user.operands.index(parameter)].id))
+    single.attributes.pop("entry_computation_layout", None)
+    return evaluate_leaves(single, case.arguments)[0]
 
 
 def reduced(case: RandomModule, check: Callable[[RandomModule], None], seconds: float = 120.0) -> tuple[RandomModule, str | None]:

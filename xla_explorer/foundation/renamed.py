@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import functools
 import types
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+from xla_explorer.foundation.warning import warn
 
 
-def warn_renamed(old: str, new: str, *, frames: int = 1) -> None:
+def warn_renamed(old: str, new: str) -> None:
     """Warn that `old` will go and that `new` replaces it.
 
     Parameters
     ----------
     old, new : str
         The calls as users write them, such as ``"trace.at(i)"`` and ``"passes[k].module"``.
-    frames : int
-        How many frames lie between the user's line and the function that calls this one.
     """
-    warnings.warn(f"{old} is deprecated and will be removed in the next release; use {new}", DeprecationWarning, stacklevel=2 + frames)
+    warn(f"{old} is deprecated and will be removed in the next release; use {new}", DeprecationWarning)
 
 
 class Renamed(NamedTuple):
@@ -36,7 +34,7 @@ def old_attribute(owner: Any, name: str, old: Mapping[str, Renamed]) -> Any:
     if name not in old:
         raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}", name=name, obj=owner)
     kind = type(owner).__name__.lower()
-    warn_renamed(f"{kind}.{name}", f"{kind}.{old[name].new}", frames=2)
+    warn_renamed(f"{kind}.{name}", f"{kind}.{old[name].new}")
     return old[name].value(owner)
 
 
@@ -78,7 +76,7 @@ class _Bound:
     def _value(self) -> Any:
         method: types.MethodType = self.__dict__["__wrapped__"]
         name = f"{type(method.__self__).__name__.lower()}.{method.__name__}"
-        warn_renamed(name, f"{name}()", frames=2)
+        warn_renamed(name, f"{name}()")
         return method()
 
     def __getattr__(self, name: str) -> Any:

@@ -48,10 +48,7 @@ def native_code_decisions(compilation: Compilation) -> list[Decision]:
 
 def stage_code(compilation: Compilation, name: str, language: str, whole: str) -> CodeText:
     """The text of a stage, shown as code. whole: the call that gives all of it."""
-    if name not in compilation.stages():
-        hint = f"it has the stages: {', '.join(compilation.stages()) or 'none'}"
-        raise XlaExplorerError(f"{compilation.backend} makes no {name}", hint)
-    return CodeText(compilation.stages()[name].text, language, whole)
+    return CodeText(compilation.stage(name).text, language, whole)
 
 
 def sass_code(compilation: Compilation) -> CodeText:

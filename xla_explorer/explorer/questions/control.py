@@ -97,7 +97,7 @@ def _request(session: Compilation, word: str, given: Any, *, old_form: bool = Fa
                 'write a list of wishes: [("fusion", "%exp", "%multiply"), ("share-buffer", "%copy")]',
             )
         old = f"override({'fuse' if old_form else word}=[(producer, consumer)])"
-        warn_renamed(old, f'override({word}=[("fusion", producer, consumer)])', frames=4)
+        warn_renamed(old, f'override({word}=[("fusion", producer, consumer)])')
         parts = (FUSION_KINDS[0], *parts)
     kind, subjects = str(parts[0]), parts[1:]
     _check_heard(session, word, kind, subjects)

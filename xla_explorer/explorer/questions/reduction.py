@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.verifier import violations
+
+Move = Callable[[HloInstruction], bool]
 
 
 def reduce(module: Any, still_fails: Callable[[HloModule], object], *, seconds: float = 60.0) -> HloModule:
     """Make a module small as long as it still fails.
 
-    Two moves are tried until neither helps: another instruction as the root, and a parameter in the place of an instruction.
+    Five moves are tried until none helps: another root, a parameter in the place of an instruction, an operand in the place of its user,
+    the same operand twice in the place of two, an unused instruction taken out.
 
     Parameters
     ----------
@@ -56,10 +62,11 @@ def reduce(module: Any, still_fails: Callable[[HloModule], object], *, seconds: 
     end, progress = time.monotonic() + seconds, True
     while progress and time.monotonic() < end:
         progress = False
-        for smaller in _smaller(best):
+        other_roots = smaller_modules(best, tidy=True, moves=[_make_root])  # tidied they are the smallest
+        for smaller in chain(other_roots, smaller_modules(best, tidy=True)):
             if time.monotonic() >= end:
                 break
-            if smaller.instruction_count() < best.instruction_count() and _fails(still_fails, smaller):
+            if _fails(still_fails, smaller):
                 best, progress = smaller, True
                 break
     return best
@@ -72,32 +79,101 @@ def _fails(still_fails: Callable[[HloModule], object], module: HloModule) -> boo
         return False
 
 
-def _smaller(module: HloModule) -> Iterator[HloModule]:
-    """Modules that compute less, the smallest first."""
-    names = [i.name for i in module.entry.post_order() if i.opcode.name != "parameter"]
-    for name in names[:-1]:
-        changed = module.clone()
-        changed.entry.set_root(changed.find(name))
-        yield _tidy(changed)
-    for name in reversed(names[:-1]):
-        changed = module.clone()
-        replaced = changed.find(name)
-        if replaced.shape.is_array and replaced.parent is changed.entry:
-            changed.entry.replace(replaced, changed.entry.add_parameter(len(changed.entry.parameters()), replaced.shape, None))
-            yield _tidy(changed)
+def smaller_modules(module: HloModule, *, tidy: bool = False, moves: Sequence[Move] | None = None) -> Iterator[HloModule]:
+    """Well-formed modules that are one move smaller, the boldest moves first. tidy: without dead code and unused parameters."""
+    for i in list(module.entry.post_order()):
+        for move in moves or (_make_root, _bypass, _become_parameter, _take_out, _repeat_first, _repeat_last):
+            candidate = module.clone()
+            if _made_smaller(candidate, move, i.id, tidy) and _weight(candidate) < _weight(module):
+                yield candidate
 
 
-def _tidy(module: HloModule) -> HloModule:
-    """Without dead instructions, unused parameters and computations that nobody calls."""
+def _made_smaller(module: HloModule, move: Move, key: int, tidy: bool) -> bool:
+    """Whether the move can be made at an instruction, and leaves a well-formed module."""
     module.attributes.pop("entry_computation_layout", None)
+    if not move(module.find(key)):
+        return False
+    if tidy:
+        _tidy(module)
+    reachable = module.post_order_computations()
+    module.computations = {c.name: c for c in module.computations.values() if c in reachable}
+    return not violations(module)
+
+
+def _weight(module: HloModule) -> tuple[int, int, int]:
+    operations = [i for i in module.instructions() if i.opcode.name != "parameter"]
+    tuples = sum([i.opcode.name == "tuple" for i in operations])
+    return len(operations) + tuples, module.instruction_count(), sum([len(set(i.operands)) for i in operations])
+
+
+def _tidy(module: HloModule) -> None:
     for computation in list(module.computations.values()):
         remove_dead_instructions(computation)
-    number = 0
-    for p in module.entry.parameters():
-        if p.users or p.is_root:
-            module.entry.set_payload(p, number)
-            number += 1
-        else:
-            module.entry.remove(p)
-    module.computations = {c.name: c for c in module.post_order_computations()}
-    return module
+    for parameter in module.entry.parameters():
+        _take_out(parameter)
+
+
+def _make_root(i: HloInstruction) -> bool:
+    """Let it be the result; the old root goes when it is unused, everything else stays."""
+    computation = i.parent
+    old = computation.root
+    if old is i or not i.shape.is_array:
+        return False
+    computation.set_root(i)
+    if not old.users and old.opcode.name != "parameter" and not old.opcode.side_effect:
+        computation.remove(old)
+    return True
+
+
+def _take_out(i: HloInstruction) -> bool:
+    """Remove an unused instruction; parameters are numbered anew."""
+    computation = i.parent
+    if i.users or i is computation.root:
+        return False
+    is_parameter = i.opcode.name == "parameter"
+    computation.remove(i)
+    if is_parameter:
+        for number, parameter in enumerate(computation.parameters()):
+            if parameter.payload != number:
+                computation.set_payload(parameter, number)
+    return True
+
+
+def _bypass(i: HloInstruction) -> bool:
+    """Its users read one of its operands of the same shape."""
+    computation = i.parent
+    for operand in i.operands:
+        if operand.shape is i.shape and i.shape.is_array:
+            computation.replace(i, operand)
+            computation.remove(i)
+            return True
+    return False
+
+
+def _become_parameter(i: HloInstruction) -> bool:
+    """Its value comes from outside."""
+    computation = i.parent
+    if i.opcode.name in ("parameter", "constant") or not i.shape.is_array or i is computation.root:
+        return False
+    parameter = computation.add_parameter(len(computation.parameters()), i.shape)
+    computation.replace(i, parameter)
+    computation.remove(i)
+    return True
+
+
+def _repeat_first(i: HloInstruction) -> bool:
+    """Its first operand takes the places of the others of the same shape."""
+    return _repeat(i, 0)
+
+
+def _repeat_last(i: HloInstruction) -> bool:
+    """Its last operand takes the places of the others of the same shape."""
+    return _repeat(i, -1)
+
+
+def _repeat(i: HloInstruction, which: int) -> bool:
+    if i.opcode.name == "tuple" or len(set(i.operands)) < 2:
+        return False
+    kept = i.operands[which]
+    i.parent.set_operands(i, [kept if o.shape is kept.shape else o for o in i.operands])
+    return True

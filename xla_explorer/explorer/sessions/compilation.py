@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +31,7 @@ from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Level
 from xla_explorer.foundation.renamed import warn_renamed, was_property
+from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.analysis.elided_constants import elided_reason, warn_of_elided_constants
 from xla_explorer.hlo.evaluator import Host
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
@@ -246,7 +246,7 @@ def compile_as(
         source, outcome = compile_isolated(
             given, filename, backend, options, isolation, verify=verify, check_values=_plain(check_values)
         )
-    _record_elided_constants(warn_of_elided_constants(source, stacklevel=3), outcome.trace)
+    _record_elided_constants(warn_of_elided_constants(source), outcome.trace)
     if outcome.trace.control.check_values is not None:
         options = replace(options, control=outcome.trace.control)
     made = kind(source, backend, options, outcome.trace, outcome.result, outcome.error, outcome.phase, outcome.seconds)
@@ -337,5 +337,5 @@ def _isolation(backend: str, passes: Any, asked: Any, wanted: Isolation | None) 
         hint = "put it into a module of its own and name that: isolate=xe.Isolation(imports=('my_module',))"
         if asked is not None:
             raise XlaExplorerError(f"this cannot be isolated: {reason.message}", hint)
-        warnings.warn(f"not isolated: {reason.message}; {hint}", RuntimeWarning, stacklevel=4)
+        warn(f"not isolated: {reason.message}; {hint}", RuntimeWarning)
     return None

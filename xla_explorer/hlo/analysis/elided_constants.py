@@ -6,9 +6,8 @@ what the program computes.
 
 from __future__ import annotations
 
-import warnings
-
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
@@ -39,14 +38,14 @@ def elided_reason(constant: HloInstruction) -> Reason:
     )
 
 
-def warn_of_elided_constants(module: HloModule, stacklevel: int = 2) -> list[HloInstruction]:
-    """Warn once a module, naming the first such constant; returns all of them. stacklevel: as of `warnings.warn`, seen from the caller."""
+def warn_of_elided_constants(module: HloModule) -> list[HloInstruction]:
+    """Warn once a module, naming the first such constant; returns all of them."""
     found = elided_constants(module)
     if found:
         count = f"{len(found)} constants" if len(found) > 1 else "1 constant"
-        warnings.warn(
+        warn(
             f"{module.name}: the text leaves out the values of {count} ({{...}}, first %{found[0].name}); "
             f"a counter's numbers stand for them; {REMEDY}",
-            ElidedConstantsWarning, stacklevel=stacklevel + 1,
-        )  # fmt: skip
+            ElidedConstantsWarning,
+        )
     return found

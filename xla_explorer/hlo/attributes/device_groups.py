@@ -7,6 +7,7 @@ import re
 from itertools import pairwise
 from typing import Any, Final
 
+from xla_explorer.hlo.attributes.mesh_axes import part_problem
 from xla_explorer.hlo.attributes.number_lists import INTEGER, LIST, LISTS, as_integers
 from xla_explorer.hlo.attributes.values import ReplicaGroups
 
@@ -31,18 +32,18 @@ def _mesh_groups(axes_text: str, device_ids: str | None, chosen_text: str, text:
     axes = {name: int(size) for name, size in re.findall(r"[\"']?([^\"'=,]+)[\"']?=(\d+)", axes_text)}
     if not axes or any(size < 1 for size in axes.values()):
         raise ValueError(f"expects a mesh with axes but sees {text}")
-    chosen = []
+    chosen: list[tuple[str, int, int]] = []
     for name, before, size in _CHOSEN.findall(chosen_text):
         if name not in axes:
             raise ValueError(f"expects axes of the mesh ({', '.join(axes)}) but sees {text}")
-        chosen.append((name, int(before), int(before) * int(size)) if size else (name, 1, axes[name]))
+        first, last = (int(before), int(before) * int(size)) if size else (1, axes[name])
+        if part_problem(name, axes[name], first, last, [(begin, end) for one, begin, end in chosen if one == name]):
+            raise ValueError(f"expects parts of axes that do not overlap but sees {text}")
+        chosen.append((name, first, last))
     parts: list[tuple[str, int, int]] = []
     for name, size in axes.items():
         ends = sorted({1, size, *[end for one, *both in chosen if one == name for end in both]})
         parts += [(name, first, last) for first, last in pairwise(ends)] or [(name, 1, 1)]
-    whole = all(last % first == 0 for _, first, last in parts)
-    if not whole or len({*chosen}) != len(chosen) or not all(one in parts for one in chosen):
-        raise ValueError(f"expects parts of axes that do not overlap but sees {text}")
     ids = _mesh_devices(device_ids, _device_count(list(axes.values())))
     order = [number for number, part in enumerate(parts) if part not in chosen] + [parts.index(part) for part in chosen]
     width = math.prod([last // first for _, first, last in chosen])

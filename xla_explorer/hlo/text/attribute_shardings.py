@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from xla_explorer.hlo.attributes.mesh_axes import part_problem
 from xla_explorer.hlo.text.attribute_pieces import integer, integer_lists, listed, metadata_or_list
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, IDENT, STRING, Tokens
@@ -200,17 +201,6 @@ def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
 _Parts = dict[str, list[tuple[int, int]]]
 
 
-def _part_problem(name: str, size: int, first: int, last: int, used: list[tuple[int, int]]) -> str:
-    """Why a part of an axis cannot stand here; empty when it can."""
-    if first < 1 or (last <= first and (first, last) != (1, size)) or size % last:
-        return f"axis '{name}' of size {size} has no such part"
-    for one, other in used:
-        (_, end), (begin, _) = sorted([(one, other), (first, last)])
-        if begin < end or begin % end or (one, other) == (first, last):
-            return f"axis '{name}' is in use twice"
-    return ""
-
-
 def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bool = False) -> str:
     """Pass `{'x', 'y':(2)4}`, and add what it names to `used`; open_ended: a question mark may stand last."""
     closed = False
@@ -234,7 +224,7 @@ def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bo
             tokens.expect(")", "')'")
             size = tokens.integer()
             last, text = first * size, f"'{name}':({first}){size}"
-        problem = _part_problem(name, known[name], first, last, used.setdefault(name, []))
+        problem = part_problem(name, known[name], first, last, used.setdefault(name, []))
         if not problem and text[-1] != "'" and (first, last) == (1, known[name]):
             problem = f"{text} is the whole axis"
         if not problem and previous == (name, first):

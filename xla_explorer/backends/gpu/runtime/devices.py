@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 
 from xla_explorer.backends.gpu.runtime.cuda_driver import find_driver
@@ -11,6 +10,7 @@ from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.warning import warn
 
 _said: set[str] = set()
 
@@ -53,4 +53,4 @@ def say_once(why: Reason) -> None:
     """Warn that programs run on the emulator, once per reason and process."""
     if why.code not in _said:
         _said.add(why.code)
-        warnings.warn(f"GPU programs run on the built-in PTX emulator: {why.message}", EmulatedDeviceWarning, stacklevel=2)
+        warn(f"GPU programs run on the built-in PTX emulator: {why.message}", EmulatedDeviceWarning)

@@ -6,7 +6,6 @@ Source: xla/backends/gpu/runtime/{sequential,while,conditional}_thunk.cc.
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -23,6 +22,7 @@ from xla_explorer.backends.gpu.thunk import NO_STEP, Thunk
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.compiler.buffers import Allocation, BufferAssignment, BufferSlice
 from xla_explorer.compiler.transforms.library_calls.library_call import call_name
+from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.evaluator import Evaluator, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -386,7 +386,7 @@ class GpuRun:
             try:
                 self._graph = graphs.record(self.run)
             except GraphRefusedError as problem:
-                warnings.warn(f"{self.module.name} runs without a CUDA graph: {problem.message}", GraphRefusedWarning, stacklevel=2)
+                warn(f"{self.module.name} runs without a CUDA graph: {problem.message}", GraphRefusedWarning)
                 return self.run
         return partial(graphs.launch_graph, self._graph)
 
