@@ -7,8 +7,9 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
-F = TypeVar("F", bound=Callable[..., Any])
 from xla_explorer.foundation.warning import warn
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def warn_renamed(old: str, new: str) -> None:
