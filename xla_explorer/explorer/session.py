@@ -10,6 +10,7 @@ from xla_explorer.compiler.pipeline import PassTrace
 from xla_explorer.explorer.code.annotated_source import AnnotatedSource, annotated_source
 from xla_explorer.explorer.code.explanation import Explanation, explain
 from xla_explorer.explorer.code.llvm_views import Llvm, kernel_code
+from xla_explorer.explorer.code.loop_nests import loops_of
 from xla_explorer.explorer.code.program import kernel_table, native_code_decisions, ptxas_table, sass_code, stage_code
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
@@ -207,6 +208,28 @@ class Session(Compilation):
     def llvm(self) -> Llvm:
         """What LLVM did: `.passes(kernel)`, `.remarks(*passes)`, `.inner_loops(kernel)`."""
         return Llvm(self)
+
+    def loops(self, kernel: str | int, schedule: str = "") -> CodeText:
+        """The loop nest of a kernel as text: the plain one, or what directives make of it. What runs is not made from it yet.
+
+        Parameters
+        ----------
+        kernel : str or int
+            The name (or id) of an instruction or fusion of the optimised module.
+        schedule : str
+            Directives, in order: `split{j,16},vectorize{ji}`; also `collapse{i,j}`, `reorder{i,j}`, `unroll{j}`, `parallel{i,2}`.
+
+        Returns
+        -------
+        CodeText
+            A line a loop or value; at its end the instruction, and which of its elements it is.
+
+        Raises
+        ------
+        XlaExplorerError
+            With the Reason and a next step: the kernel has no loop nest, or a directive is not legal.
+        """
+        return loops_of(self, name_or_id(kernel), schedule)
 
     def assembly(self) -> CodeText:
         """Assembly of this machine."""

@@ -1,0 +1,55 @@
+"""`session.loops`: the loop nest of a kernel, plain and after directives, and refusals with a next step."""
+
+from __future__ import annotations
+
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+TEXT = """HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = pred[] compare(a, b), direction=LT }
+ENTRY main {
+  x = f32[8,64] parameter(0)
+  e = f32[8,64] exponential(x)
+  t = f32[8,64] tanh(e)
+  z = f32[] constant(0)
+  sums = f32[8] reduce(t, z), dimensions={1}, to_apply=add
+  ROOT sorted = f32[8] sort(sums), dimensions={0}, to_apply=less
+}"""
+
+
+@pytest.fixture(scope="module")
+def session() -> xe.Session:
+    return xe.compile(TEXT, threads=1)
+
+
+def test_the_nest_of_a_fusion_names_the_instructions_and_their_elements(session: xe.Session) -> None:
+    (fusion,) = [i for i in session.module.entry.instructions.values() if i.opcode.name == "fusion"]
+    text = session.loops(f"%{fusion.name}")
+    assert text == session.loops(fusion.id) and text.startswith("kernel @")
+    (line,) = [line for line in text.splitlines() if "= tanh" in line]
+    assert line.endswith("[i, j]") and "%t" in line
+    scheduled = session.loops(fusion.name, "split{j,16},vectorize{ji},parallel{i,2}")
+    assert "shares 2" in scheduled and "jo in 4 @serial, ji in 16 @vector" in scheduled and "for i in 8 @share {" in scheduled
+
+
+@pytest.mark.parametrize(
+    ("kernel", "schedule", "message"),
+    [
+        ("sorted", "", "sorted has no loop nest: no-loop-nest"),
+        ("nothing", "", "nothing"),
+        ("x", "", "has no loop nest"),
+    ],
+)
+def test_what_cannot_be_shown_says_why(session: xe.Session, kernel: str, schedule: str, message: str) -> None:
+    with pytest.raises(XlaExplorerError, match=message):
+        session.loops(kernel, schedule)
+
+
+def test_a_directive_that_is_not_legal_says_why(session: xe.Session) -> None:
+    (fusion,) = [i for i in session.module.entry.instructions.values() if i.opcode.name == "fusion"]
+    for schedule, message in (("vectorize{i}", "at every 64th element"), ("split{q,2}", "unknown axis q"), ("split(j,2)", "expected a directive")):
+        with pytest.raises(XlaExplorerError, match=message):
+            session.loops(fusion.name, schedule)
