@@ -125,7 +125,7 @@ _MODULES = {
     "course": "xla_explorer.course",
     "errors": "xla_explorer.errors",
     "hlo": "xla_explorer.hlo",
-    "xla": "xla_explorer.explorer.xla",
+    "xla": "xla_explorer.explorer.real_xla",
 }
 
 __all__ = ["__version__", "load_ipython_extension", *_MODULES, *_PUBLIC]  # the table is the list
@@ -172,7 +172,7 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline import PassPipeline as PassPipeline
     from xla_explorer.compiler.pipeline import register_pass as register_pass
     from xla_explorer.compiler.rewriting import rule as rule
-    from xla_explorer.explorer import xla as xla
+    from xla_explorer.explorer import real_xla
     from xla_explorer.explorer.aot import aot as aot
     from xla_explorer.explorer.catalogue import passes as passes
     from xla_explorer.explorer.comparisons.compare import compare as compare
@@ -241,3 +241,5 @@ if TYPE_CHECKING:
     f8e4m3fnuz: PrimitiveType
     f8e3m4: PrimitiveType
     f8e8m0fnu: PrimitiveType
+
+    xla = real_xla

@@ -83,7 +83,7 @@ def test_it_shows_itself_as_text_and_as_a_frame(profile: xe.xla.XlaProfile) -> N
     assert "2 runs" in repr(profile) and "100.0% joined to instructions" in repr(profile)
     assert "%body_fusion" in str(profile) and "model.py:7" in profile.to_markdown()
     assert len(profile.to_frame()) == 4 and profile.module("f").name == "jit_f"
-    with pytest.raises(xe.xla.ProfileError, match="it holds jit_f"):
+    with pytest.raises(xe.xla.ProfileError, match="what ran: jit_f"):
         profile.module("g")
 
 
@@ -112,3 +112,19 @@ def test_a_profile_that_jax_records_is_joined_in_full(tmp_path: Path) -> None:
     found = xe.xla.read_profile(tmp_path)
     assert len(found.runs()) == 3 and found.joined_share == 1 and found.lines_share > 0.98
     assert found.by_line()["line"].iloc[0].endswith("program.py:3")
+
+
+@pytest.mark.jax
+def test_a_jax_function_is_profiled_by_xla_itself() -> None:
+    jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+    jnp = jax.numpy
+
+    def step(w, x):  # type: ignore[no-untyped-def]
+        hidden = jnp.tanh(x @ w["a"])
+        return (hidden @ w["b"]).sum()
+
+    w = {"a": jnp.ones((64, 96)), "b": jnp.ones((96, 32))}
+    found = xe.xla.profile(jax.grad(step), w, jnp.ones((8, 64)), repeats=4)
+    assert found.joined_share == 1 and found.lines_share > 0.98 and len(found.runs()) == 4
+    assert all(Path(line.rpartition(":")[0]).name == "test_profile.py" for line in found.by_line()["line"])
+    assert found.session is not None and found.session.backend == "xla" and found.module() is found.session.module

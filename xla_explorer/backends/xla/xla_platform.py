@@ -25,7 +25,7 @@ from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.optional import MissingExtraError
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
-from xla_explorer.frontends.xla_profile import kernel_events, read_space
+from xla_explorer.frontends.xla_profile import KernelEvent, kernel_events, read_space
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -123,14 +123,19 @@ class XlaExecutable:
         self.child.ask("run", arrays)
         samples = tuple(self.child.ask("time", arrays, repeats))
         runs: dict[str, dict[Any, list[int]]] = {}
-        for event in kernel_events(read_space(self.child.ask("profile", arrays, repeats))):
-            runs.setdefault(self._restored.get(event.op, event.op), {}).setdefault(event.run, []).append(event.self_ps)
+        for event in self.record(arrays, repeats):
+            runs.setdefault(event.op, {}).setdefault(event.run, []).append(event.self_ps)
         kernels = [
             KernelTiming(step, len(next(iter(found.values()))), tuple([sum(own) / len(own) / 1e6 for own in found.values()]))
             for step in self.steps
             if (found := runs.get(step.name))
         ]
         return ProfileResult(samples, tuple(kernels), 0.0)
+
+    def record(self, arrays: list[Array], repeats: int) -> list[KernelEvent]:
+        """What XLA's own profiler records of some runs, with the names of the source."""
+        events = kernel_events(read_space(self.child.ask("profile", arrays, repeats)))
+        return [event._replace(op=self._restored.get(event.op, event.op)) for event in events]
 
 
 def _executed(computation: HloComputation) -> Iterator[HloInstruction]:

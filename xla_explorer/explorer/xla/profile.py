@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,10 +12,11 @@ from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.profiling import spread
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.source_places import complete_source_places
-from xla_explorer.frontends.xla_profile import KernelEvent, ProfileError, RecordedProfile, is_copy
+from xla_explorer.frontends.xla_profile import KernelEvent, ProfileError, is_copy
 from xla_explorer.frontends.xla_profile import read_profile as read_recorded
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
@@ -37,11 +38,11 @@ COPIES = "(copies of the device)"
 
 
 class _Program(NamedTuple):
-    """A module of the profile. said: metadata by instruction id, before instructions without a place took one from their neighbours."""
+    """A module of the profile. said: metadata by name, before instructions without a place took one from their neighbours."""
 
     module: HloModule
     lines: SourceLines
-    said: dict[int, str | None]
+    said: dict[str, str | None]
 
 
 class _Joined(NamedTuple):
@@ -61,19 +62,31 @@ class XlaProfile(Report):
 
     Parameters
     ----------
-    recorded
-        The files, read.
+    name
+        Of the recording, for messages.
+    events
+        What ran, by its start.
+    module_of
+        The module of a name and a program's number, or None.
+    session
+        The compile that ran, where it was made here.
     """
 
-    def __init__(self, recorded: RecordedProfile) -> None:
-        self._recorded = recorded
-        self.path = str(recorded.paths[0].name)
-        self.device_us = sum(event.self_ps for event in recorded.kernels) / 1e6
+    def __init__(
+        self,
+        name: str,
+        events: Sequence[KernelEvent],
+        module_of: Callable[[str, int | None], HloModule | None],
+        session: Compilation | None = None,
+    ) -> None:
+        if not events:
+            hint = "record while the program runs: with jax.profiler.trace(folder): f(x).block_until_ready()"
+            raise ProfileError(f"{name} holds no event that ran an HLO instruction", hint)
+        self.name, self.session = name, session
+        self._events, self._module_of = events, module_of
+        self.device_us = sum(event.self_ps for event in events) / 1e6
         self.joined_share = self._share_of(lambda one: one.instruction is not None)
         self.lines_share = self._share_of(lambda one: bool(one.line))
-        if not recorded.kernels:
-            hint = "record while the program runs: with jax.profiler.trace(folder): f(x).block_until_ready()"
-            raise ProfileError(f"{self.path} holds no event that ran an HLO instruction", hint)
 
     # -- joining ------------------------------------------------------------------------------------------------------------------
     @cached_property
@@ -81,23 +94,14 @@ class XlaProfile(Report):
         programs: dict[tuple[str, int | None], _Program | None] = {}
         found: dict[tuple[str, int | None, str], tuple[HloInstruction | None, str, str]] = {}
         rows = []
-        for event in self._recorded.kernels:
+        for event in self._events:
             program, key = (event.module, event.program), (event.module, event.program, event.op)
             if key not in found:
                 if program not in programs:
-                    programs[program] = self._module_of(*program)
+                    programs[program] = _program(self._module_of(*program))
                 found[key] = _place(programs[program], event.op)
             rows.append(_Joined(event, *found[key]))
         return rows
-
-    def _module_of(self, name: str, number: int | None) -> _Program | None:
-        program = self._recorded.program(name, number)
-        module = program.module if program is not None else None
-        if module is None:
-            return None
-        said = {i.id: i.metadata for i in module.instructions()}
-        complete_source_places(module)
-        return _Program(module, SourceLines(module), said)
 
     def _share_of(self, holds: Callable[[_Joined], bool]) -> float:
         whole = sum(one.event.self_ps for one in self._joined)
@@ -169,9 +173,9 @@ class XlaProfile(Report):
             (launching, waiting, copies). start_us: since the recording's first kernel.
         """
         groups: dict[tuple[Any, ...], list[KernelEvent]] = {}
-        for event in self._recorded.kernels:
+        for event in self._events:
             groups.setdefault((event.module, event.program, event.run, event.device), []).append(event)
-        first = self._recorded.kernels[0].start_ps
+        first = self._events[0].start_ps
         rows: list[dict[str, Any]] = [
             dict(zip(_RUN_COLUMNS, (*key, *_span(events, first), len(events)), strict=True)) for key, events in groups.items()
         ]
@@ -201,13 +205,14 @@ class XlaProfile(Report):
         ProfileError
             The profile holds no module of that name.
         """
-        names = [row["module"] for row in self.kernels().to_dict("records")]
-        wanted = name if name is not None else next(iter(names), "")
-        for program in self._recorded.programs:
-            if program.name in (wanted, f"jit_{wanted}") and program.module is not None:
-                return program.module
-        known = ", ".join(sorted({program.name for program in self._recorded.programs})) or "no module"
-        raise ProfileError(f"the profile holds no module {wanted!r}", f"it holds {known}")
+        ran: dict[tuple[str, int | None], int] = {}
+        for event in self._events:
+            ran[event.module, event.program] = ran.get((event.module, event.program), 0) + event.self_ps
+        for module, number in sorted(ran, key=lambda key: -ran[key]):
+            if name in (None, module, module.removeprefix("jit_")) and (found := self._module_of(module, number)) is not None:
+                return found
+        known = ", ".join(sorted({module for module, _ in ran if module})) or "no module"
+        raise ProfileError(f"no module {name or ''} is known to the profile".replace("  ", " "), f"what ran: {known}")
 
     # -- shown --------------------------------------------------------------------------------------------------------------------
     def headline(self) -> str:
@@ -246,6 +251,14 @@ def _span(events: Iterable[KernelEvent], first: int) -> tuple[float, float, floa
     return (start - first) / 1e6, (end - start) / 1e6, busy / 1e6, (end - start - busy) / 1e6
 
 
+def _program(module: HloModule | None) -> _Program | None:
+    if module is None:
+        return None
+    completed = module.clone()
+    complete_source_places(completed)
+    return _Program(completed, SourceLines(completed), {i.name: i.metadata for i in module.instructions()})
+
+
 def _place(program: _Program | None, name: str) -> tuple[HloInstruction | None, str, str]:
     """(instruction, source line, scope) of a name; nothing where the module has no such instruction."""
     if program is None or not name:
@@ -254,7 +267,7 @@ def _place(program: _Program | None, name: str) -> tuple[HloInstruction | None, 
         i = program.module.find(name)
     except UnknownInstructionError:
         return None, "", ""
-    for metadata in (*[program.said[one.id] for one in _told_by(i)], i.metadata):
+    for metadata in (*[program.said[one.name] for one in _told_by(i)], i.metadata):
         if place := program.lines.metadata_place(metadata):
             return i, place, parse_metadata(metadata).op_name.rpartition("/")[0]
     return i, "", ""
@@ -297,8 +310,13 @@ def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
     give the path of an *.xplane.pb file
     """
     recorded = read_recorded(path)
+
+    def module_of(name: str, number: int | None) -> HloModule | None:
+        program = recorded.program(name, number)
+        return program.module if program is not None else None
+
     try:
-        return XlaProfile(recorded)
+        return XlaProfile(recorded.paths[0].name, recorded.kernels, module_of)
     except ProfileError:
         raise
     except XlaExplorerError as problem:  # a module inside that cannot be read
