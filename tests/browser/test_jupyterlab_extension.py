@@ -49,18 +49,31 @@ def lab(tmp_path_factory: Any) -> Iterator[Lab]:
     server.stop()
 
 
+@pytest.fixture(scope="module")
+def opened(lab: Lab, browser: Any) -> Any:
+    """JupyterLab loaded once: each test opens its document in it."""
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("console", lambda m: page.problems.append(m.text) if m.type == "error" and "xla-explorer" in m.text else None)
+    page.on("request", lambda r: page.problems.append(r.url) if r.url.startswith("http") and "127.0.0.1" not in r.url else None)
+    page.goto(lab.address_of(""))
+    page.wait_for_selector(".jp-LauncherCard", timeout=60_000)
+    return page
+
+
 @pytest.fixture
-def page(lab: Lab) -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        opened = browser.new_page(viewport={"width": 1400, "height": 900})
-        opened.problems = []
-        opened.on("pageerror", lambda error: opened.problems.append(str(error)))
-        opened.on("console", lambda m: opened.problems.append(m.text) if m.type == "error" and "xla-explorer" in m.text else None)
-        opened.on("request", lambda r: opened.problems.append(r.url) if r.url.startswith("http") and "127.0.0.1" not in r.url else None)
-        yield opened
-        assert not opened.problems
-        browser.close()
+def page(opened: Any) -> Iterator[Any]:
+    yield opened
+    problems, opened.problems[:] = list(opened.problems), []
+    assert not problems
+
+
+SHOWN = ".lm-DockPanel-widget:not(.lm-mod-hidden)"  # the document in front; those of other tests stay behind it
+
+
+def _run(page: Any, command: str, **arguments: str) -> None:
+    page.evaluate("([command, given]) => { void window.jupyterapp.commands.execute(command, given); }", [command, arguments])
 
 
 def _keep(page: Any, name: str) -> None:
@@ -79,7 +92,7 @@ def _colours(page: Any, within: str, words: list[str]) -> dict[str, str]:
 
 
 def test_a_file_is_highlighted_and_explored_by_a_button(lab: Lab, page: Any) -> None:
-    page.goto(lab.address_of("tree/plus.hlo"))
+    _run(page, "docmanager:open", path="plus.hlo")
     page.wait_for_selector(".jp-FileEditor .cm-line span", timeout=60_000)
     words = ["ENTRY", "f32[8,4]{1,0}", "add", "// adds its input to itself, then one", '"twice"', "1.5e0"]
     found = _colours(page, ".jp-FileEditor", words)
@@ -92,31 +105,31 @@ def test_a_file_is_highlighted_and_explored_by_a_button(lab: Lab, page: Any) -> 
     assert (lab.work / "Untitled.ipynb").exists()
 
 
-def test_hlo_cells_are_highlighted_and_python_cells_stay_python(lab: Lab, page: Any) -> None:
-    page.goto(lab.address_of("tree/cells.ipynb"))
-    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000)
+def test_hlo_cells_are_highlighted_and_python_cells_stay_python(page: Any) -> None:
+    _run(page, "docmanager:open", path="cells.ipynb")
+    page.wait_for_selector(f"{SHOWN} .jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000)
     page.wait_for_function(
-        "() => [...document.querySelectorAll('.jp-CodeCell .cm-line span')].some(s => s.textContent === 'f32[8,4]{1,0}')", timeout=20_000
+        f"() => [...document.querySelectorAll('{SHOWN} .jp-CodeCell .cm-line span')].some(s => s.textContent === 'f32[8,4]{{1,0}}')", timeout=20_000
     )
-    assert _colours(page, ".jp-CodeCell", ["%%hlo plus"])["%%hlo plus"]
+    assert _colours(page, f"{SHOWN} .jp-CodeCell", ["%%hlo plus"])["%%hlo plus"]
     page.wait_for_function(
-        "() => [...document.querySelectorAll('.jp-CodeCell .cm-content')].map(e => e.dataset.language).join() === 'hlo,python'", timeout=20_000
+        f"() => [...document.querySelectorAll('{SHOWN} .jp-CodeCell .cm-content')].map(e => e.dataset.language).join() === 'hlo,python'", timeout=20_000
     )
     _keep(page, "lab_hlo_cell")
     # The first line decides, as soon as it is typed.
-    page.locator(".jp-CodeCell .cm-content").nth(1).click()
+    page.locator(f"{SHOWN} .jp-CodeCell .cm-content").nth(1).click()
     page.keyboard.press("Control+a")
     page.keyboard.type("%%hlo again\n")
-    page.wait_for_function("() => document.querySelectorAll('.jp-CodeCell .cm-content')[1].dataset.language === 'hlo'", timeout=10_000)
+    page.wait_for_function(f"() => document.querySelectorAll('{SHOWN} .jp-CodeCell .cm-content')[1].dataset.language === 'hlo'", timeout=10_000)
 
 
 def test_the_launcher_opens_the_tour_and_opens_it_again(lab: Lab, page: Any) -> None:
     for _ in range(2):
-        page.goto(lab.address_of(""))
-        tile = page.locator(".jp-LauncherCard", has_text="xla_explorer tour")
+        _run(page, "launcher:create")
+        tile = page.locator(f"{SHOWN} .jp-LauncherCard", has_text="xla_explorer tour")
         tile.wait_for(timeout=60_000)
         _keep(page, "lab_launcher")
         tile.click()
-        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        page.wait_for_selector(f"{SHOWN} .jp-Notebook .jp-Cell", timeout=60_000)
     copies = sorted(p.name for p in lab.work.glob("xla_explorer_tour*"))
     assert copies == ["xla_explorer_tour.ipynb"]
