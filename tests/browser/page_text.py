@@ -8,6 +8,7 @@ a parent, an SVG shape below, a half transparent layer.
 from __future__ import annotations
 
 import base64
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,13 +49,14 @@ _TEXTS = """root => {
   }
   for (const el of root.querySelectorAll("select, input:not([type=checkbox])"))
     if (el.checkVisibility()) add(el, el.value || el.placeholder, el.getBoundingClientRect(), getComputedStyle(el).color);
-  return found;
+  return JSON.stringify(found);  // Playwright takes seconds over thousands of values, and nothing over one text
 }"""
-_BACKGROUNDS = """async ([picture, boxes]) => {
+_BACKGROUNDS = """async given => {
+  const [picture, boxes] = JSON.parse(given);
   const bytes = Uint8Array.from(atob(picture), c => c.charCodeAt(0)), image = await createImageBitmap(new Blob([bytes], { type: "image/png" })),
     canvas = new OffscreenCanvas(image.width, image.height), context = canvas.getContext("2d", { willReadFrequently: true });
   context.drawImage(image, 0, 0);
-  return boxes.map(([left, top, right, bottom]) => {
+  return JSON.stringify(boxes.map(([left, top, right, bottom]) => {
     const x = Math.ceil(left) + 1, y = Math.ceil(top) + 1, w = Math.max(1, Math.floor(right) - x - 1), h = Math.max(1, Math.floor(bottom) - y - 1),
       { data } = context.getImageData(x, y, w, h), count = new Map();
     for (let k = 0; k < data.length; k += 4) {
@@ -62,7 +64,7 @@ _BACKGROUNDS = """async ([picture, boxes]) => {
       count.set(key, (count.get(key) || 0) + 1);
     }
     return [...count].filter(([, n]) => n >= 0.2 * w * h).map(([key]) => [key >> 16, (key >> 8) & 255, key & 255]);
-  });
+  }));
 }"""
 _BLANK = "* { -webkit-text-fill-color: transparent !important; text-decoration-color: transparent !important; animation: none !important } text { fill: transparent !important }"
 
@@ -84,11 +86,11 @@ class Written:
 
 def written_texts(page: Any, selector: str = ".xe") -> list[Written]:
     """All visible text inside the first element that `selector` finds."""
-    found = page.locator(selector).first.evaluate(_TEXTS)
+    found = json.loads(page.locator(selector).first.evaluate(_TEXTS))
     page.evaluate("css => { const el = document.createElement('style'); el.id = 'blank'; el.textContent = css; document.head.append(el); }", _BLANK)
     picture = base64.b64encode(page.screenshot()).decode()
     page.evaluate("document.getElementById('blank').remove()")
-    behind = page.evaluate(_BACKGROUNDS, [picture, [f["box"] for f in found]])
+    behind = json.loads(page.evaluate(_BACKGROUNDS, json.dumps([picture, [f["box"] for f in found]])))
     out = []
     for f, colours in zip(found, behind, strict=True):
         worst = min((_contrast(_over(f["colour"], f["alpha"], c), c) for c in colours), default=21.0)

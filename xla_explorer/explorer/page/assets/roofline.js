@@ -49,26 +49,33 @@ export function rooflinePlot(roof, rows, choose) {
       el.append(title);
       svg.append(el);
     }
+  const peak = `${rateText(flops)} peak of ${cores > 1 ? `${cores} cores` : "one core"}`,
+    slope = `ridge ${showNumber(+ridge.toPrecision(3))} flops per byte (memory ${showNumber(+(memory / 1e9).toPrecision(3))} GB/s)`;
   svg.append(
     line(memory, "roof"),
     shape("path", { class: "roof", d: `M${num(X(flops / fastest))} ${num(Y(flops))}H${PLOT_WIDTH - 20}` }),
-    plotText(PLOT_WIDTH - 22, Y(flops) - 5, `${rateText(flops)} peak of ${cores > 1 ? `${cores} cores` : "one core"}`, "end", "roof-text"),
+    plotText(PLOT_WIDTH - 22, Y(flops) - 5, peak, "end", "roof-text"),
     shape("path", { class: "ridge", d: `M${num(X(ridge))} ${num(Y(flops))}V${PLOT_HEIGHT - PLOT_BOTTOM}` }),
-    plotText(X(ridge) + 5, PLOT_HEIGHT - PLOT_BOTTOM - 6, `ridge ${showNumber(+ridge.toPrecision(3))} flops per byte (memory ${showNumber(+(memory / 1e9).toPrecision(3))} GB/s)`, "start", "roof-text"),
+    plotText(X(ridge) + 5, PLOT_HEIGHT - PLOT_BOTTOM - 6, slope, "start", "roof-text"),
   );
   const largest = Math.max(...points.map(p => p.r.median_us)),
-    taken = [];
+    // Where text stands: no name of a kernel is written over another, or over the two texts of the roof.
+    taken = [
+      { x: PLOT_WIDTH - 22 - 6 * peak.length, y: Y(flops) - 5, w: 6 * peak.length },
+      { x: X(ridge) + 5, y: PLOT_HEIGHT - PLOT_BOTTOM - 6, w: 6 * slope.length },
+    ];
   for (const { r, x, y } of points.sort((a, b) => b.r.median_us - a.r.median_us)) {
     const radius = 3.5 + 7 * Math.sqrt(r.median_us / largest),
       g = shape("g", { class: "xe-point", "data-id": r.instruction }),
       title = shape("title");
     title.textContent = `${r.kernel}  ${showMicroseconds(r.median_us)}\n${rateText(y)} at ${showNumber(+x.toPrecision(3))} flops per byte${r.roof_share ? `\n${(r.roof_share * 100).toFixed(0)} % of the roof` : ""}`;
     g.append(title, shape("circle", { cx: num(X(x)), cy: num(Y(y)), r: num(radius) }));
-    const at = { x: X(x) + radius + 3, y: Y(y) + 3.5, w: 6 * r.kernel.length };
-    if (taken.length < 14 && !taken.some(t => Math.abs(t.y - at.y) < 12 && at.x < t.x + t.w && t.x < at.x + at.w)) {
-      const left = at.x + at.w > PLOT_WIDTH - 20;
-      g.append(plotText(left ? X(x) - radius - 3 : at.x, at.y, r.kernel, left ? "end" : "start"));
-      taken.push(left ? { ...at, x: X(x) - radius - 3 - at.w } : at);
+    const w = 6 * r.kernel.length,
+      left = X(x) + radius + 3 + w > PLOT_WIDTH - 20,
+      at = { x: left ? X(x) - radius - 3 - w : X(x) + radius + 3, y: Y(y) + 3.5, w };
+    if (taken.length < 16 && !taken.some(t => Math.abs(t.y - at.y) < 12 && at.x < t.x + t.w && t.x < at.x + at.w)) {
+      g.append(plotText(left ? at.x + w : at.x, at.y, r.kernel, left ? "end" : "start"));
+      taken.push(at);
     }
     g.addEventListener("click", () => choose(r));
     svg.append(g);
