@@ -44,6 +44,7 @@ class PrimitiveType:
         self.is_unsigned = kind is Kind.UNSIGNED
         self.is_pred = kind is Kind.PRED
         self.is_integer = kind in (Kind.SIGNED, Kind.UNSIGNED)
+        self.has_sign = kind in (Kind.SIGNED, Kind.FLOAT, Kind.COMPLEX) and name != "f8e8m0fnu"  # which is an exponent and nothing else
         self.is_array_type = kind not in (Kind.TOKEN, Kind.OPAQUE)
 
     @cached_property

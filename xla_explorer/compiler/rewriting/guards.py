@@ -67,6 +67,14 @@ def real_type(instruction: HloInstruction) -> Reason | None:
     return refuse("complex", f"{kind.name} is complex", type=kind.name) if kind.is_complex else None
 
 
+def negatable(instruction: HloInstruction) -> Reason | None:
+    """Minus a value is a value of the type: it has a sign, or it wraps."""
+    kind = instruction.shape.element_type
+    if kind.has_sign or not kind.is_float:
+        return None
+    return refuse("no-negative-values", f"{kind.name} has no negative values", type=kind.name)
+
+
 def boolean(instruction: HloInstruction) -> Reason | None:
     """pred."""
     kind = instruction.shape.element_type

@@ -359,7 +359,7 @@ def _write_floats(element_type: PrimitiveType, flat: Array) -> list[str]:
 
 def _write_nan(element_type: PrimitiveType, one: Array) -> str:
     if element_type.name not in IEEE_TYPES:
-        return "-nan" if element_type.name not in ("f8e8m0fnu", "f4e2m1fn") and bool(np.signbit(one.astype(np.float32))[0]) else "nan"
+        return "-nan" if element_type.has_sign and bool(np.signbit(one.astype(np.float32))[0]) else "nan"
     mantissa, bits = IEEE_TYPES[element_type.name]
     raw = int(one.view(np.dtype(f"uint{bits}"))[0])
     payload, sign = raw & ((1 << mantissa) - 1), "-" if raw >> (bits - 1) else ""

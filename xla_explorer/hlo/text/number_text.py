@@ -160,7 +160,7 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
         wanted = parts[index].strip()
         piece, at = _first_bad(parts, text, base, lambda p: p == wanted)
         limit = f"{_largest(element_type):g}"
-        raise _out_of_range(element_type, piece, at, f"-{limit}" if element_type.name != "f8e8m0fnu" else "0", limit)
+        raise _out_of_range(element_type, piece, at, f"-{limit}" if element_type.has_sign else "0", limit)
     if payloads:
         array = _set_payloads(element_type, array, payloads, values, parts, text, base)
     return array

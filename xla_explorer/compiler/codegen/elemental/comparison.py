@@ -7,16 +7,19 @@ from xla_explorer.compiler.codegen.elemental.registry import Value, emits_elemen
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import PrimitiveType
 
 _INTEGER_BITS = {"i4": "i4", "i8": "i8", "half": "i16", "i16": "i16", "float": "i32", "double": "i64"}
-WITHOUT_SIGN = "f8e8m0fnu"  # the one float whose bits are ordered as an unsigned integer
 
 
-def total_order_key(w: FunctionWriter, value: str, llvm_type: str) -> str:
-    """An integer whose signed order is the total order -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
+def total_order_key(w: FunctionWriter, value: Value, element_type: PrimitiveType) -> str:
+    """An integer whose signed order is the total order -NaN < -inf < ... < -0 < +0 < ... < inf < NaN (without a sign: smallest first)."""
+    llvm_type = register_type(element_type)
     integer = _INTEGER_BITS[llvm_type]
     bits = type_bits(integer)
     raw = w.value(f"bitcast {llvm_type} {value} to {integer}")
+    if not element_type.has_sign:
+        return w.value(f"xor {integer} {raw}, {-1 << (bits - 1)}")
     negative = w.value(f"icmp slt {integer} {raw}, 0")
     mask = w.value(f"select i1 {negative}, {integer} {(1 << (bits - 1)) - 1}, {integer} 0")
     return w.value(f"xor {integer} {raw}, {mask}")
@@ -34,9 +37,7 @@ def compare(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Valu
         return w.value(f"{'and' if direction == 'EQ' else 'or'} i1 {parts[0]}, {parts[1]}")
     if element_type.is_float:
         if order == "TOTALORDER":
-            if element_type.name == WITHOUT_SIGN:
-                return w.value(f"icmp {direction.lower() if direction in ('EQ', 'NE') else 'u' + direction.lower()} {llvm_type} {a}, {b}")
-            a, b = total_order_key(w, a, llvm_type), total_order_key(w, b, llvm_type)
+            a, b = total_order_key(w, a, element_type), total_order_key(w, b, element_type)
             return w.value(f"icmp {_signed(direction)} {_INTEGER_BITS[llvm_type]} {a}, {b}")
         kind = compute_type(element_type)
         condition = "une" if direction == "NE" else f"o{direction.lower()}"

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import compute_type, widen
-from xla_explorer.compiler.codegen.elemental.comparison import WITHOUT_SIGN, total_order_key
+from xla_explorer.compiler.codegen.elemental.comparison import total_order_key
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR, FunctionWriter
@@ -43,15 +43,13 @@ def integer_key(
     t = register_type(element_type)
     if element_type.is_pred:
         key, bits, flip = w.value(f"zext i1 {value} to i8"), 8, 0
-    elif element_type.name == WITHOUT_SIGN:
-        key, bits, flip = value, type_bits(t), 0
     elif element_type.is_float:
-        if not total_order:
+        if not total_order and element_type.has_sign:
             kind, zero_constant = compute_type(element_type), str(scalar_constant(0.0, element_type))
             zero = w.value(f"fcmp oeq {kind} {widen(w, value, element_type)}, {float_constant(0.0, kind)}")
             value = w.value(f"select i1 {zero}, {t} {zero_constant}, {t} {value}")
         bits = type_bits(t)
-        key, flip = total_order_key(w, value, t), 1 << (bits - 1)
+        key, flip = total_order_key(w, value, element_type), 1 << (bits - 1)
     else:
         bits = type_bits(t)
         key, flip = value, 1 << (bits - 1) if element_type.is_signed else 0

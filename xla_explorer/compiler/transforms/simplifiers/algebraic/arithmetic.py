@@ -8,7 +8,7 @@ from __future__ import annotations
 from xla_explorer.compiler.rewriting.construction import broadcast_scalar, scalar_of, splat_constant
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters
-from xla_explorer.compiler.rewriting.guards import floating, inexact_type, integral, real_type
+from xla_explorer.compiler.rewriting.guards import floating, inexact_type, integral, negatable, real_type
 from xla_explorer.compiler.rewriting.operators import (
     abs_,
     add,
@@ -174,6 +174,7 @@ def subtract_self(computation: HloComputation, instruction: HloInstruction) -> H
 @rule(
     subtract(varying("x"), fixed("c")),
     exactness=Exactness.BITWISE,
+    when=(negatable,),
     before=_X + filled("c", "f32[4]", 3) + "ROOT r = f32[4] subtract(x, c)",
     after=_X + "three = f32[] constant(3)\nm = f32[] negate(three)\nc = f32[4] broadcast(m), dimensions={}\n"
     "ROOT r = f32[4] add(x, c)",
@@ -228,6 +229,7 @@ def sum_minus_term(y: HloInstruction) -> HloInstruction:
 @rule(
     negate(negate(any_("x"))),
     exactness=Exactness.BITWISE,
+    when=(negatable,),
     before=_X + "n = f32[4] negate(x)\nROOT r = f32[4] negate(n)",
     after=_X.replace("x =", "ROOT x ="),
 )
@@ -285,6 +287,7 @@ def multiply_zero(zero: HloInstruction) -> HloInstruction:
 @rule(
     multiply(negate(any_("x")), negate(any_("y"))),
     exactness=Exactness.BITWISE,
+    when=(negatable,),
     before=_XY + "a = f32[4] negate(x)\nb = f32[4] negate(y)\nROOT r = f32[4] multiply(a, b)",
     after=_XY + "ROOT r = f32[4] multiply(x, y)",
 )

@@ -9,7 +9,7 @@ import numpy as np
 from xla_explorer.compiler.rewriting.construction import broadcast, splat_constant, uniform_array
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters
-from xla_explorer.compiler.rewriting.guards import inexact_type, real_type
+from xla_explorer.compiler.rewriting.guards import inexact_type, negatable, real_type
 from xla_explorer.compiler.rewriting.operators import add, divide, exponential, iota, power, remainder, rsqrt, sqrt
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, uniform_value, varying
@@ -100,6 +100,7 @@ def signed_divide_to_shift(computation: HloComputation, x: HloInstruction, c: Hl
 @rule(
     divide(exponential(any_("x")), exponential(any_("y"))),
     exactness=Exactness.REAL,
+    when=(negatable,),
     before=_XY + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] divide(a, b)",
     after=_XY + "d = f32[4] subtract(x, y)\nROOT r = f32[4] exponential(d)",
 )
@@ -113,6 +114,7 @@ def divide_exponentials(
 @rule(
     divide(any_("x"), exponential(any_("y"))),
     exactness=Exactness.REAL,
+    when=(negatable,),
     before=_XY + "e = f32[4] exponential(y)\nROOT r = f32[4] divide(x, e)",
     after=_XY + "n = f32[4] negate(y)\ne = f32[4] exponential(n)\nROOT r = f32[4] multiply(x, e)",
 )
@@ -127,7 +129,7 @@ def divide_by_exponential(
 @rule(
     divide(any_("x"), power(any_("y"), any_("z"))),
     exactness=Exactness.REAL,
-    when=(inexact_type,),
+    when=(inexact_type, negatable),
     before=_XYZ + "p = f32[4] power(y, z)\nROOT r = f32[4] divide(x, p)",
     after=_XYZ + "n = f32[4] negate(z)\np = f32[4] power(y, n)\nROOT r = f32[4] multiply(x, p)",
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import parameters
-from xla_explorer.compiler.rewriting.guards import real_type
+from xla_explorer.compiler.rewriting.guards import negatable, real_type
 from xla_explorer.compiler.rewriting.operators import multiply, negate
 from xla_explorer.compiler.rewriting.patterns import any_, one_of
 from xla_explorer.compiler.rewriting.rule import rule
@@ -27,7 +27,7 @@ def _of_positive(computation: HloComputation, instruction: HloInstruction, x: Hl
 @rule(
     odd_function(negate(any_("x"))),
     exactness=Exactness.BITWISE,
-    when=(real_type,),
+    when=(real_type, negatable),
     before=_X + "n = f32[4] negate(x)\nROOT r = f32[4] erf(n)",
     after=_X + "f = f32[4] erf(x)\nROOT r = f32[4] negate(f)",
 )
@@ -39,7 +39,7 @@ def odd_function_of_negate(computation: HloComputation, instruction: HloInstruct
 @rule(
     odd_function(multiply(negate(any_("x")), any_("y"))),
     exactness=Exactness.BITWISE,
-    when=(real_type,),
+    when=(real_type, negatable),
     before=_XY + "n = f32[4] negate(x)\nm = f32[4] multiply(n, y)\nROOT r = f32[4] tanh(m)",
     after=_XY + "m = f32[4] multiply(x, y)\nf = f32[4] tanh(m)\nROOT r = f32[4] negate(f)",
 )

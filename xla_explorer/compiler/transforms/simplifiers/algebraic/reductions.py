@@ -11,7 +11,7 @@ from xla_explorer.compiler.rewriting.construction import (
 )
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import parameters, scalar_constant_text
-from xla_explorer.compiler.rewriting.guards import static
+from xla_explorer.compiler.rewriting.guards import negatable, static
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.operators import map_, negate, reduce
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
@@ -113,6 +113,7 @@ def is_associative(i: HloInstruction) -> bool:
 @rule(
     reduce(negate(any_("x")), scalar(0, "start")).that(adds),
     exactness=Exactness.NUMERIC,
+    when=(negatable,),
     layout="insensitive",
     before=_X + _ZERO + "n = f32[3,4] negate(x)\nROOT r = f32[3] reduce(n, zero), dimensions={1}, to_apply=sum",
     after=_X + _ZERO + "s = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum\nROOT r = f32[3] negate(s)",
