@@ -16,10 +16,11 @@ from xla_explorer.compiler.codegen.function_writer import (
     FunctionWriter,
     metadata_definitions,
 )
+from xla_explorer.compiler.codegen.ir.effort import Effort
 
 
 def loop_ends(w: FunctionWriter) -> list[str]:
-    return [line for line in w.lines if line.startswith("  br i1")]
+    return [line for line in w.body_lines()[0] if line.startswith("  br i1")]
 
 
 def test_short_constant_loops_are_marked() -> None:
@@ -79,4 +80,34 @@ def test_a_span_has_an_exact_end() -> None:
         pass
     with w.loop("%n", "%begin"):
         pass
-    assert [("icmp ne" in line, "icmp slt" in line) for line in w.lines if "icmp" in line] == [(True, False), (False, True), (False, True)]
+    assert [("icmp ne" in line, "icmp slt" in line) for line in w.body_lines()[0] if "icmp" in line] == [(True, False), (False, True), (False, True)]
+
+
+def test_loop_carried_values_come_from_the_last_block_of_the_body():
+    w = FunctionWriter()
+    with w.carrying_loop(8, ["0.0"], "float", stem="sum") as loop:
+        with w.loop(4) as _:
+            term = w.value("fadd float 1.0, 2.0")
+        loop.following = [w.value(f"fadd float {loop.carried[0]}, {term}")]
+    phis = [line for line in w.body_lines()[0] if " phi " in line and "%i" not in line.split("=")[0]]
+    assert [line.count("[") for line in phis] == [2, 2]
+    assert all("%entry ]" in line and line.endswith("%loop.end.4 ]") for line in phis)
+    assert loop.following[0] in phis[1] and phis[0].startswith(f"  {loop.index} = phi i64 [ 0, ")
+
+
+def test_a_provisional_name_is_replaced_where_it_is_printed():
+    w = FunctionWriter()
+    w.do("store i32 0, ptr @SOMETHING")
+    w.rename("@SOMETHING", "@shared_64")
+    assert w.body_lines()[0] == ["  store i32 0, ptr @shared_64"]
+
+
+def test_the_effort_follows_from_the_loops():
+    efforts = []
+    for marks in ([""], [NO_VECTOR, ""], [NO_UNROLL, NO_VECTOR]):
+        w = FunctionWriter()
+        for mark in marks:
+            with w.loop(5, metadata=mark):
+                pass
+        efforts.append(w.effort)
+    assert efforts == [Effort.DEFAULT, Effort.SHORT, Effort.FINAL]

@@ -360,7 +360,7 @@ class HostProgramWriter:
         kernels = self.kernels
         vector_functions = kernels.vectorize_loops()
         declarations = {**self.w.declarations, **kernels.declarations}
-        lines: list[str] = ['source_filename = "module.hlo"', "", *{**kernels.globals, **metadata_definitions(self.w.lines)}]
+        lines: list[str] = ['source_filename = "module.hlo"', "", *{**kernels.globals, **metadata_definitions(self.w.body_lines()[0])}]
         origins: list[int | None] = [None] * len(lines)
         for more, more_origins in (kernels.text(), self._entry_functions()):
             lines += more

@@ -93,7 +93,7 @@ class Block:
             return
         name = f"@shared_{self.shared_bytes}"
         self.context.globals[f"{name} = internal addrspace(3) global [{self.shared_bytes} x i8] undef, align 16"] = None
-        self.w.lines[:] = [line.replace(self._name, name) if self._name in line else line for line in self.w.lines]
+        self.w.rename(self._name, name)
 
     def barrier(self) -> None:
         """All threads of the block have come here, and see what the others have written."""

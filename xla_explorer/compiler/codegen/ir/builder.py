@@ -62,9 +62,9 @@ class Builder:
         """A value of the type: a number becomes a constant, a scalar fills all lanes. TypeError names two types that do not match."""
         if not isinstance(value, Value):
             return self.number(value, t)
-        if value.type == t:
+        if value.type is t:
             return value
-        if value.type.lanes == 1 and value.type.of_lanes(t.lanes) == t:
+        if value.type.lanes == 1 and value.type.of_lanes(t.lanes) is t:
             return self.splat(value, t.lanes)
         raise TypeError(f"an operand of type {value.type!r} stands where {t!r} is needed")
 
@@ -87,11 +87,11 @@ class Builder:
 
     def arithmetic(self, name: str, a: Operand, b: Operand, flags: str = "") -> Value:
         """add, sub, mul or div. Floats of 16 bits and fewer compute in f32 and are rounded; integers have no div (signed or not?)."""
-        x, y = self._pair(a, b)
-        if x.type.is_float and x.type.computes_in is x.type:
-            return self.emit("f" + name, x.type, (x, y), flags)
-        if x.type.computes_in is x.type:
-            return self.binary(name, x, y)
+        if not isinstance(a, Value) or not isinstance(b, Value) or a.type is not b.type:
+            a, b = self._pair(a, b)
+        x, y, t = a, b, a.type
+        if not t.is_small:
+            return self.emit("f" + name, t, (x, y), flags) if t.is_float else self.binary(name, x, y)
         wide = self.emit("f" + name, x.type.computes_in, (self.widen(x), self.widen(y)), flags)
         return self.narrow(wide, x.type)
 
@@ -105,7 +105,7 @@ class Builder:
         """A comparison by LLVM's predicate (`olt`, `slt`, `uno` ...)."""
         x, y = self._pair(a, b)
         op = "icmp"
-        if x.type.computes_in.is_float:
+        if x.type.is_float or x.type.is_small:
             x, y, op = self.widen(x), self.widen(y), "fcmp"
         return self.emit(op, I1.of_lanes(x.type.lanes), (x, y), predicate)
 

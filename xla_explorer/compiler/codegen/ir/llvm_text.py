@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, Phi, Record, Text
+from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, Phi, Record
 from xla_explorer.compiler.codegen.ir.values import Value
 
 Lines = list[tuple[str, "int | None"]]  # each with the HLO instruction it came from
 
 
 def _typed(values: Sequence[Value]) -> str:
-    return ", ".join([f"{v.type} {v.name}" for v in values])
+    return ", ".join([f"{v.type.text} {v.name}" for v in values])
 
 
 def _two(i: Instruction) -> str:
-    a, b = i.operands
-    return f"{i.op} {i.detail} {a.type} {a.name}, {b.name}" if i.detail else f"{i.op} {a.type} {a.name}, {b.name}"
+    _, op, (a, b), detail, _ = i
+    return f"{op} {detail} {a.type.text} {a.name}, {b.name}" if detail else f"{op} {a.type.text} {a.name}, {b.name}"
 
 
 def _all(i: Instruction) -> str:
@@ -26,7 +26,7 @@ def _all(i: Instruction) -> str:
 def _cast(i: Instruction) -> str:
     assert i.result is not None
     (a,) = i.operands
-    return f"{i.op} {a.type} {a.name} to {i.result.type}"
+    return f"{i.op} {a.type.text} {a.name} to {i.result.type.text}"
 
 
 def _load(i: Instruction) -> str:
@@ -47,15 +47,13 @@ _FORMS: dict[str, Callable[[Instruction], str]] = {
 }
 
 
-def line_of(record: Instruction | Text | Phi) -> str:
+def line_of(record: Instruction | Phi) -> str:
     """One line of LLVM IR."""
-    if isinstance(record, Text):
-        return record.line
-    if isinstance(record, Phi):
-        incoming = ", ".join([f"[ {value}, %{label} ]" for value, label in record.incoming])
-        return f"  {record.name} = phi {record.type} {incoming}"
-    text = _FORMS[record.op](record)
-    return f"  {record.result.name} = {text}" if record.result is not None else f"  {text}"
+    if isinstance(record, Instruction):
+        result = record[0]
+        return f"  {result.name} = {_FORMS[record[1]](record)}" if result is not None else f"  {_FORMS[record[1]](record)}"
+    incoming = ", ".join([f"[ {value}, %{label} ]" for value, label in record.incoming])
+    return f"  {record.name} = phi {record.type} {incoming}"
 
 
 def lines_of(records: Iterable[Record], block: str = "entry") -> Lines:

@@ -21,18 +21,11 @@ class Instruction(NamedTuple):
     origin: int | None
 
 
-class Text(NamedTuple):
-    """A line that its writer spelled out."""
-
-    line: str
-    origin: int | None
-
-
 class Phi(NamedTuple):
     """A value that depends on the block before; incoming (value, label) are added while the function is written."""
 
     name: str
-    type: Type
+    type: Type | str
     incoming: list[tuple[str | int | Value, str]]
     origin: int | None
 
@@ -58,4 +51,4 @@ class If:
         self.body: list[Record] = []
 
 
-Record = Instruction | Text | Phi | Loop | If
+Record = Instruction | Loop | If

@@ -63,7 +63,10 @@ class StructuredBuilder(Builder):
     # -- records ---------------------------------------------------------------------------------------------------------
     def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
         """An operation without side effects, in the outermost open region that has its operands."""
-        depth = max([o.depth for o in operands], default=0)
+        depth = 0
+        for operand in operands:
+            if operand.depth > depth:
+                depth = operand.depth
         if op in _MAY_TRAP:
             depth = max(depth, self._condition_depth())
         region = self._regions[depth]

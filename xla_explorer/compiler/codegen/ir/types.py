@@ -2,60 +2,70 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 _BITS = {"half": 16, "float": 32, "double": 64, "ptr": 64}
 _SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
 
 
-class Type(NamedTuple):
-    """The type of a value; its text is LLVM's.
+class Type:
+    """The type of a value; its text is LLVM's. Equal types are one object.
 
     scalar: LLVM's name. lanes: of a vector (1: a scalar). space: address space of a pointer. format: HLO's name of a float that is held as
     an integer (`bf16`, `f8e5m2`), which arithmetic and comparisons convert to f32 and back.
+
+    is_float: LLVM has float arithmetic on it (not on floats held as integers). is_integer: it is an integer in HLO too. is_small: a float
+    of 16 bits or fewer, which computes in f32. bits: width of a lane. suffix: how it is spelled in names of intrinsics.
     """
 
+    __slots__ = ("bits", "format", "is_float", "is_integer", "is_small", "lanes", "scalar", "space", "suffix", "text")
+    _known: dict[tuple[str, int, int, str], Type] = {}  # noqa: RUF012  # shared by all instances on purpose
+
     scalar: str
-    lanes: int = 1
-    space: int = 0
-    format: str = ""
+    lanes: int
+    space: int
+    format: str
+    text: str
+    is_float: bool
+    is_integer: bool
+    is_small: bool
+    bits: int
+    suffix: str
+
+    def __new__(cls, scalar: str, lanes: int = 1, space: int = 0, format: str = "") -> Type:
+        key = scalar, lanes, space, format
+        found = cls._known.get(key)
+        if found is not None:
+            return found
+        self = cls._known[key] = super().__new__(cls)
+        self.scalar, self.lanes, self.space, self.format = key
+        text = f"{scalar} addrspace({space})" if space else scalar
+        self.text = text if lanes == 1 else f"<{lanes} x {text}>"
+        self.is_float = scalar in _SUFFIX
+        self.is_integer = scalar[0] == "i" and not format
+        self.is_small = scalar == "half" or bool(format)
+        self.bits = _BITS.get(scalar) or int(scalar[1:])
+        name = _SUFFIX.get(scalar, f"p{space}" if scalar == "ptr" else scalar)
+        self.suffix = name if lanes == 1 else f"v{lanes}{name}"
+        return self
+
+    def __reduce__(self) -> Any:
+        return Type, (self.scalar, self.lanes, self.space, self.format)
 
     def __str__(self) -> str:
-        text = f"{self.scalar} addrspace({self.space})" if self.space else self.scalar
-        return text if self.lanes == 1 else f"<{self.lanes} x {text}>"
+        return self.text
 
     def __repr__(self) -> str:
-        return f"{self.format} held as {self}" if self.format else str(self)
-
-    @property
-    def is_float(self) -> bool:
-        """Whether LLVM has float arithmetic on it (not on floats held as integers)."""
-        return self.scalar in _SUFFIX
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether it is an integer in HLO too."""
-        return self.scalar[0] == "i" and not self.format
-
-    @property
-    def bits(self) -> int:
-        """Width of a lane."""
-        return _BITS.get(self.scalar) or int(self.scalar[1:])
-
-    @property
-    def suffix(self) -> str:
-        """How it is spelled in names of intrinsics."""
-        name = _SUFFIX.get(self.scalar, f"p{self.space}" if self.scalar == "ptr" else self.scalar)
-        return name if self.lanes == 1 else f"v{self.lanes}{name}"
+        return f"{self.format} held as {self}" if self.format else self.text
 
     @property
     def computes_in(self) -> Type:
-        """The type that arithmetic uses: f32 for floats of 16 bits and fewer, else this one."""
-        return Type("float", self.lanes) if self.format or self.scalar == "half" else self
+        """The type that arithmetic uses: f32 for small floats, else this one."""
+        return Type("float", self.lanes) if self.is_small else self
 
     def of_lanes(self, lanes: int) -> Type:
         """The vector with so many lanes of the same scalar."""
-        return self._replace(lanes=lanes)
+        return Type(self.scalar, lanes, self.space, self.format)
 
 
 I1, I8, I16, I32, I64 = [Type(f"i{bits}") for bits in (1, 8, 16, 32, 64)]

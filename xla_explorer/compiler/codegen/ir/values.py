@@ -102,9 +102,13 @@ class Value(Generic[K]):
         """The logical shift: `ashr` of 64-bit lanes does not exist before AVX-512."""
         return self.builder.binary("lshr", self, other)
 
+    @property
+    def _is_float(self) -> bool:
+        return self.type.is_float or self.type.is_small
+
     # -- comparisons; of integers as signed ones -------------------------------------------------------------------------
     def _compare(self, predicate: str, other: Value[K] | float) -> Value[Integer]:
-        return self.builder.compare(("o" if self.type.computes_in.is_float else "s") + predicate, self, other)
+        return self.builder.compare(("o" if self._is_float else "s") + predicate, self, other)
 
     def __lt__(self, other: Value[K] | float) -> Value[Integer]:
         return self._compare("lt", other)
@@ -120,11 +124,11 @@ class Value(Generic[K]):
 
     def equals(self, other: Value[K] | float) -> Value[Integer]:
         """True when the values are equal; a NaN equals nothing."""
-        return self.builder.compare("oeq" if self.type.computes_in.is_float else "eq", self, other)
+        return self.builder.compare("oeq" if self._is_float else "eq", self, other)
 
     def differs(self, other: Value[K] | float) -> Value[Integer]:
         """True when the values differ or, for floats, when one of them is NaN."""
-        return self.builder.compare("une" if self.type.computes_in.is_float else "ne", self, other)
+        return self.builder.compare("une" if self._is_float else "ne", self, other)
 
     def is_nan(self) -> Value[Integer]:
         """Whether a float is NaN."""

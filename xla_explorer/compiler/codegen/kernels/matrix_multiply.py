@@ -200,25 +200,11 @@ class TileWriter:
         if extent == 1:
             return self._contract(sums, a, a_row, b, inner)
         w = self.w
-        label, end = w.fresh_label("depth"), w.fresh_label("depth.end")
-        before = w.block
-        w.branch(label)
-        w.start_block(label)
-        first = len(w.lines)
-        names = [f"%s{label[6:]}.{k}" for k in range(len(sums))]
-        index = f"%k{label[6:]}"
-        for _ in range(len(sums) + 1):
-            w.raw("")  # the phis need the label of the last block of the body
-        at_a, at_b = self.at(a, w.mul(index, left)), self.at(b, w.mul(index, right))
-        after = self._contract(names, at_a, a_row, at_b, inner)
-        following = w.value(f"add nuw nsw i64 {index}, 1")
-        w.lines[first] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{w.block} ]"
-        for k, (name, start, back) in enumerate(zip(names, sums, after, strict=True)):
-            w.lines[first + 1 + k] = f"  {name} = phi {self.vector} [ {start}, %{before} ], [ {back}, %{w.block} ]"
         metadata = NO_UNROLL if inner or known_late or extent * len(sums) > UNROLLED else ""
-        again = w.value(f"icmp ult i64 {following}, {known_late or extent}")
-        w.end_loop(again, label, end, metadata)
-        return after
+        with w.carrying_loop(known_late or extent, sums, self.vector, stem="depth", metadata=metadata) as loop:
+            at_a, at_b = self.at(a, w.mul(loop.index, left)), self.at(b, w.mul(loop.index, right))
+            loop.following = self._contract(loop.carried, at_a, a_row, at_b, inner)
+        return loop.following
 
     def _step(self, sums: list[str], a: str, a_row: int, b: str) -> list[str]:
         """One rank-one update of the accumulators."""

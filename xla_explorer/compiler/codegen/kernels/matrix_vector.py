@@ -112,28 +112,14 @@ class RowProductWriter:
     def _whole_steps(self, sums: list[str], done: int, a: str, a_row: int, x: str) -> list[str]:
         w, (height, vectors, width) = self.w, self.group
         vector, step = self._vector(width), vectors * width
-        before, label, end = w.block, w.fresh_label("along"), w.fresh_label("along.end")
-        w.branch(label)
-        w.start_block(label)
-        first = len(w.lines)
-        index = f"%k{label[6:]}"
-        names = [f"%s{label[6:]}.{k}" for k in range(len(sums))]
-        for _ in range(len(sums) + 1):
-            w.raw("")  # the phis need what the body computes
-        pieces = [self._load(x, w.add(index, v * width), width) for v in range(vectors)]
-        at_a = self.at(a, index)
-        after = []
-        for r in range(height):
-            for v, piece in enumerate(pieces):
-                row = self._load(at_a, r * a_row + v * width, width)
-                after.append(self._fma(row, piece, names[r * vectors + v], width))
-        following = w.value(f"add nuw nsw i64 {index}, {step}")
-        w.lines[first] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{label} ]"
-        for k, (name, back) in enumerate(zip(names, after, strict=True)):
-            w.lines[first + 1 + k] = f"  {name} = phi {vector} [ {sums[k]}, %{before} ], [ {back}, %{label} ]"
-        again = w.value(f"icmp ult i64 {following}, {done}")
-        w.end_loop(again, label, end, NO_UNROLL)
-        return after
+        with w.carrying_loop(done, sums, vector, step, "along", NO_UNROLL) as loop:
+            pieces = [self._load(x, w.add(loop.index, v * width), width) for v in range(vectors)]
+            at_a = self.at(a, loop.index)
+            for r in range(height):
+                for v, piece in enumerate(pieces):
+                    row = self._load(at_a, r * a_row + v * width, width)
+                    loop.following.append(self._fma(row, piece, loop.carried[r * vectors + v], width))
+        return loop.following
 
 
 def cut_sweep(shares: Shares, columns: int, width: int) -> Cut | None:
