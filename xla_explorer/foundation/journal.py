@@ -126,7 +126,8 @@ class Event:
         """The event as plain data."""
         return {"sequence": self.sequence, "span": self.span, "kind": self.kind, "verdict": self.verdict, "by": self.by,
                 "subjects": list(self.subjects), "names": list(self.names),
-                "reason": self.reason.to_json() if self.reason else None, "facts": self.facts}
+                "reason": self.reason.to_json() if self.reason else None, "facts": self.facts,
+                **({"checklist": [list(check) for check in self.checklist]} if self.checklist else {})}
 
 
 class Journal:
@@ -214,7 +215,8 @@ class Journal:
                     reason = Reason(why["code"], why["message"], why["facts"]) if why else None
                     about = tuple(row["subjects"]), tuple(row["names"])
                     kind, verdict = _OLD_KINDS.get(row["kind"], (row["kind"], row.get("verdict", "")))
-                    event = Event(row["sequence"], row["span"], kind, row["by"], *about, reason, row["facts"], verdict)
+                    checks = tuple([Check(*check) for check in row.get("checklist", ())])
+                    event = Event(row["sequence"], row["span"], kind, row["by"], *about, reason, row["facts"], verdict, checks)
                     journal.events.append(event)
                 elif "span" in row:
                     span = Span(row["span"], row["kind"], row["name"], row["parent"])

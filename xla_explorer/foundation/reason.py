@@ -98,7 +98,7 @@ class Check(NamedTuple):
 
 
 def measures(told: Callable[..., str]) -> Callable[[_Predicate], _Predicate]:
-    """Decorator of a predicate: what it measures of the same subjects, as text, whether it holds or not."""
+    """Decorator of a predicate: what it measures, as text, of the same arguments, whether it holds or not."""
 
     def attach(predicate: _Predicate) -> _Predicate:
         predicate.__dict__["measured"] = told
@@ -144,10 +144,10 @@ def checklist(predicates: Iterable[Predicate], *subjects: Any) -> tuple[Check, .
     found: list[Check] = []
     for predicate in predicates:
         given = _attributes(predicate)
-        name, place = given.get("holds") or _function(predicate).__name__.strip("_<>").replace("_", "-"), _place(predicate)
+        name, place = given.get("holds") or _function(predicate).__name__.strip("_<>").replace("_", "-"), place_of(predicate)
         try:
             reason = predicate(*subjects)
-            value = given["measured"](*subjects) if "measured" in given else ""
+            value = given["measured"](*_bound(predicate), *subjects) if "measured" in given else ""
         except Exception:
             if all(check.ok for check in found):
                 raise
@@ -164,12 +164,19 @@ def _function(predicate: Any) -> Any:
     return getattr(predicate, "__func__", predicate)
 
 
+def _bound(predicate: Any) -> tuple[Any, ...]:
+    """What a partial or a method already holds of its function's arguments."""
+    if isinstance(predicate, functools.partial):
+        return (*_bound(predicate.func), *predicate.args)
+    return (predicate.__self__,) if inspect.ismethod(predicate) else ()
+
+
 def _attributes(predicate: Any) -> dict[str, Any]:
     return getattr(_function(predicate), "__dict__", {})
 
 
-def _place(predicate: Any) -> str:
-    """`folder/file.py:line` of a predicate's code."""
+def place_of(predicate: Any) -> str:
+    """`folder/file.py:line` of the code of a predicate, or of any function."""
     function = inspect.unwrap(_function(predicate))
     code = getattr(function, "__code__", None)
     file, line = _attributes(function).get("place") or (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)

@@ -37,9 +37,9 @@ FUSION, OTHERS = "compiler/transforms/fusion/", "compiler/transforms/"
 CLOSED: dict[tuple[str, ...], ReasonTable] = {  # files of one policy -> its codes, no more and no fewer
     (FUSION + "fusion_wrapper.py",): fusion_reasons.WRAPPER,
     (FUSION + "multi_output_fusion.py", FUSION + "contracted_order.py"): fusion_reasons.MULTI_OUTPUT,
-    (FUSION + "horizontal_fusion.py", FUSION + "contracted_order.py"): fusion_reasons.HORIZONTAL,
+    (FUSION + "horizontal_policy.py", FUSION + "contracted_order.py"): fusion_reasons.HORIZONTAL,
     (FUSION + "row_fusion.py",): fusion_reasons.ROW,
-    (FUSION + "dot_epilogue_fusion.py", OTHERS + "library_calls/product_epilogue_fusion.py"): fusion_reasons.EPILOGUE,
+    (FUSION + "dot_epilogue_fusion.py", FUSION + "epilogue_policy.py", OTHERS + "library_calls/product_epilogue_fusion.py"): fusion_reasons.EPILOGUE,
     (FUSION + "policy.py", FUSION + "priority_policy.py", FUSION + "xla_policy.py", FUSION + "updating.py"): fusion_reasons.FUSION,
     (OTHERS + "scheduling/latency_hiding_scheduler.py",): pass_reasons.LATENCY_HIDING,
     (OTHERS + "scheduling/stream_assignment.py",): pass_reasons.STREAMS,

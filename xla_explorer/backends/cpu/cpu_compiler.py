@@ -21,8 +21,11 @@ from xla_explorer.compiler.buffers import assign_buffers, renames_memory
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
+from xla_explorer.compiler.codegen.loop_vectorization import in_vectors
+from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, parallel_decision
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
+from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
@@ -30,7 +33,7 @@ from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import AlgebraicSimplifier
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal, Level
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.reason import Reason, place_of
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -128,12 +131,21 @@ def thread_count(threads: int | None) -> int:
     return usable_cores() if threads is None else int(threads)
 
 
+_DECIDED_IN = {
+    "parallel": place_of(parallel_decision),
+    "row-blocks": place_of(blocks_decision),
+    "loop-vectorization": place_of(in_vectors),
+    "vector-width": place_of(TargetDescription.vector_width_fact),
+}
+
+
 def record_decisions(program: HostProgram, journal: Journal | None) -> None:
     """What was decided about threads, blocks of rows and vectors, kernel by kernel."""
     if journal is None or journal.level < Level.DECISIONS:
         return
     for found in program.decisions:
-        journal.write("decision", found.kind, (found.instruction,), (found.name,), found.reason, accepted=found.accepted)
+        checks = code_check(found.kind, found.accepted, found.reason, {}, _DECIDED_IN[found.kind])
+        journal.write("decision", found.kind, (found.instruction,), (found.name,), found.reason, accepted=found.accepted, checklist=checks)
 
 
 def record_vector_width(trace: PassTrace, target: TargetDescription) -> None:
@@ -141,4 +153,6 @@ def record_vector_width(trace: PassTrace, target: TargetDescription) -> None:
     if trace.journal is None or trace.journal.level < Level.DECISIONS:
         return
     root, fact = trace.module.entry.root, target.vector_width_fact()
-    trace.journal.write("decision", "vector-width", (root.id,), (root.name,), fact, accepted=bool(target.vector_register_bits))
+    wide = bool(target.vector_register_bits)
+    checks = code_check("vector-width", wide, fact, {}, _DECIDED_IN["vector-width"])
+    trace.journal.write("decision", "vector-width", (root.id,), (root.name,), fact, accepted=wide, checklist=checks)

@@ -7,6 +7,8 @@ from typing import Any
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architecture
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, LEVELS, device_functions_of
+from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank
+from xla_explorer.backends.gpu.emitters.selection import write_gpu_kernels
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter, kernel_is_emitted_for_gpu
 from xla_explorer.backends.gpu.gpu_stages import gpu_stages
@@ -19,6 +21,7 @@ from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
 from xla_explorer.compiler.buffers import assign_buffers
+from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
@@ -27,7 +30,7 @@ from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.compiler.transforms.library_calls.library_rewriter import why_no_library
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal, Level
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.reason import Reason, place_of
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -131,13 +134,17 @@ class GpuCompiler:
         return CompileResult(trace, executable, stages, assignment, seconds, program=program)
 
 
+_LAUNCH, _MATH, _CONSTANTS = place_of(write_gpu_kernels), place_of(device_functions_of), place_of(ConstantBank.place)
+
+
 def record_launches(program: GpuProgram, journal: Journal | None) -> None:
     """The choice of each kernel's emitter and launch dimensions as decisions of kind `launch`, and what was refused before."""
     if journal is None or journal.level < Level.DECISIONS:
         return
     for i, made in program.emitted:
         for name, reason in made.refused:
-            journal.write("decision", "launch", (i.id,), (i.name,), reason, {"emitter": name}, accepted=False)
+            checks = code_check("launch", False, reason, {"emitter": name}, _LAUNCH)
+            journal.write("decision", "launch", (i.id,), (i.name,), reason, {"emitter": name}, accepted=False, checklist=checks)
         for one in made.kernels:
             facts = {
                 "emitter": made.emitter,
@@ -148,7 +155,8 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
             }
             if made.estimated_us is not None:
                 facts["own_arithmetic_us"] = round(made.estimated_us, 2)
-            journal.write("decision", "launch", (i.id,), (i.name,), None, facts, accepted=True)
+            checks = code_check("launch", True, None, facts, _LAUNCH)
+            journal.write("decision", "launch", (i.id,), (i.name,), None, facts, accepted=True, checklist=checks)
 
 
 def record_math(program: GpuProgram, journal: Journal | None) -> None:
@@ -158,7 +166,8 @@ def record_math(program: GpuProgram, journal: Journal | None) -> None:
     for i, made in program.emitted:
         for opcode, row in sorted({pair for one in made.kernels for pair in device_functions_of(one.kernel, program.dialect.math)}):
             facts = {"level": program.dialect.math, "function": opcode, "instructions": list(row.instructions), "max_ulps": row.max_ulps}
-            journal.write("decision", "math", (i.id,), (i.name,), None, facts, accepted=True)
+            checks = code_check("math", True, None, facts, _MATH)
+            journal.write("decision", "math", (i.id,), (i.name,), None, facts, accepted=True, checklist=checks)
 
 
 def record_constants(program: GpuProgram, journal: Journal | None) -> None:
@@ -168,7 +177,9 @@ def record_constants(program: GpuProgram, journal: Journal | None) -> None:
     for i, placed in program.constants:
         facts = {"bytes": placed.size, "loads": placed.loads, "addresses_per_warp": placed.addresses, "bank_bytes": placed.bank_bytes}
         subjects, names = (placed.constant.id, i.id), (placed.constant.name, i.name)
-        journal.write("decision", "constant-memory", subjects, names, placed.reason, facts, accepted=placed.reason is None)
+        held = placed.reason is None
+        checks = code_check("constant-memory", held, placed.reason, facts, _CONSTANTS)
+        journal.write("decision", "constant-memory", subjects, names, placed.reason, facts, accepted=held, checklist=checks)
 
 
 def _math_level(options: CompileOptions) -> str:

@@ -35,15 +35,20 @@ class DecisionKind(NamedTuple):
         What a yes about one instruction says; `{0}` is its name.
     accepted_pair : str
         What a yes about two says.
-    by_code : bool
-        Whether code generation decides, after the last pass: such a decision cannot be forced or forbidden one by one.
+    check : str
+        What must hold, where code generation decides by one check: the name of that check. Empty where passes decide.
     """
 
     question: str
     reasons: ReasonTable
     accepted: str = ""
     accepted_pair: str = ""
-    by_code: bool = False
+    check: str = ""
+
+    @property
+    def by_code(self) -> bool:
+        """Whether code generation decides, after the last pass: such a decision cannot be forced or forbidden one by one."""
+        return bool(self.check)
 
 
 _FUSION = fusion_reasons.TABLES
@@ -51,11 +56,15 @@ _ONE_LAUNCH = "%{0} and %{1}, which do not need each other, are one kernel"
 KINDS: dict[str, DecisionKind] = {
     "fusion": DecisionKind(
         "`fusion` (CPU) and `priority-fusion` (GPU): may a producer be computed inside the kernel of its consumer?",
-        _FUSION["fusion"], "", "%{0} is computed inside the fusion of %{1}",
+        _FUSION["fusion"],
+        "",
+        "%{0} is computed inside the fusion of %{1}",
     ),
     "multi-output-fusion": DecisionKind(
         "Do two loops over the same indices become one with both results?",
-        _FUSION["multi-output-fusion"], "", "%{0} and %{1} are one kernel with several results",
+        _FUSION["multi-output-fusion"],
+        "",
+        "%{0} and %{1} are one kernel with several results",
     ),
     "horizontal-loop-fusion": DecisionKind(
         "Do two small independent loops share a launch?", _FUSION["horizontal-loop-fusion"], "", _ONE_LAUNCH
@@ -65,29 +74,37 @@ KINDS: dict[str, DecisionKind] = {
     ),
     "dot-epilogue-fusion": DecisionKind(
         "Is what follows a product done to its tiles before they are stored (CPU and GPU)?",
-        _FUSION["dot-epilogue-fusion"], "", "%{0} and what follows it, up to %{1}, are one kernel",
+        _FUSION["dot-epilogue-fusion"],
+        "",
+        "%{0} and what follows it, up to %{1}, are one kernel",
     ),
     "row-fusion": DecisionKind(
         "Is a whole chain of row reductions one kernel?",
-        _FUSION["row-fusion"], "", "%{0} and what is done with its rows, up to %{1}, are one kernel",
+        _FUSION["row-fusion"],
+        "",
+        "%{0} and what is done with its rows, up to %{1}, are one kernel",
     ),
     "fusion-wrapper": DecisionKind(
         "Does what was left alone become a kernel of its own?", _FUSION["fusion-wrapper"], "%{0} has a kernel of its own"
     ),
     "layout": DecisionKind(
         "Does an array that the caller wants in another layout have the bytes of the row-major one?",
-        pass_reasons.LAYOUT, "%{0} has the bytes of the row-major array",
+        pass_reasons.LAYOUT,
+        "%{0} has the bytes of the row-major array",
     ),
     "reshape-is-bitcast": DecisionKind(
         "Do the bytes of a reshape keep their order?", pass_reasons.RESHAPES, "%{0} keeps the order of the bytes"
     ),
     "share-buffer": DecisionKind(
         "Do two values live in one buffer, without a copy?",
-        pass_reasons.SHARE_BUFFER, "%{0} stays in the buffer it is in, without a copy", "%{0} and %{1} share a buffer",
+        pass_reasons.SHARE_BUFFER,
+        "%{0} stays in the buffer it is in, without a copy",
+        "%{0} and %{1} share a buffer",
     ),
     "inlining": DecisionKind(
         "Is what a call, a fusion or an asynchronous start names put in its place?",
-        pass_reasons.INLINING, "%{0}: what it calls is put in its place",
+        pass_reasons.INLINING,
+        "%{0}: what it calls is put in its place",
     ),
     "call-site-copies": DecisionKind(
         "Does each caller get a computation of its own?", pass_reasons.CALL_SITES, "%{0} calls a copy of its own"
@@ -97,7 +114,9 @@ KINDS: dict[str, DecisionKind] = {
     ),
     "transpose-folding": DecisionKind(
         "Does a dot read the operand of a transpose?",
-        pass_reasons.TRANSPOSE_FOLDING, "", "%{0} reads %{1} as it is before the transpose",
+        pass_reasons.TRANSPOSE_FOLDING,
+        "",
+        "%{0} reads %{1} as it is before the transpose",
     ),
     "dot-merger": DecisionKind(
         "Do two small dots that share an operand become one?", pass_reasons.DOT_MERGER, "", "%{0} and %{1} are one dot"
@@ -119,7 +138,9 @@ KINDS: dict[str, DecisionKind] = {
     "branch-removal": DecisionKind("Does the branch that runs replace a conditional?", pass_reasons.LOOPS, "%{0} is its branch"),
     "latency-hiding": DecisionKind(
         "Does other work run between a start and its done?",
-        pass_reasons.LATENCY_HIDING, "", "other work is done between %{0} and %{1}",
+        pass_reasons.LATENCY_HIDING,
+        "",
+        "other work is done between %{0} and %{1}",
     ),
     "stream-assignment": DecisionKind(
         "Does asynchronous work get a stream of its own?", pass_reasons.STREAMS, "", "%{0} to %{1} run on a stream of their own"
@@ -128,30 +149,41 @@ KINDS: dict[str, DecisionKind] = {
         "Does one of NVIDIA's libraries compute an instruction?", pass_reasons.LIBRARY_CALL, "%{0} is computed by a library"
     ),
     RULE: DecisionKind("Does a rewrite rule or an expander replace an instruction?", rewrite_reasons.REWRITES, "%{0} is replaced"),
-    "parallel": DecisionKind("Do several threads share the kernel?", code_reasons.PARALLEL, by_code=True),
-    "row-blocks": DecisionKind("Does a chain of kernels run block of rows by block of rows?", code_reasons.ROW_BLOCKS, by_code=True),
+    "parallel": DecisionKind("Do several threads share the kernel?", code_reasons.PARALLEL, check="several-threads-share-the-kernel"),
+    "row-blocks": DecisionKind(
+        "Does a chain of kernels run block of rows by block of rows?", code_reasons.ROW_BLOCKS, check="kernels-run-along-the-same-rows"
+    ),
     "loop-vectorization": DecisionKind(
-        "Are the loops of a kernel written with vectors, or left to LLVM?", code_reasons.VECTORS, by_code=True
+        "Are the loops of a kernel written with vectors, or left to LLVM?", code_reasons.VECTORS, check="loops-have-a-vector-form"
     ),
-    "vector-width": DecisionKind("How wide are the program's vectors?", code_reasons.VECTOR_WIDTH, by_code=True),
+    "vector-width": DecisionKind("How wide are the program's vectors?", code_reasons.VECTOR_WIDTH, check="registers-hold-vectors"),
     "native-code": DecisionKind(
-        "Does native code, a library or the evaluator compute an instruction?", code_reasons.NATIVE_CODE, by_code=True
+        "Does native code, a library or the evaluator compute an instruction?", code_reasons.NATIVE_CODE, check="native-code-computes-it"
     ),
-    CONSTANT_VALUES: DecisionKind("Does the text give the values of a constant?", code_reasons.CONSTANT_VALUES, by_code=True),
-    "launch": DecisionKind("Which emitter writes a GPU kernel, for how many threads?", gpu_code_reasons.LAUNCH, by_code=True),
-    "math": DecisionKind("Which instructions compute a function of f32 on a GPU?", {}, by_code=True),
+    CONSTANT_VALUES: DecisionKind(
+        "Does the text give the values of a constant?", code_reasons.CONSTANT_VALUES, check="text-gives-the-values"
+    ),
+    "launch": DecisionKind(
+        "Which emitter writes a GPU kernel, for how many threads?", gpu_code_reasons.LAUNCH, check="emitter-writes-the-kernel"
+    ),
+    "math": DecisionKind("Which instructions compute a function of f32 on a GPU?", {}, check="instructions-keep-the-bound"),
     "constant-memory": DecisionKind(
         "Does a constant live in the GPU's constant bank?",
-        gpu_code_reasons.CONSTANT_MEMORY, "", "%{0} is in the constant bank, where %{1} reads it", by_code=True,
+        gpu_code_reasons.CONSTANT_MEMORY,
+        "",
+        "%{0} is in the constant bank, where %{1} reads it",
+        check="constant-fits-the-bank",
     ),
-    "loop-nest": DecisionKind("Is a kernel described by a loop nest?", nest_reasons.LOOP_NEST, "%{0} has a loop nest", by_code=True),
-    "loop-split": DecisionKind("Does a loop become two?", nest_reasons.DIRECTIVES, by_code=True),
-    "loop-collapse": DecisionKind("Do two loops become one?", nest_reasons.DIRECTIVES, by_code=True),
-    "loop-reorder": DecisionKind("Do two loops change places?", nest_reasons.DIRECTIVES, by_code=True),
-    "loop-unroll": DecisionKind("Does a loop become copies in registers?", nest_reasons.DIRECTIVES, by_code=True),
-    "loop-vectorize": DecisionKind("Does a loop become the lanes of a vector?", nest_reasons.DIRECTIVES, by_code=True),
-    "loop-parallel": DecisionKind("Is a loop cut into shares for threads?", nest_reasons.DIRECTIVES, by_code=True),
-}  # fmt: skip
+    "loop-nest": DecisionKind(
+        "Is a kernel described by a loop nest?", nest_reasons.LOOP_NEST, "%{0} has a loop nest", check="kernel-is-a-loop-nest"
+    ),
+    "loop-split": DecisionKind("Does a loop become two?", nest_reasons.DIRECTIVES, check="loop-can-be-split"),
+    "loop-collapse": DecisionKind("Do two loops become one?", nest_reasons.DIRECTIVES, check="loops-can-be-joined"),
+    "loop-reorder": DecisionKind("Do two loops change places?", nest_reasons.DIRECTIVES, check="loops-can-change-places"),
+    "loop-unroll": DecisionKind("Does a loop become copies in registers?", nest_reasons.DIRECTIVES, check="loop-can-be-unrolled"),
+    "loop-vectorize": DecisionKind("Does a loop become the lanes of a vector?", nest_reasons.DIRECTIVES, check="loop-can-be-lanes"),
+    "loop-parallel": DecisionKind("Is a loop cut into shares for threads?", nest_reasons.DIRECTIVES, check="loop-can-be-shared"),
+}
 FUSION_KINDS = tuple(kind for kind in KINDS if kind in _FUSION and kind != "fusion-wrapper")
 """Decisions that put two instructions into one kernel, `fusion` first. What the user wishes of `fusion` holds for each of them, so that no
 later pass undoes it."""

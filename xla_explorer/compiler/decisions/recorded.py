@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from xla_explorer.compiler.decisions.kinds import accepted_sentence
+from xla_explorer.compiler.decisions.kinds import KINDS, accepted_sentence
 from xla_explorer.foundation.decision import Decision, each_once, verdict_of
 from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.measured import number
 from xla_explorer.foundation.reason import Check, Reason
 
 
@@ -37,3 +38,16 @@ def decision_of(event: Event, step: int | None) -> Decision:
     if event.is_rewrite and event.acted and event.reason is None:
         return found._replace(message=" becomes ".join([f"%{name}" for name in event.names[:2]]))
     return found
+
+
+def code_check(kind: str, accepted: bool, reason: Reason | None, facts: Mapping[str, Any], place: str) -> tuple[Check, ...]:
+    """The one check by which code generation decides a kind. What it measured are the numbers of the decision. place: where it decides."""
+    numbers = {**facts, **(reason.facts if reason is not None else {})}
+    told = [f"{key.replace('_', ' ')} {number(v) if isinstance(v, int | float) else v}" for key, v in numbers.items() if not _is_long(v)]
+    value = ", ".join(told[:5]) or (reason.message if reason is not None else "")
+    message, code = (reason.message, reason.code) if reason is not None and not accepted else ("", "")
+    return (Check(KINDS[kind].check, accepted, value, message, code, place),)
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, list | tuple | dict) or (isinstance(value, str) and len(value) > 40)

@@ -70,9 +70,14 @@ class PassControl:
 
     def kept_apart(self, left: Iterable[HloInstruction], right: Iterable[HloInstruction]) -> tuple[Any, ...] | None:
         """The pair that the user forbids to be in one kernel of which one is (in) an instruction of each side; None if there is none."""
+        return self.apart.between(_names(left), _names(right)) if self.apart.partners else None
+
+    @property
+    def apart(self) -> Pairs:
+        """The pairs that the user forbids to be in one kernel."""
         if self._apart is None:
             self._apart = Pairs([key for kind in FUSION_KINDS for key in self.forbid.get(kind, ())])
-        return self._apart.between(_names(left), _names(right)) if self._apart.partners else None
+        return self._apart
 
     def _listed(self, forced: bool, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
         """Whether a wish names the subjects; what is inside a fusion names the fusion too."""

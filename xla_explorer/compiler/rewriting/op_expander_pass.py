@@ -5,11 +5,13 @@ A subclass names its opcodes and writes the replacement with the builder of `hlo
 
 from __future__ import annotations
 
+import functools
 from typing import Any, ClassVar
 
+from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.rewriting.removal import order_callees_first, remove_if_dead, substitute
-from xla_explorer.foundation.reason import Predicate, Reason
+from xla_explorer.foundation.reason import Predicate, Reason, measures
 from xla_explorer.hlo.builder.attribute_arguments import ON_EVERY_OPCODE
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -38,6 +40,12 @@ def own_attributes(i: HloInstruction) -> dict[str, Any]:
 def written_attributes(i: HloInstruction) -> dict[str, Any]:
     """All attributes that the builder takes for its opcode, sharding and the like among them. Text may hold others, which mean nothing."""
     return {name: value for name, value in i.attributes.items() if name in i.opcode.attributes or name in ON_EVERY_OPCODE}
+
+
+@measures(lambda expander, i: f"{described(i)}; expanded: {', '.join(sorted(expander.opcodes))}")
+def opcode_is_expanded(expander: OpExpanderPass, i: HloInstruction) -> Reason | None:
+    """The opcode must be one that the pass expands; it is asked about no other."""
+    return None
 
 
 class OpExpanderPass:
@@ -78,7 +86,9 @@ class OpExpanderPass:
         return changed
 
     def _visit(self, computation: HloComputation, i: HloInstruction, context: PassContext) -> bool:
-        if not self.matches(i) or context.decide(self.name, self.legality(), self.profitability(), i) is not None:
+        if not self.matches(i):
+            return False
+        if context.decide(self.name, (functools.partial(opcode_is_expanded, self), *self.legality()), self.profitability(), i) is not None:
             return False
         before = computation.module.next_instruction_id
         made = self.expand(builder_at(computation), i)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.decisions.recorded import decision
+from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
+from xla_explorer.compiler.decisions.recorded import code_check, decision
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import place_of
 
 if TYPE_CHECKING:
     import pandas
@@ -40,7 +42,10 @@ def kernel_table(compilation: Compilation) -> pandas.DataFrame:
 def native_code_decisions(compilation: Compilation) -> list[Decision]:
     """What runs on the evaluator, and what a library computes or could, as decisions of the kind `native-code`."""
     return [
-        decision("native-code", s.runs_on != "evaluator", (s.instruction,), (s.name,), s.reason)
+        decision(
+            "native-code", s.runs_on != "evaluator", (s.instruction,), (s.name,), s.reason, {"runs_on": s.runs_on},
+            checklist=code_check("native-code", s.runs_on != "evaluator", s.reason, {"runs_on": s.runs_on}, place_of(kernel_is_emitted)),
+        )
         for s in program_steps(compilation)
         if s.reason is not None
     ]

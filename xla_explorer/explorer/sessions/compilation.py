@@ -18,6 +18,7 @@ import numpy as np
 
 from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, CompileResult, Executable, ProgramStep, Stage
 from xla_explorer.compiler.decisions.kinds import CONSTANT_VALUES
+from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.explorer.sessions.arguments import Array, Signature
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
@@ -30,6 +31,7 @@ from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, 
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Level
+from xla_explorer.foundation.reason import place_of
 from xla_explorer.foundation.renamed import warn_renamed, was_property
 from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.analysis.elided_constants import elided_reason, warn_of_elided_constants
@@ -310,8 +312,10 @@ def _record_elided_constants(constants: list[HloInstruction], trace: PassTrace) 
     if constants and trace.journal is not None and trace.journal.level >= Level.DECISIONS:
         with trace.journal.span(AS_WRITTEN, "constants"):
             for constant in constants:
+                reason = elided_reason(constant)
+                checks = code_check(CONSTANT_VALUES, False, reason, {"bytes": constant.shape.byte_size}, place_of(elided_reason))
                 trace.journal.write(
-                    "decision", CONSTANT_VALUES, (constant.id,), (constant.name,), elided_reason(constant), accepted=False
+                    "decision", CONSTANT_VALUES, (constant.id,), (constant.name,), reason, accepted=False, checklist=checks
                 )
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.compiler.transforms.collectives.reassociation import reduction_kind
 from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import add_reducer
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
+@measures(lambda convert: f"{described(convert.operands[0])}, users {len(convert.operands[0].users)}")
 def converts_a_sum(convert: HloInstruction) -> Reason | None:
     """What is converted is the sum of one array over devices, read here alone."""
     total = convert.operands[0]
@@ -23,6 +25,7 @@ def converts_a_sum(convert: HloInstruction) -> Reason | None:
     return None
 
 
+@measures(lambda convert: f"{convert.operands[0].shape.element_type.name} to {convert.shape.element_type.name}")
 def adds_up_alike(convert: HloInstruction) -> Reason | None:
     """Floats add up to nearly the same in another float type, and integers that are narrowed to the same: they wrap around. Integers that
     are widened do not, nor do floats that lose their fractions first."""

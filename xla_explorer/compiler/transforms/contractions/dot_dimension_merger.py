@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -23,6 +23,7 @@ def _lie_together(shape: Shape, dims: tuple[int, ...]) -> bool:
     return all(b == a + 1 and order.index(b) + 1 == order.index(a) for a, b in itertools.pairwise(dims))
 
 
+@measures(lambda i: f"batch dimensions {list(i.attributes.value('lhs_batch_dims'))} and {list(i.attributes.value('rhs_batch_dims'))}")
 def batches_lie_together(i: HloInstruction) -> Reason | None:
     """On both sides, and in the result, the batch dimensions are neighbours, in the dimensions and in memory, and of known size."""
     dynamic = next((x for x in (i, *i.operands) if any(x.shape.dynamic)), None)

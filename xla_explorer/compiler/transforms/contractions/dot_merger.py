@@ -9,7 +9,8 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import builder_at, own_attributes
 from xla_explorer.compiler.rewriting.removal import substitute
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.measured import at_most
+from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -42,11 +43,16 @@ def _reaches(start: HloInstruction, target: HloInstruction) -> bool:
     return False
 
 
+def _bytes_of_smaller(a: HloInstruction, b: HloInstruction) -> int:
+    return min([sum([x.shape.byte_size for x in (i, *i.operands)]) for i in (a, b)])
+
+
 def small_enough(limit: int) -> Predicate:
     """Merging pays where each dot alone is too small for the machine."""
 
+    @measures(lambda a, b: at_most("bytes of the smaller", _bytes_of_smaller(a, b), limit))
     def operands_within_limit(a: HloInstruction, b: HloInstruction) -> Reason | None:
-        size = min([sum([x.shape.byte_size for x in (i, *i.operands)]) for i in (a, b)])
+        size = _bytes_of_smaller(a, b)
         return refuse("dots-large", f"%{a.name} and %{b.name} move {size} bytes or more each", bytes=size) if size > limit else None
 
     return operands_within_limit

@@ -11,7 +11,8 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes
 from xla_explorer.compiler.transforms.contractions.grouped_integer_products import multiplied_in_groups, narrow_source
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.measured import at_most
+from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
@@ -49,7 +50,7 @@ class IntegerProductsInFloats(OpExpanderPass):
 
     def legality(self) -> tuple[Predicate, ...]:
         """Sums are exact."""
-        return (_sums_are_exact,)
+        return (sums_are_exact,)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """convert, product, convert."""
@@ -70,11 +71,17 @@ def _depth(i: HloInstruction) -> int:
     return rhs.shape.element_count // max(1, output_features)
 
 
-def _sums_are_exact(i: HloInstruction) -> Reason | None:
-    """The largest sum of magnitudes is an exact float."""
+def _largest_sum(i: HloInstruction) -> int:
     largest = _depth(i)
     for t in [narrow_source(o).shape.element_type for o in i.operands]:
         largest *= 1 << (t.bits - t.is_signed)
+    return largest
+
+
+@measures(lambda i: at_most("largest sum", _largest_sum(i), EXACT))
+def sums_are_exact(i: HloInstruction) -> Reason | None:
+    """The largest sum of magnitudes must be an exact float."""
+    largest = _largest_sum(i)
     if largest > EXACT:
         return refuse("sums-not-exact", f"sums of %{i.name} may reach {largest}; floats hold integers up to {EXACT}", largest=largest)
     return None

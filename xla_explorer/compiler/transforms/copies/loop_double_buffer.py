@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.measured import at_most
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import CONTROL_FLOW_NAMES, sequential_computations
 from xla_explorer.hlo.analysis.in_place import in_place_pairs, may_overwrite
 from xla_explorer.hlo.computation import HloComputation
@@ -57,8 +58,9 @@ class LoopDoubleBuffer:
             module.computations = {c.name: c for c in (*[c for c in module.computations.values() if c not in reached], *order)}
         return changed
 
+    @measures(lambda options, loop: at_most("instructions", len(loop.called[1].instructions), options.max_instructions))
     def body_is_simple(self, loop: HloInstruction) -> Reason | None:
-        """Is the body one tuple of elements to another, without control flow of its own?"""
+        """The body must be one tuple of elements to another, without control flow of its own."""
         body = loop.called[1]
         parameter = body.parameters()[0]
         if body.root.opcode is not TUPLE or not parameter.shape.is_tuple or any(u.opcode is not GET_TUPLE_ELEMENT for u in parameter.users):
@@ -72,8 +74,9 @@ class LoopDoubleBuffer:
                 return refuse("body-not-straight", f"%{i.name} ({i.opcode.name}) in the body of %{loop.name} is not repeated")
         return None
 
+    @measures(lambda options, loop: f"trip count {trip_count(loop) if trip_count(loop) is not None else 'unknown'}")
     def trip_count_is_even(self, loop: HloInstruction) -> Reason | None:
-        """Does it run an even, known number of times?"""
+        """It must run an even, known number of times."""
         count = trip_count(loop)
         if count is None:
             return refuse("trip-count-unknown", f"how often %{loop.name} runs is not known")
@@ -81,8 +84,9 @@ class LoopDoubleBuffer:
             return refuse("trip-count-odd", f"%{loop.name} runs {count} times", trip_count=count)
         return None
 
+    @measures(lambda options, loop: f"state {loop.called[1].root.shape.text_without_layout}, from {options.min_bytes:,} bytes on")
     def saves_a_copy(self, loop: HloInstruction) -> Reason | None:
-        """Would its state be copied every iteration?"""
+        """Its state must be copied every iteration."""
         body = loop.called[1]
         parameter = body.parameters()[0]
         for number, made in enumerate(body.root.operands):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_explorer.compiler.rewriting.op_expander_pass import written_attributes
 from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
@@ -23,6 +23,7 @@ def apply_inline(b: HloBuilder, computation: HloComputation, *operands: HloValue
     return result
 
 
+@measures(lambda i: f"opcodes {', '.join(dict.fromkeys([x.opcode.name for x in i.called[-1].instructions.values()]))}")
 def liftable(i: HloInstruction) -> Reason | None:
     """Every operation of what `i` applies is elementwise, a constant or the tuple of results."""
     for inner in i.called[-1].instructions.values():

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import F32
@@ -18,7 +19,9 @@ from xla_explorer.hlo.primitive_type import F32
 _WIDENED = frozenset({"dot", "convolution", "cholesky", "triangular-solve"})
 
 
-def _is_narrow(i: HloInstruction) -> Reason | None:
+@measures(lambda i: f"{described(i)} of {', '.join([o.shape.text_without_layout for o in i.operands])}")
+def all_types_have_16_bits(i: HloInstruction) -> Reason | None:
+    """Operands and result must be floats of 16 bits."""
     types = [i.shape.element_type, *[o.shape.element_type for o in i.operands]]
     if not all(t is not None and t.is_float and t.bits == 16 for t in types):
         return refuse("not-16-bit", f"%{i.name} is {', '.join([str(t) for t in types])}, not 16-bit floats throughout")
@@ -45,7 +48,7 @@ class ChangeOpDataType:
                 continue
             for i in list(computation.post_order()):  # producers first: the operands of a product are rounded all the same
                 narrow = i.opcode.name in _WIDENED and i.shape.is_array and i.shape.element_type.bits == 16
-                if not narrow or context.decide(self.name, (_is_narrow,), (), i) is not None:
+                if not narrow or context.decide(self.name, (all_types_have_16_bits,), (), i) is not None:
                     continue
                 widened = [u for u in i.users if self.excess_precision and u.opcode.name == "convert" and u.shape.element_type is F32]
                 operands = [computation.add("convert", o.shape.with_element_type(F32), (o,)) for o in i.operands]

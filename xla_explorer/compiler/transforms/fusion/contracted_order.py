@@ -51,6 +51,11 @@ class ContractedOrder:
         self._members[second] += self._members[first]
         self._members[first] = []
 
+    def between(self, a: HloInstruction, b: HloInstruction) -> str:
+        """How much stands between the two, as a check tells it."""
+        first, second = self._nodes_in_order(a, b)
+        return f"instructions in between {self._position[second] - self._position[first] - 1}"
+
     def _nodes_in_order(self, a: HloInstruction, b: HloInstruction) -> tuple[int, int]:
         x, y = self._node[a], self._node[b]
         return (x, y) if self._position[x] < self._position[y] else (y, x)

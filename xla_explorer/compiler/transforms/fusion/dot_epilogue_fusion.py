@@ -9,17 +9,25 @@ FuseReluActivation), xla/backends/cpu (YNN's fusions around dots).
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from xla_explorer.compiler.codegen.kernels.dot_epilogue import belongs_into_epilogue
 from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, library_cycles, plan_dot
 from xla_explorer.compiler.codegen.target import CodegenTarget, cpu_target_of
+from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
-from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.compiler.transforms.fusion.epilogue_policy import (
+    EpilogueCandidate,
+    chain_is_free_to_move,
+    is_stored,
+    result_is_stored_anyway,
+    stores_nothing_more,
+    user_allows_it,
+)
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -27,10 +35,6 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 _OUTPUT = attributes_of({"kind": "kOutput"})
-IN_MEMORY = frozenset({
-    "parameter", "constant", "get-tuple-element", "dot", "convolution", "while", "conditional", "call", "reduce", "scatter", "sort",
-    "fusion",
-})  # fmt: skip
 
 
 @register_pass()
@@ -63,57 +67,42 @@ class DotEpilogueFusion:
         ends = [end for end in chain[1:] if is_stored(end)] or [chain[-1]]
         end = ends[-1]
         inside = chain[: chain.index(end) + 1]
-        members = _members(inside)
-
-        def has_register_tiles(dot: HloInstruction, end: HloInstruction) -> Reason | None:
-            plan = plan_dot(dot, target)
-            if isinstance(plan, Reason):
-                return refuse("no-register-tile", f"%{dot.name}: {plan.message}", because=plan.code)
-            if not isinstance(plan, DotPlan):
-                return refuse("no-register-tile", f"%{dot.name} is a matrix-vector product, which has a kernel of its own")
-            cycles, library = plan.cycles, library_cycles(plan.sizes, dot.shape.element_type.bytes, target)
-            if cycles >= library:
-                message = f"%{dot.name}: BLAS is estimated at {library:.0f} cycles, our tiles at {cycles:.0f}"
-                return refuse("no-register-tile", message, cycles=round(cycles), library_cycles=round(library))
-            return None
-
-        def is_free_to_move(dot: HloInstruction, end: HloInstruction) -> Reason | None:
-            for i in inside:
-                if i.control_predecessors or i in pinned:
-                    return refuse("control-dependency", f"%{i.name} has control dependencies")
-            return None
-
-        def user_allows_it(dot: HloInstruction, end: HloInstruction) -> Reason | None:
-            return kept_apart(context.control, (dot,), members) if context.control.forbid else None
-
-        def result_is_stored_anyway(dot: HloInstruction, end: HloInstruction) -> Reason | None:
-            if is_stored(end):
-                return None
-            return refuse("not-stored-anyway", f"only loops read %{end.name}")
-
-        def stores_nothing_more(dot: HloInstruction, end: HloInstruction) -> Reason | None:
-            for i in _others(inside):
-                if i.opcode.name not in IN_MEMORY and not fusible.is_small_constant(i) and not is_stored(i):
-                    return refuse("computed-in-a-loop", f"%{i.name} ({i.opcode.name}) would be stored for the kernel of %{dot.name}")
-            return None
-
-        def facts() -> dict[str, Any]:
-            saved = 2 * dot.shape.byte_size
-            return {"bytes_saved": saved, "operations": len(inside) - 1, "computes": [i.opcode.name for i in inside[1:]]}
-
-        reason = context.decide(
-            "dot-epilogue-fusion",
-            (has_register_tiles, is_free_to_move, user_allows_it),
-            (result_is_stored_anyway, stores_nothing_more),
-            dot,
-            end,
-            facts=facts,
-        )
+        candidate = EpilogueCandidate(tuple(inside), tuple(_members(inside)), pinned, context.control, target)
+        reason = context.decide("dot-epilogue-fusion", LEGALITY, PROFITABILITY, dot, end, candidate=candidate, facts=candidate.facts)
         if reason is not None:
             return False
-        names = "_".join(["dot", *[i.opcode.name.replace("-", "_") for i in inside[1:4]]])
-        build_fusion(computation, end, members, name=f"{names}_fusion", kind=_OUTPUT)
+        build_fusion(computation, end, candidate.members, name=candidate.name(), kind=_OUTPUT)
         return True
+
+
+def _estimates(candidate: EpilogueCandidate) -> str:
+    dot, target = candidate.dot, candidate.target
+    assert target is not None
+    plan = plan_dot(dot, target)
+    if not isinstance(plan, DotPlan):
+        return described(dot)
+    return f"tiles {plan.cycles:,.0f} cycles, BLAS {library_cycles(plan.sizes, dot.shape.element_type.bytes, target):,.0f}"
+
+
+@measures(_estimates)
+def has_register_tiles(candidate: EpilogueCandidate) -> Reason | None:
+    """Register tiles must serve the product, and be faster than a library."""
+    dot, target = candidate.dot, candidate.target
+    assert target is not None
+    plan = plan_dot(dot, target)
+    if isinstance(plan, Reason):
+        return refuse("no-register-tile", f"%{dot.name}: {plan.message}", because=plan.code)
+    if not isinstance(plan, DotPlan):
+        return refuse("no-register-tile", f"%{dot.name} is a matrix-vector product, which has a kernel of its own")
+    cycles, library = plan.cycles, library_cycles(plan.sizes, dot.shape.element_type.bytes, target)
+    if cycles >= library:
+        message = f"%{dot.name}: BLAS is estimated at {library:.0f} cycles, our tiles at {cycles:.0f}"
+        return refuse("no-register-tile", message, cycles=round(cycles), library_cycles=round(library))
+    return None
+
+
+LEGALITY = (has_register_tiles, chain_is_free_to_move, user_allows_it)
+PROFITABILITY = (result_is_stored_anyway, stores_nothing_more)
 
 
 def _chain(dot: HloInstruction, most: int) -> list[HloInstruction]:
@@ -148,26 +137,3 @@ def _members(inside: list[HloInstruction]) -> list[HloInstruction]:
         if member.opcode is fusible.BROADCAST and fusible.is_small_constant(member.operands[0]):
             members[member.operands[0]] = None
     return list(members)
-
-
-def _others(inside: list[HloInstruction]) -> list[HloInstruction]:
-    """What the epilogue reads from memory."""
-    found = []
-    for i in inside[1:]:
-        for o in i.operands:
-            if o not in inside:
-                found.append(o.operands[0] if o.opcode is fusible.BROADCAST else o)
-    return found
-
-
-def is_stored(i: HloInstruction) -> bool:
-    """Whether something that is no loop reads it, so that it is in memory whatever the loops do."""
-    if i.is_root:
-        return True
-    for user in i.users:
-        if user.opcode in fusible.BYTE_PRESERVING:
-            if is_stored(user):
-                return True
-        elif user.opcode not in fusible.CONSUMERS:
-            return True
-    return False

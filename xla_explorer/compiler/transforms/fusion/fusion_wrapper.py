@@ -7,11 +7,12 @@ import dataclasses
 import functools
 from typing import ClassVar, Literal
 
+from xla_explorer.compiler.decisions.tellers import control_edges, described, layouts
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import LOOP, build_fusion, order_callees_first
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -23,8 +24,9 @@ _XLA_ALSO = frozenset([opcode(name) for name in ("reshape", "map", "reduce-windo
 _ASKED_OF_XLA = fusible.CONSUMERS | _XLA_ALSO | {fusible.COPY}
 
 
+@measures(lambda i: f"{described(i)}, {layouts((i,))}")
 def is_elemental(i: HloInstruction) -> Reason | None:
-    """Does the code generator emit it as a loop nest over its result?"""
+    """The code generator must emit it as a loop nest over its result."""
     if i.opcode not in fusible.CONSUMERS:
         return refuse("consumer-not-fusible", f"%{i.name} ({i.opcode.name}) is not a loop over its result")
     if not fusible.has_default_layout(i):
@@ -34,8 +36,9 @@ def is_elemental(i: HloInstruction) -> Reason | None:
     return None
 
 
+@measures(described)
 def is_wrapped_by_xla(i: HloInstruction) -> Reason | None:
-    """Does XLA:CPU's loop emitter compute it? (`FusionWrapper::MustWrapInstruction`)"""
+    """XLA:CPU's loop emitter must compute it (`FusionWrapper::MustWrapInstruction`)."""
     if i.opcode is fusible.COPY:
         if i.shape is i.operands[0].shape:
             return refuse("copied-as-it-is", f"%{i.name} copies bytes in one piece")
@@ -60,7 +63,7 @@ class FusionWrapper:
         changed = False
         for computation in sequential_computations(module):
             pinned = fusible.control_successors(computation)
-            is_free_to_move = functools.partial(_free_to_move, pinned)
+            is_free_to_move = functools.partial(free_to_move, pinned)
             for i in reversed(computation.post_order()):
                 if i.opcode not in (fusible.CONSUMERS if self.policy == "time" else _ASKED_OF_XLA):
                     continue
@@ -80,8 +83,9 @@ class FusionWrapper:
         return changed
 
 
-def _free_to_move(pinned: set[HloInstruction], i: HloInstruction) -> Reason | None:
-    """May it be in a computation of its own? What it waits for, and what waits for it, would stay outside."""
+@measures(lambda pinned, i: control_edges((i,), pinned))
+def free_to_move(pinned: set[HloInstruction], i: HloInstruction) -> Reason | None:
+    """It must be free to be in a computation of its own: what it waits for, and what waits for it, would stay outside."""
     if i.control_predecessors or i in pinned:
         return refuse("control-dependency", f"%{i.name} has control dependencies")
     return None

@@ -16,8 +16,9 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion.building import order_callees_first
 from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedOrder
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster
-from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
+from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
 from xla_explorer.foundation.decision import Decision
+from xla_explorer.foundation.measured import at_least, at_most, equal
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.in_place import reads_in_step
@@ -89,9 +90,19 @@ class LoopPair(NamedTuple):
         shared = (a.reads & b.reads) | b.reads.intersection(a.members) | a.reads.intersection(b.members)
         return sum([o.shape.byte_size for o in shared])
 
+    @property
+    def crossing_reads(self) -> list[tuple[HloInstruction, int]]:
+        """(reader, operand number) of each read of a result of the other cluster."""
+        both = ((self.mine.members, self.theirs.members), (self.theirs.members, self.mine.members))
+        return [(r, k) for members, others in both for r in members for k, operand in enumerate(r.operands) if operand in others]
+
     def facts(self) -> dict[str, int]:
         """The numbers of the decision."""
         return {"bytes_saved": self.shared_bytes, "loops": len(self.mine.members) + len(self.theirs.members)}
+
+
+def _kind(i: HloInstruction) -> str:
+    return f"%{i.name} is {i.attributes.get('kind')} with {i.called[0].root.opcode.name} at its root"
 
 
 def why_no_loop(i: HloInstruction) -> Reason | None:
@@ -102,12 +113,13 @@ def why_no_loop(i: HloInstruction) -> Reason | None:
     return None
 
 
+@measures(lambda pair: f"{_kind(pair.first)}, {_kind(pair.second)}")
 def both_are_loops(pair: LoopPair) -> Reason | None:
     """Both must be elementwise loops."""
     return why_no_loop(pair.first) or why_no_loop(pair.second)
 
 
-@measures(lambda pair: f"both have the shape {pair.first.shape}")
+@measures(lambda pair: equal("dimensions", list(pair.first.shape.dimensions), list(pair.second.shape.dimensions)))
 def dimensions_agree(pair: LoopPair) -> Reason | None:
     """Both must run over the same indices."""
     first, second = pair.first, pair.second
@@ -116,7 +128,7 @@ def dimensions_agree(pair: LoopPair) -> Reason | None:
     return None
 
 
-@measures(lambda pair: f"{pair.arrays} arrays (limit {pair.options.max_arrays})")
+@measures(lambda pair: at_most("arrays", pair.arrays, pair.options.max_arrays))
 def arrays_within_limit(pair: LoopPair) -> Reason | None:
     """The merged loop must touch few arrays."""
     count = pair.arrays
@@ -125,7 +137,7 @@ def arrays_within_limit(pair: LoopPair) -> Reason | None:
     return None
 
 
-@measures(lambda pair: f"{pair.mine.emitted + pair.theirs.emitted} instructions per element (limit {pair.options.max_emitted})")
+@measures(lambda pair: at_most("instructions per element", pair.mine.emitted + pair.theirs.emitted, pair.options.max_emitted))
 def code_within_limit(pair: LoopPair) -> Reason | None:
     """The code of one element must stay short."""
     size = pair.mine.emitted + pair.theirs.emitted
@@ -138,29 +150,28 @@ def code_within_limit(pair: LoopPair) -> Reason | None:
     return None
 
 
+@measures(lambda pair: f"reads of each other {len(pair.crossing_reads)}")
 def results_are_read_in_step(pair: LoopPair) -> Reason | None:
     """Each may read the other's result at its own index only."""
-    a, b = pair.mine, pair.theirs
-    for members, others in ((a.members, b.members), (b.members, a.members)):
-        for reader in members:
-            for number, operand in enumerate(reader.operands):
-                if operand in others and not reads_in_step(reader, number):
-                    return refuse("not-read-in-step", f"%{reader.name} reads %{operand.name} at other indices than its own")
+    for reader, number in pair.crossing_reads:
+        if not reads_in_step(reader, number):
+            return refuse("not-read-in-step", f"%{reader.name} reads %{reader.operands[number].name} at other indices than its own")
     return None
 
 
+@measures(lambda pair: pair.order.between(pair.first, pair.second))
 def creates_no_cycle(pair: LoopPair) -> Reason | None:
     """There must be no way from one to the other through something else."""
-    first, second = pair.first, pair.second
-    return pair.order.why_not_join(first, second)
+    return pair.order.why_not_join(pair.first, pair.second)
 
 
+@measures(lambda pair: forbidden_pairs(pair.control))
 def user_allows_it(pair: LoopPair) -> Reason | None:
     """The user must not want something of one in another kernel than something of the other."""
     return kept_apart(pair.control, pair.mine.members, pair.theirs.members)
 
 
-@measures(lambda pair: f"{pair.shared_bytes} bytes")
+@measures(lambda pair: at_least("bytes", pair.shared_bytes, pair.options.min_bytes))
 def shares_enough(pair: LoopPair) -> Reason | None:
     """Something of size must be read in common."""
     first, second = pair.first, pair.second

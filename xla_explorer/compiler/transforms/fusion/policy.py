@@ -8,29 +8,37 @@ asks consumer by consumer, the time of all consumers together is compared here, 
 from __future__ import annotations
 
 from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
+from xla_explorer.compiler.decisions.tellers import control_edges, described, layouts, not_one
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.candidate import FusionCandidate, FusionEdge
 from xla_explorer.compiler.transforms.fusion.group import FusionGroup
 from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
-from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
+from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
+from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-
-# -- what the checks measured where they hold ------------------------------------------------------------------------------
-def _a(word: str) -> str:
-    return ("an " if word[0] in "aeiou" else "a ") + word
+MOST_PIECES = 8  # of a concatenate, chosen for each element
 
 
-def _elements(i: HloInstruction) -> str:
-    count = i.shape.element_count if i.shape.is_array else 0
-    return f"{count} element{'' if count == 1 else 's'}" if i.shape.is_array else "no elements of its own"
+# -- what the checks measure -------------------------------------------------------------------------------------------------
+def _constant(edge: FusionEdge) -> str:
+    producer = edge.producer
+    return at_most("elements", producer.shape.element_count, 1) if producer.opcode is fusible.CONSTANT else not_one(producer, "constant")
 
 
 def _reduces(edge: FusionEdge) -> str:
-    if edge.producer.opcode is not fusible.REDUCE:
-        return "it is no reduce"
-    return f"%{edge.producer.name} reduces {fusible.reduced_size(edge.producer)} elements (repeated up to {edge.limits.tiny_reduce})"
+    producer = edge.producer
+    if producer.opcode is not fusible.REDUCE:
+        return not_one(producer, "reduce")
+    return at_most("reduced elements", fusible.reduced_size(producer), edge.limits.tiny_reduce)
+
+
+def _pieces(candidate: FusionEdge) -> str:
+    producer = candidate.producer
+    if producer.opcode is not fusible.CONCATENATE:
+        return not_one(producer, "concatenate")
+    return at_most("pieces", len(producer.operands), MOST_PIECES)
 
 
 def _updates(candidate: FusionCandidate) -> str:
@@ -39,44 +47,49 @@ def _updates(candidate: FusionCandidate) -> str:
 
 
 def _operands(candidate: FusionCandidate) -> str:
-    group, limit = candidate.group, candidate.limits.max_operands
-    return f"{group.operand_count_with(candidate.producer)} operands (limit {limit})" if group is not None else ""
+    group = candidate.group
+    if group is None:
+        return described(candidate.consumer)
+    return at_most("operands", group.operand_count_with(candidate.producer), candidate.limits.max_operands)
 
 
 def _code(candidate: FusionCandidate) -> str:
     group, limits = candidate.group, candidate.limits
     if group is None:
-        return ""
+        return described(candidate.consumer)
     copies = len(candidate.evaluations)
     emitted = group.emitted + emitted_instructions(candidate.producer) * copies
-    return f"emitted {_times(copies)} (limit {limits.max_evaluations}), {emitted} instructions per element (limit {limits.max_emitted})"
+    return f"{at_most('copies', copies, limits.max_evaluations)}, {at_most('instructions per element', emitted, limits.max_emitted)}"
+
+
+def _forbidden(candidate: FusionCandidate) -> str:
+    return forbidden_pairs(candidate.placement.setting.control)
 
 
 def _points(candidate: FusionCandidate) -> str:
     if not candidate.producer.opcode.expensive:
         return f"{candidate.producer.opcode.name} is cheap"
-    return f"{sum([e.points for e in candidate.evaluations])} evaluations of {_elements(candidate.producer)}"
+    if candidate.group is None:
+        return described(candidate.consumer)
+    return at_most("evaluations", sum([e.points for e in candidate.evaluations]), candidate.producer.shape.element_count)
 
 
 def _duplicates(candidate: FusionCandidate) -> str:
     if not candidate.producer.opcode.expensive:
         return f"{candidate.producer.opcode.name} is cheap"
-    return f"it goes into {_kernels(len(candidate.placement.targets))}"
+    elsewhere = ", stored for another user" if candidate.placement.stored_anyway else ""
+    return f"it goes into {_kernels(len(candidate.placement.targets))}{elsewhere}"
 
 
 def _both_times(candidate: FusionCandidate) -> str:
     facts = candidate.facts()
     if "fused_microseconds" not in facts:
-        return ""
+        return described(candidate.consumer)
     return f"computed {facts['fused_microseconds']:.3g} us, stored {facts['unfused_microseconds']:.3g} us"
 
 
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
 # -- legality ------------------------------------------------------------------------------------------------------------
-@measures(lambda edge: f"%{edge.producer.name} is {_a(edge.producer.opcode.name)}")
+@measures(lambda edge: described(edge.producer))
 def producer_is_fusible(candidate: FusionEdge) -> Reason | None:
     """The producer must have elemental code."""
     producer = candidate.producer
@@ -104,6 +117,7 @@ def producer_is_fusible(candidate: FusionEdge) -> Reason | None:
     return refuse("producer-not-fusible", f"%{producer.name} ({opcode.name}) is not computed element by element")
 
 
+@measures(lambda edge: control_edges((edge.producer,), edge.pinned))
 def producer_is_free_to_move(candidate: FusionEdge) -> Reason | None:
     """Nothing may fix its place in the order of execution."""
     producer = candidate.producer
@@ -112,7 +126,7 @@ def producer_is_free_to_move(candidate: FusionEdge) -> Reason | None:
     return None
 
 
-@measures(lambda edge: f"%{edge.consumer.name} is {_a(edge.consumer.opcode.name)}")
+@measures(lambda edge: f"{described(edge.consumer)}, {control_edges((edge.consumer,), edge.pinned)}")
 def consumer_is_fusible(candidate: FusionEdge) -> Reason | None:
     """The consumer must be a loop over its result."""
     consumer = candidate.consumer
@@ -124,7 +138,7 @@ def consumer_is_fusible(candidate: FusionEdge) -> Reason | None:
     return None
 
 
-@measures(lambda edge: f"{edge.producer.shape} and {edge.consumer.shape} are row-major")
+@measures(lambda edge: layouts((edge.producer, edge.consumer)))
 def layouts_agree(candidate: FusionEdge) -> Reason | None:
     """Both must be row-major."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -136,7 +150,7 @@ def layouts_agree(candidate: FusionEdge) -> Reason | None:
     return None
 
 
-@measures(lambda edge: f"%{edge.producer.name} has {_elements(edge.producer)}")
+@measures(_constant)
 def code_holds_the_constant(candidate: FusionEdge) -> Reason | None:
     """A constant must be one that code can hold."""
     producer = candidate.producer
@@ -196,18 +210,18 @@ def updates_in_place_safely(candidate: FusionCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda edge: f"{len(edge.producer.operands)} pieces (at most 8)" if edge.producer.opcode is fusible.CONCATENATE else "")
+@measures(_pieces)
 def no_concatenate_in_inner_loop(candidate: FusionEdge) -> Reason | None:
     """A concatenate must have few pieces, and change them outside the inner loop."""
     producer = candidate.producer
     if producer.opcode is not fusible.CONCATENATE:
         return None
-    if len(producer.operands) > 8:
+    if len(producer.operands) > MOST_PIECES:
         return refuse(
             "concatenate-in-inner-loop",
-            f"%{producer.name} joins {len(producer.operands)} pieces (at most 8 are chosen per element)",
+            f"%{producer.name} joins {len(producer.operands)} pieces (at most {MOST_PIECES} are chosen per element)",
             pieces=len(producer.operands),
-            limit=8,
+            limit=MOST_PIECES,
         )
     shape = producer.shape
     dimension = producer.attribute("dimensions")[0]
@@ -271,6 +285,7 @@ def code_within_limit(candidate: FusionCandidate) -> Reason | None:
     return None
 
 
+@measures(_forbidden)
 def user_allows_it(candidate: FusionCandidate) -> Reason | None:
     """The user must not want it in another kernel than something that is in this one."""
     inside = candidate.group.members if candidate.group is not None else (candidate.consumer,)

@@ -14,7 +14,8 @@ from xla_explorer.compiler.transforms.fusion.candidate import FusionLimits
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuKernel, KernelEstimate
 from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
 from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
-from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
+from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
+from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -124,6 +125,12 @@ def _updates(candidate: PriorityCandidate) -> str:
     return f"%{buffer.name} is read where it is written" if buffer is not None else "nothing is updated in place"
 
 
+def _code(candidate: PriorityCandidate) -> str:
+    both, limits = candidate.both, candidate.limits
+    copies = max([len(both.members[member]) for member in candidate.members])
+    return f"{at_most('copies', copies, limits.max_evaluations)}, {at_most('instructions per element', both.emitted, limits.max_emitted)}"
+
+
 @measures(_updates)
 def updates_in_place_safely(candidate: PriorityCandidate) -> Reason | None:
     """The kernel may read the buffer that it updates only where it writes."""
@@ -147,7 +154,7 @@ def updates_in_place_safely(candidate: PriorityCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda c: f"{len(c.both.operands)} operands (limit {c.limits.max_operands})")
+@measures(lambda c: at_most("operands", len(c.both.operands), c.limits.max_operands))
 def operands_within_limit(candidate: PriorityCandidate) -> Reason | None:
     """The kernel must keep a bounded number of arguments."""
     count, limit = len(candidate.both.operands), candidate.limits.max_operands
@@ -161,7 +168,7 @@ def operands_within_limit(candidate: PriorityCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda c: f"{c.both.emitted} instructions per element (limit {c.limits.max_emitted})")
+@measures(_code)
 def code_within_limit(candidate: PriorityCandidate) -> Reason | None:
     """The code of one element must stay short."""
     both = candidate.both
@@ -185,6 +192,7 @@ def code_within_limit(candidate: PriorityCandidate) -> Reason | None:
     return None
 
 
+@measures(lambda candidate: forbidden_pairs(candidate.kernels.control))
 def user_allows_it(candidate: PriorityCandidate) -> Reason | None:
     """The user must not want something of one in another kernel than something of the other."""
     return kept_apart(candidate.kernels.control, candidate.members, candidate.kernel.members)
@@ -192,7 +200,9 @@ def user_allows_it(candidate: PriorityCandidate) -> Reason | None:
 
 def _both_times(candidate: PriorityCandidate) -> str:
     offer = candidate.offer
-    return f"fused {_microseconds(offer.fused):.4g} us, apart {_microseconds(offer.unfused):.4g} us" if offer is not None else ""
+    if offer is None:
+        return "not estimated"
+    return f"fused {_microseconds(offer.fused):.4g} us, apart {_microseconds(offer.unfused):.4g} us"
 
 
 @measures(_both_times)

@@ -12,13 +12,15 @@ from __future__ import annotations
 import dataclasses
 import heapq
 import math
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
+from xla_explorer.foundation.measured import at_least, at_most, number
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -48,16 +50,15 @@ class RowFusion:
         """Look at every computation that is a program, last results first."""
         changed = False
         for computation in sequential_computations(module):
-            planner = _Planner(computation, context, self)
+            planner = _Planner(computation, self)
             for root in reversed(computation.post_order()):
                 if root in planner.taken or root in planner.refused:
                     continue
                 members = planner.members_of(root)
                 if members is None:
                     continue
-                reduce = next(m for m in members if m.opcode is fusible.REDUCE)
-                checks = (planner.row_fits_in_registers, planner.code_within_limit, planner.values_stay_inside, planner.user_allows_it)
-                if context.decide("row-fusion", checks, (planner.rows_fill_the_device,), reduce, root, facts=planner.facts) is None:
+                rows = RowCandidate(tuple(members), self, context.fact("multiprocessors", 1), context.control)
+                if context.decide("row-fusion", LEGALITY, PROFITABILITY, rows.reduce, root, candidate=rows, facts=rows.facts) is None:
                     planner.taken.update(members)
                     build_fusion(computation, root, members, name="row_fusion", computation_name="row_computation", kind=_CUSTOM)
                     changed = True
@@ -72,13 +73,12 @@ class _Planner:
     """Finds the members of a kernel from its root. taken: members of kernels so far. refused: of those that
     were not to be."""
 
-    def __init__(self, computation: HloComputation, context: PassContext, options: RowFusion) -> None:
-        self.context, self.options = context, options
+    def __init__(self, computation: HloComputation, options: RowFusion) -> None:
+        self.options = options
         self.place = {i: number for number, i in enumerate(computation.post_order())}
         self.pinned = fusible.control_successors(computation)
         self.taken: set[HloInstruction] = set()
         self.refused: set[HloInstruction] = set()
-        self.members: list[HloInstruction] = []
         # Those with a reduction somewhere above them in what one kernel may be: the others need no walk.
         self.below_reduce: set[HloInstruction] = set()
         for i in self.place:
@@ -121,8 +121,7 @@ class _Planner:
         members = self._needed(root, maps, whole)
         if not any(m.opcode is fusible.REDUCE for m in members):
             return None
-        self.members = sorted(members, key=lambda i: -self.place[i])
-        return self.members
+        return sorted(members, key=lambda i: -self.place[i])
 
     def _fits(self, i: HloInstruction) -> bool:
         known = i in self.place and i not in self.taken and i not in self.pinned and not i.control_predecessors
@@ -162,55 +161,109 @@ class _Planner:
                     stack.append(o)
         return reached
 
-    # -- checks, about (reduce, root) ----------------------------------------------------------------------------------
-    def row_fits_in_registers(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
-        """Does a row fit into the registers of a block?"""
-        length = fusible.reduced_size(reduce)
-        if not 8 < length <= self.options.longest:
-            text = f"rows of {length} elements: from 9 to {self.options.longest} fit into the registers of a block"
-            return refuse("row-length", text, length=length, longest=self.options.longest)
-        return None
 
-    def code_within_limit(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
-        """Is the kernel of bearable size?"""
-        inside = set(self.members)
-        operands = {o for m in self.members for o in m.operands if o not in inside}
-        if len(self.members) > self.options.most or len(operands) > self.options.most_operands:
-            text = f"{len(self.members)} instructions and {len(operands)} operands are more than one kernel should hold"
-            return refuse("fused-computation-too-large", text, instructions=len(self.members), operands=len(operands))
-        return None
+class RowCandidate(NamedTuple):
+    """A kernel of rows: its members, the result first, users before producers."""
 
-    def values_stay_inside(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
-        """Is a value that others need computed from a row? It would be computed twice."""
+    members: tuple[HloInstruction, ...]
+    options: RowFusion
+    multiprocessors: int
+    control: PassControl
+
+    @property
+    def root(self) -> HloInstruction:
+        """What the kernel computes."""
+        return self.members[0]
+
+    @property
+    def reduce(self) -> HloInstruction:
+        """The reduction nearest to the result."""
+        return next(m for m in self.members if m.opcode is fusible.REDUCE)
+
+    @property
+    def operands(self) -> set[HloInstruction]:
+        """What the kernel reads."""
+        return {o for m in self.members for o in m.operands}.difference(self.members)
+
+    @property
+    def needed_outside(self) -> HloInstruction | None:
+        """A value made of the rows that something else reads."""
         inside = set(self.members)
         for m in self.members[1:]:
             if (m.opcode is fusible.REDUCE or m.opcode in fusible.ELEMENTWISE) and any(u not in inside for u in m.users):
-                return refuse("row-value-used-elsewhere", f"%{m.name} is needed outside the kernel too", instruction=m.name)
-        return None
-
-    def user_allows_it(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
-        """Did the user forbid it?"""
-        for m in self.members[1:]:
-            if self.context.control.kept_apart((m,), (root,)):
-                return refuse("forbidden-by-user", f"the user keeps %{m.name} and %{root.name} apart")
-        return None
-
-    def rows_fill_the_device(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
-        """Is there a row for a good part of the multiprocessors, when there is much to read?"""
-        rows, length = reduce.shape.element_count, fusible.reduced_size(reduce)
-        multiprocessors = self.context.fact("multiprocessors", 1)
-        if 4 * rows < multiprocessors and length >= 4096:
-            text = f"{rows} rows, a block each, leave most of {multiprocessors} multiprocessors idle"
-            return refuse("too-few-rows", text, rows=rows, multiprocessors=multiprocessors)
+                return m
         return None
 
     def facts(self) -> dict[str, int]:
         """Bytes read and written by the kernel, and what its reductions would read again apart."""
-        inside = set(self.members)
-        operands = {o for m in self.members for o in m.operands if o not in inside}
         rows = sum([m.operands[0].shape.byte_size for m in self.members if m.opcode is fusible.REDUCE])
-        moved = sum([o.shape.byte_size for o in operands]) + self.members[0].shape.byte_size
+        moved = sum([o.shape.byte_size for o in self.operands]) + self.root.shape.byte_size
         return {"bytes": moved, "bytes_saved": rows, "instructions": len(self.members)}
+
+
+_SHORTEST = 9  # a thread alone reduces shorter rows
+_MANY_ELEMENTS = 4096  # of a row: below, few rows are soon done
+
+
+def _code(rows: RowCandidate) -> str:
+    most, operands = rows.options.most, rows.options.most_operands
+    return f"{at_most('instructions', len(rows.members), most)}, {at_most('operands', len(rows.operands), operands)}"
+
+
+def _outside(rows: RowCandidate) -> str:
+    needed = rows.needed_outside
+    return f"values needed outside: {'none' if needed is None else '%' + needed.name}"
+
+
+@measures(lambda rows: f"{_SHORTEST} <= {at_most('row length', fusible.reduced_size(rows.reduce), rows.options.longest)}")
+def row_fits_in_registers(rows: RowCandidate) -> Reason | None:
+    """A row must fit into the registers of a block."""
+    length, longest = fusible.reduced_size(rows.reduce), rows.options.longest
+    if not _SHORTEST <= length <= longest:
+        text = f"rows of {length} elements: from {_SHORTEST} to {longest} fit into the registers of a block"
+        return refuse("row-length", text, length=length, longest=longest)
+    return None
+
+
+@measures(_code)
+def code_within_limit(rows: RowCandidate) -> Reason | None:
+    """The kernel must be of bearable size."""
+    instructions, operands, options = len(rows.members), len(rows.operands), rows.options
+    if instructions > options.most or operands > options.most_operands:
+        limits = f"(limits {options.most} and {options.most_operands})"
+        text = f"{instructions} instructions and {operands} operands are more than one kernel should hold {limits}"
+        return refuse("fused-computation-too-large", text, instructions=instructions, operands=operands)
+    return None
+
+
+@measures(_outside)
+def values_stay_inside(rows: RowCandidate) -> Reason | None:
+    """No value made of the rows may be needed outside: it would be computed twice."""
+    needed = rows.needed_outside
+    if needed is not None:
+        return refuse("row-value-used-elsewhere", f"%{needed.name} is needed outside the kernel too", instruction=needed.name)
+    return None
+
+
+@measures(lambda rows: forbidden_pairs(rows.control))
+def user_allows_it(rows: RowCandidate) -> Reason | None:
+    """The user must not want a member in another kernel than the result."""
+    return kept_apart(rows.control, rows.members[1:], (rows.root,)) if rows.control.forbid else None
+
+
+@measures(lambda rows: f"{at_least('4 x rows', 4 * rows.reduce.shape.element_count, rows.multiprocessors)} multiprocessors, "
+          f"row length {number(fusible.reduced_size(rows.reduce))}")
+def rows_fill_the_device(rows: RowCandidate) -> Reason | None:
+    """There must be a row for a good part of the multiprocessors, when there is much to read."""
+    count, length = rows.reduce.shape.element_count, fusible.reduced_size(rows.reduce)
+    if 4 * count < rows.multiprocessors and length >= _MANY_ELEMENTS:
+        text = f"{count} rows, a block each, leave most of {rows.multiprocessors} multiprocessors idle"
+        return refuse("too-few-rows", text, rows=count, multiprocessors=rows.multiprocessors)
+    return None
+
+
+LEGALITY = (row_fits_in_registers, code_within_limit, values_stay_inside, user_allows_it)
+PROFITABILITY = (rows_fill_the_device,)
 
 
 def _depending(members: set[HloInstruction]) -> set[HloInstruction]:

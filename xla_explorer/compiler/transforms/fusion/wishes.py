@@ -9,6 +9,11 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 
+def forbidden_pairs(control: PassControl) -> str:
+    """How many pairs the user forbids to be in one kernel, as a check tells it."""
+    return f"forbidden pairs {len(control.apart.keys)}"
+
+
 def kept_apart(control: PassControl, left: Iterable[HloInstruction], right: Iterable[HloInstruction]) -> Reason | None:
     """Does the user forbid that something of one side and something of the other are computed by one kernel?"""
     pair = control.kept_apart(left, right)

@@ -11,10 +11,16 @@ from typing import Any
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
-from xla_explorer.compiler.transforms.fusion.xla_policy import LEGALITY, PROFITABILITY, FusionState, feeds_shifted_exponential, is_fusible
-from xla_explorer.foundation.reason import Predicate, Reason, first_refusal, named
+from xla_explorer.compiler.transforms.fusion.xla_policy import (
+    LEGALITY,
+    PROFITABILITY,
+    FusionState,
+    feeds_shifted_exponential,
+    is_fusible,
+    user_allows_it,
+)
+from xla_explorer.foundation.reason import Reason, first_refusal
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
@@ -31,9 +37,9 @@ class XlaFusionPlanner:
         self.context = context
         self._order = list(computation.post_order())
         self._place = {i: number for number, i in enumerate(self._order)}
-        self.state = FusionState({i: dict.fromkeys(i.users) for i in self._order})
+        self.state = FusionState({i: dict.fromkeys(i.users) for i in self._order}, context.control)
         self._refused: set[tuple[HloInstruction, HloInstruction]] = set()
-        self._legality = (*LEGALITY, self._apart()) if context.control.forbid else LEGALITY
+        self._legality = (*LEGALITY, user_allows_it) if context.control.forbid else LEGALITY
         self._bar()
 
     def plan(self) -> list[FusedKernel]:
@@ -81,10 +87,6 @@ class XlaFusionPlanner:
             gone.add(producer)
             for operand in producer.operands:
                 readers[operand].pop(producer, None)
-
-    def _apart(self) -> Predicate:
-        control = self.context.control
-        return named("user-allows-it", lambda candidate: kept_apart(control, (candidate.producer,), candidate.kernel.members))
 
     # -- what is barred from every kernel ----------------------------------------------------------------------------
     def _bar(self) -> None:

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from xla_explorer.compiler.decisions.tellers import control_edges, described
+from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
+from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION, opcode
@@ -97,9 +101,10 @@ def copies_long_rows(concatenate: HloInstruction) -> bool:
 
 
 class FusionState:
-    """What is fused so far in one computation. barred: what is never taken in, with the code why."""
+    """What is fused so far in one computation. barred: what is never taken in, with the code why. control: what the user wants."""
 
-    def __init__(self, readers: dict[HloInstruction, dict[HloInstruction, None]]) -> None:
+    def __init__(self, readers: dict[HloInstruction, dict[HloInstruction, None]], control: PassControl) -> None:
+        self.control = control
         self.kernels: dict[HloInstruction, FusedKernel] = {}
         self.readers = readers
         self.barred: dict[HloInstruction, str] = {}
@@ -139,7 +144,7 @@ class XlaCandidate(NamedTuple):
         return total
 
 
-# -- what the checks measured where they hold ------------------------------------------------------------------------------
+# -- what the checks measure -------------------------------------------------------------------------------------------------
 def _updates(candidate: XlaCandidate) -> str:
     buffer = candidate.kernel.updated_buffer
     return f"%{buffer.name} is read where it is written" if buffer is not None else "nothing is updated in place"
@@ -154,17 +159,25 @@ def _readers_and_cost(candidate: XlaCandidate) -> str:
 
 
 def _copies(candidate: XlaCandidate) -> str:
-    return f"emitted {candidate.kernel.copies_of(candidate.producer)} times (limit {_ALLOWED_COPIES})" if candidate.kernel.is_fusion else ""
+    if not candidate.kernel.is_fusion:
+        return f"%{candidate.consumer.name} is alone"
+    return at_most("copies", candidate.kernel.copies_of(candidate.producer), _ALLOWED_COPIES)
+
+
+def _concatenates(candidate: XlaCandidate) -> str:
+    both = [i for i in (candidate.producer, candidate.consumer) if i.opcode is fusible.CONCATENATE]
+    return ", ".join([at_most(f"pieces of %{i.name}", len(i.operands), _CONCATENATED) for i in both]) or "no concatenate"
 
 
 # -- legality ----------------------------------------------------------------------------------------------------------------
+@measures(lambda c: f"the result of %{c.producer.parent.name} is %{c.producer.parent.root.name}")
 def stays_inside_the_computation(candidate: XlaCandidate) -> Reason | None:
     """The producer must not be the root."""
     producer = candidate.producer
     return refuse("result-of-computation", f"%{producer.name} is the result of %{producer.parent.name}") if producer.is_root else None
 
 
-@measures(lambda c: f"%{c.producer.name} is {c.producer.opcode.name}")
+@measures(lambda c: described(c.producer))
 def producer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     """The producer must have elemental code."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -177,7 +190,7 @@ def producer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda c: f"%{c.consumer.name} is {c.consumer.opcode.name}")
+@measures(lambda c: described(c.consumer))
 def consumer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     """The consumer must be a loop over its result, or a product with a short vector."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -190,6 +203,7 @@ def consumer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     return refuse("consumer-not-fusible", f"%{consumer.name} ({consumer.opcode.name}) reads its operands from memory")
 
 
+@measures(lambda c: control_edges((c.producer, c.consumer)))
 def both_are_free_to_move(candidate: XlaCandidate) -> Reason | None:
     """Nothing may fix their place in the order."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -198,7 +212,7 @@ def both_are_free_to_move(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda c: f"%{c.producer.name} has the shape {c.producer.shape}")
+@measures(lambda c: described(c.producer))
 def code_holds_the_constant(candidate: XlaCandidate) -> Reason | None:
     """A constant must have one element, and not be alone with its consumer."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -253,7 +267,14 @@ def _reads_where_it_writes(producer: HloInstruction, kernel: FusedKernel, update
     return same and (not kernel.is_fusion or kernel.indexing_reader(producer) is None)
 
 
+@measures(lambda c: forbidden_pairs(c.state.control))
+def user_allows_it(candidate: XlaCandidate) -> Reason | None:
+    """The user must not want it in another kernel than something that is in this one."""
+    return kept_apart(candidate.state.control, (candidate.producer,), candidate.kernel.members)
+
+
 # -- profitability -----------------------------------------------------------------------------------------------------------
+@measures(lambda c: f"barred: {c.state.barred.get(c.producer, 'no')}; {len(c.producer.users)} users")
 def fuses_on_all_paths(candidate: XlaCandidate) -> Reason | None:
     """The whole computation must bear it."""
     producer = candidate.producer
@@ -265,6 +286,7 @@ def fuses_on_all_paths(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
+@measures(lambda c: described(c.producer))
 def belongs_to_no_product(candidate: XlaCandidate) -> Reason | None:
     """It must not belong to the kernel of a product."""
     producer = candidate.producer
@@ -273,6 +295,7 @@ def belongs_to_no_product(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
+@measures(_concatenates)
 def no_concatenate_in_inner_loop(candidate: XlaCandidate) -> Reason | None:
     """Neither may be a concatenate of many pieces, or of long rows."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -310,7 +333,7 @@ def duplicates_nothing_expensive(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda c: f"{c.kernel.count(fusible.REDUCE)} reduces (limit {_REDUCES})")
+@measures(lambda c: at_most("reduces", c.kernel.count(fusible.REDUCE), _REDUCES))
 def reduces_within_limit(candidate: XlaCandidate) -> Reason | None:
     """The kernel must hold few reduces."""
     producer, consumer = candidate.producer, candidate.consumer

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_users
 from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call, wanted_inline
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.measured import listed
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -24,6 +26,12 @@ def chain_of(done: HloInstruction) -> list[HloInstruction]:
     return chain
 
 
+def _work(start: HloInstruction) -> list[HloInstruction]:
+    inside = start.called[0].instructions.values() if start.called else ()
+    return [i for i in inside if i.opcode.name not in ("parameter", "constant", "tuple")]
+
+
+@measures(lambda done: f"chain {listed([i.name for i in chain_of(done)])}, users {[len(i.users) for i in chain_of(done)[1:]]}")
 def one_chain(done: HloInstruction) -> Reason | None:
     """Nothing but the next link reads what is under way."""
     *_, start = chain = chain_of(done)
@@ -37,12 +45,13 @@ def one_chain(done: HloInstruction) -> Reason | None:
     return None
 
 
+@measures(lambda done: f"{described(chain_of(done)[-1])}; operations {len(_work(chain_of(done)[-1]))}")
 def several_operations(done: HloInstruction) -> Reason | None:
     """More than one operation that is no collective's: one has a stream to run on."""
     *_, start = chain_of(done)
     if start.opcode.name != "async-start":
         return None  # `one_chain` says what is wrong
-    work = [i for i in start.called[0].instructions.values() if i.opcode.name not in ("parameter", "constant", "tuple")]
+    work = _work(start)
     if len(work) > 1:
         return None
     return refuse("runs-beside", f"%{start.name} starts one operation, which runs on a stream of its own", operations=len(work))

@@ -10,7 +10,8 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import inherit_sharding
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.measured import at_most, number
+from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph_size import expanded_sizes, size_limit, too_large
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -78,12 +79,13 @@ def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
 def not_a_preserved_composite(names: tuple[str, ...]) -> Predicate:
     """A composite call stands for one operation that a backend may know: these are kept."""
 
-    def is_no_preserved_composite(call: HloInstruction) -> Reason | None:
+    @measures(lambda call: f"composite {composite_name(call) or 'none'}; preserved: {', '.join(names) or 'none'}")
+    def is_an_ordinary_call(call: HloInstruction) -> Reason | None:
         if call.attributes.get("is_composite") and ("*" in names or composite_name(call) in names):
             return refuse("composite", f"%{call.name} stands for the composite operation {composite_name(call)}")
         return None
 
-    return is_no_preserved_composite
+    return is_an_ordinary_call
 
 
 def composite_name(call: HloInstruction) -> str:
@@ -92,8 +94,9 @@ def composite_name(call: HloInstruction) -> str:
     return found.group(1) if found else ""
 
 
+@measures(lambda call: f"frontend attributes: {call.attributes.get('frontend_attributes') or 'none'}")
 def wanted_inline(call: HloInstruction) -> Reason | None:
-    """Frontend attributes may forbid inlining."""
+    """No frontend attribute may forbid inlining."""
     text = call.attributes.get("frontend_attributes") or ""
     if 'inlineable="false"' in text:
         return refuse("not-inlineable", f"%{call.name} is marked inlineable=false")
@@ -111,6 +114,7 @@ def small_enough(module: HloModule) -> Predicate:
     callees = {c for computation in sizes for i in computation.instructions.values() if i.opcode is CALL for c in i.called}
     size = sum([count for computation, count in sizes.items() if computation not in callees])
 
+    @measures(lambda call: f"{at_most('instructions', size, limit)}, of the callee {number(sizes.get(call.called[0], 0))}")
     def callee_within_limit(call: HloInstruction) -> Reason | None:
         if size > limit and sizes.get(call.called[0], 0) > _SMALL:
             return too_large(f"inlining every call, %{call.name} among them,", size, limit)

@@ -10,7 +10,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call, wanted_inline
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -60,6 +60,7 @@ class Defuser:
         return changed
 
     def _check(self, inside: set[HloComputation]) -> Predicate:
+        @measures(lambda fusion: f"%{fusion.name} in %{fusion.parent.name}: {kernel_is_emitted(fusion, self.target) or 'a kernel'}")
         def has_no_kernel(fusion: HloInstruction) -> Reason | None:
             if fusion.parent in inside or kernel_is_emitted(fusion, self.target) is not None:
                 return None

@@ -8,13 +8,15 @@ meets one of these vanishes. Source: xla/service/layout_assignment.h (which inst
 from __future__ import annotations
 
 import dataclasses
+import functools
 import typing
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.layout.xla_layouts import XlaLayouts
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.measured import equal
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -202,19 +204,16 @@ def _inside(entry: HloComputation, i: HloInstruction, wanted: Shape, context: Pa
         return entry.add(TUPLE, tuple_shape([p.shape for p in parts]), parts)
     if not wanted.is_array or wanted.base is wanted:
         return i
-    if context.decide("layout", (why_transposed_check(wanted),), (), i) is None:
+    if context.decide("layout", (functools.partial(layouts_agree, wanted),), (), i) is None:
         return entry.add(BITCAST, wanted.base, (i,))
     physical, order = _physical(wanted)
     return _transpose(entry, entry.add(BITCAST, physical, (i,)), _inverse(order), i)
 
 
-def why_transposed_check(wanted: Shape) -> Any:
-    """`why_transposed` for one shape, as a check of the instruction alone."""
-
-    def layouts_agree(i: HloInstruction) -> Reason | None:
-        return why_transposed(i, wanted)
-
-    return layouts_agree
+@measures(lambda wanted, i: equal("layouts", wanted.layout, i.shape.base.layout))
+def layouts_agree(wanted: Shape, i: HloInstruction) -> Reason | None:
+    """The layout outside must have the bytes of the row-major one."""
+    return why_transposed(i, wanted)
 
 
 def _adapt_root(entry: HloComputation, wanted: Shape, context: PassContext) -> None:
@@ -241,7 +240,7 @@ def _outside(entry: HloComputation, i: HloInstruction, wanted: Shape, context: P
         return i
     if i.opcode is PARAMETER and i.shape.base is not i.shape:
         raise AssertionError("parameters are adapted before the root")
-    if context.decide("layout", (why_transposed_check(wanted),), (), i) is None:
+    if context.decide("layout", (functools.partial(layouts_agree, wanted),), (), i) is None:
         return entry.add(BITCAST, wanted, (i,), metadata=i.metadata)
     _, order = _physical(wanted)
     return entry.add(BITCAST, wanted, (_transpose(entry, i, order, i),), metadata=i.metadata)

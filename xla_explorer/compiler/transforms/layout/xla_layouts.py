@@ -9,7 +9,8 @@ xla/service/cpu/cpu_layout_assignment.cc, xla/service/layout_assignment.cc (`Cho
 from __future__ import annotations
 
 from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.measured import equal
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -89,6 +90,7 @@ class XlaLayouts:
     def _decide(self, i: HloInstruction, wanted: Shape) -> Reason | None:
         """Record that data moves: the refusal is the reason why the reader cannot take it as it is."""
 
+        @measures(lambda i: equal("layouts", _orders(i.shape), _orders(wanted)))
         def layouts_agree(i: HloInstruction) -> Reason | None:
             return refuse("layout-differs", f"%{i.name} has layout {_orders(i.shape)}, it is read as {_orders(wanted)}",
                           outside=_orders(i.shape), inside=_orders(wanted))

@@ -9,9 +9,10 @@ the bias and the activation after it along, in a fusion of kind kCustom. XLA rew
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, TypeVar
 
+from xla_explorer.compiler.decisions.tellers import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
@@ -29,7 +30,7 @@ from xla_explorer.compiler.transforms.library_calls.library_call import (
 from xla_explorer.compiler.transforms.library_calls.library_costs import Costs, Rates, costs_of, with_preparation
 from xla_explorer.compiler.transforms.library_calls.matmul_matching import matmul_of, may_use_tf32
 from xla_explorer.compiler.transforms.library_calls.solver_matching import cholesky_of, fft_of, triangular_solve_of
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason, first_refusal, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -46,8 +47,11 @@ _Tf32Call = TypeVar("_Tf32Call", MatmulCall, ConvolutionCall)
 class Choice:
     """One instruction, the call that it could be, and what both ways cost."""
 
-    def __init__(self, i: HloInstruction, rates: Rates, available: dict[str, str], tf32: bool) -> None:
-        self.instruction, self.available = i, available
+    def __init__(
+        self, i: HloInstruction, rates: Rates, available: dict[str, str], tf32: bool, pinned: Collection[HloInstruction] = ()
+    ) -> None:
+        self.instruction, self.pinned, self.library = i, pinned, _LIBRARIES[i.opcode.name]
+        self.why_not_there = available.get(self.library, "the target has no libraries")
         self.epilogue: Epilogue | None = None
         self.call: LibraryCall | Reason = _MATCHERS[i.opcode.name](i)
         if isinstance(self.call, MatmulCall):
@@ -59,25 +63,6 @@ class Choice:
         if isinstance(self.call, ConvolutionCall) and self.costs is not None:
             self.costs = with_preparation(self.costs, prepared_bytes(i), rates)
 
-    def library_has_the_routine(self, i: HloInstruction) -> Reason | None:
-        """Does the library do this?"""
-        return self.call if isinstance(self.call, Reason) else None
-
-    def library_is_there(self, i: HloInstruction) -> Reason | None:
-        """Is the library installed, beside a device?"""
-        library = _LIBRARIES[i.opcode.name]
-        why = self.available.get(library, "the target has no libraries")
-        return refuse("library-not-there", f"{PRODUCTS[library]}: {why}", library=library, **self.facts()) if why else None
-
-    def library_is_faster(self, i: HloInstruction) -> Reason | None:
-        """Does the estimate speak for the library?"""
-        if self.costs is None or self.costs.library_us < self.costs.own_us:
-            return None
-        assert not isinstance(self.call, Reason)
-        ours, theirs = self.costs.own_us, self.costs.library_us
-        text = f"%{i.name}: our kernel is estimated at {ours:.4g} us, {call_name(self.call)} at {theirs:.4g} us"
-        return refuse("own-kernel-faster", text, **self.costs.facts())
-
     def facts(self) -> dict[str, Any]:
         """What both ways cost, and what the library would be called with."""
         facts = self.costs.facts() if self.costs is not None else {}
@@ -88,10 +73,55 @@ class Choice:
             facts |= {"form": self.call.form, "compute": self.call.compute, "prepared": len(prepared_bytes(self.instruction))}
         return facts
 
-    def refusal(self) -> Reason | None:
-        """Why the library is not called, users' wishes apart."""
-        checks = (self.library_has_the_routine, self.library_is_there, self.library_is_faster)
-        return next((reason for check in checks if (reason := check(self.instruction)) is not None), None)
+
+def _call(choice: Choice) -> str:
+    return described(choice.instruction) if isinstance(choice.call, Reason) else call_name(choice.call)
+
+
+def _times(choice: Choice) -> str:
+    if choice.costs is None:
+        return "not estimated"
+    return f"library {choice.costs.library_us:.4g} us, own kernel {choice.costs.own_us:.4g} us"
+
+
+@measures(_call)
+def library_has_the_routine(choice: Choice) -> Reason | None:
+    """The library must have a routine for this."""
+    return choice.call if isinstance(choice.call, Reason) else None
+
+
+@measures(lambda choice: f"{choice.library}: {choice.why_not_there or 'installed'}")
+def library_is_there(choice: Choice) -> Reason | None:
+    """The library must be installed, beside a device."""
+    if not choice.why_not_there:
+        return None
+    text = f"{PRODUCTS[choice.library]}: {choice.why_not_there}"
+    return refuse("library-not-there", text, library=choice.library, **choice.facts())
+
+
+@measures(lambda choice: control_edges((choice.instruction,), choice.pinned))
+def call_is_free_to_move(choice: Choice) -> Reason | None:
+    """Nothing may fix its place in the order, where another instruction would stand for it."""
+    i = choice.instruction
+    moves = isinstance(choice.call, ConvolutionCall) and bool(prepared_bytes(i))
+    if moves and (i.control_predecessors or i in choice.pinned):
+        return refuse("control-dependency", f"%{i.name} has control dependencies, and another instruction would stand for it")
+    return None
+
+
+@measures(_times)
+def library_is_faster(choice: Choice) -> Reason | None:
+    """The estimate must speak for the library."""
+    if choice.costs is None or choice.costs.library_us < choice.costs.own_us:
+        return None
+    assert not isinstance(choice.call, Reason)
+    ours, theirs = choice.costs.own_us, choice.costs.library_us
+    text = f"%{choice.instruction.name}: our kernel is estimated at {ours:.4g} us, {call_name(choice.call)} at {theirs:.4g} us"
+    return refuse("own-kernel-faster", text, **choice.costs.facts())
+
+
+LEGALITY = (library_has_the_routine, library_is_there, call_is_free_to_move)
+PROFITABILITY = (library_is_faster,)
 
 
 @register_pass("gemm-rewriter", "gpusolver-rewriter")
@@ -118,22 +148,14 @@ class LibraryRewriter:
             pinned = fusible.control_successors(computation)
             for i in computation.post_order():
                 if i.opcode.name in _MATCHERS:
-                    changed |= self._one(computation, Choice(i, rates, available, tf32), pinned, context)
+                    changed |= self._one(computation, Choice(i, rates, available, tf32, pinned), pinned, context)
         if changed:
             order_callees_first(module)
         return changed
 
     def _one(self, computation: HloComputation, choice: Choice, pinned: set[HloInstruction], context: PassContext) -> bool:
         i = choice.instruction
-
-        def is_free_to_move(i: HloInstruction) -> Reason | None:
-            moves = isinstance(choice.call, ConvolutionCall) and bool(prepared_bytes(i))
-            if moves and (i.control_predecessors or i in pinned):
-                return refuse("control-dependency", f"%{i.name} has control dependencies, and another instruction would stand for it")
-            return None
-
-        checks = (choice.library_has_the_routine, choice.library_is_there, is_free_to_move)
-        if context.decide("library-call", checks, (choice.library_is_faster,), i, facts=choice.facts) is not None:
+        if context.decide("library-call", LEGALITY, PROFITABILITY, i, candidate=choice, facts=choice.facts) is not None:
             return False
         call, epilogue = choice.call, choice.epilogue
         assert not isinstance(call, Reason)
@@ -151,7 +173,8 @@ def why_no_library(i: HloInstruction, target: Mapping[str, Any]) -> Reason | Non
     """Why an instruction that XLA would give to a library is none here; None for one that XLA would write a kernel for."""
     if i.opcode.name not in _MATCHERS:
         return None
-    return Choice(i, Rates.of(target), dict(target.get("libraries", {})), bool(target.get("tf32", True))).refusal()
+    choice = Choice(i, Rates.of(target), dict(target.get("libraries", {})), bool(target.get("tf32", True)))
+    return first_refusal((library_has_the_routine, library_is_there, library_is_faster), choice)
 
 
 def _with_tf32(call: _Tf32Call, dot: HloInstruction, rates: Rates) -> _Tf32Call:

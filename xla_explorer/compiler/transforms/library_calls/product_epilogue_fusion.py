@@ -11,17 +11,24 @@ from __future__ import annotations
 
 import dataclasses
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from xla_explorer.compiler.codegen.kernels.matrix_convolution import MOST_PHASES, all_phases
+from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
-from xla_explorer.compiler.transforms.fusion.dot_epilogue_fusion import IN_MEMORY, is_stored
-from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
+from xla_explorer.compiler.transforms.fusion.epilogue_policy import (
+    IN_MEMORY,
+    EpilogueCandidate,
+    chain_is_free_to_move,
+    is_stored,
+    result_is_stored_anyway,
+    user_allows_it,
+)
 from xla_explorer.compiler.transforms.library_calls.library_call import library_call_of
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -94,31 +101,22 @@ class ProductEpilogueFusion:
             return False
         end = next((i for i in reversed(chain[1:]) if is_stored(i)), chain[-1])
         inside = chain[: chain.index(end) + 1]
-        members = _members(inside)
-
-        def has_register_tiles(dot: HloInstruction, end: HloInstruction) -> Reason | None:
-            return why_no_tiles(dot)
-
-        def is_free_to_move(dot: HloInstruction, end: HloInstruction) -> Reason | None:
-            fixed = next((i for i in inside if i.control_predecessors or i in pinned), None)
-            return None if fixed is None else refuse("control-dependency", f"%{fixed.name} has control dependencies")
-
-        def user_allows_it(dot: HloInstruction, end: HloInstruction) -> Reason | None:
-            return kept_apart(context.control, (dot,), members) if context.control.forbid else None
-
-        def result_is_stored_anyway(dot: HloInstruction, end: HloInstruction) -> Reason | None:
-            return None if is_stored(end) else refuse("not-stored-anyway", f"only loops read %{end.name}")
-
-        def facts() -> dict[str, Any]:
-            saved = 2 * dot.shape.byte_size
-            return {"bytes_saved": saved, "operations": len(inside) - 1, "computes": [i.opcode.name for i in inside[1:]]}
-
-        legality, profit = (has_register_tiles, is_free_to_move, user_allows_it), (result_is_stored_anyway,)
-        if context.decide("dot-epilogue-fusion", legality, profit, dot, end, facts=facts) is not None:
+        candidate = EpilogueCandidate(tuple(inside), tuple(_members(inside)), pinned, context.control)
+        reason = context.decide("dot-epilogue-fusion", LEGALITY, PROFITABILITY, dot, end, candidate=candidate, facts=candidate.facts)
+        if reason is not None:
             return False
-        names = "_".join([dot.opcode.name, *[i.opcode.name.replace("-", "_") for i in inside[1:4]]])
-        build_fusion(computation, end, members, name=f"{names}_fusion", kind=_OUTPUT)
+        build_fusion(computation, end, candidate.members, name=candidate.name(), kind=_OUTPUT)
         return True
+
+
+@measures(lambda candidate: "; ".join([described(i) for i in (candidate.dot, *candidate.dot.operands)]))
+def has_register_tiles(candidate: EpilogueCandidate) -> Reason | None:
+    """Every GPU's tiles must serve the product."""
+    return why_no_tiles(candidate.dot)
+
+
+LEGALITY = (has_register_tiles, chain_is_free_to_move, user_allows_it)
+PROFITABILITY = (result_is_stored_anyway,)
 
 
 def _chain(dot: HloInstruction, most: int) -> list[HloInstruction]:

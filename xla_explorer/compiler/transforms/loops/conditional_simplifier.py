@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+from xla_explorer.compiler.decisions.tellers import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.construction import broadcast_scalar, scalar_constant
@@ -19,7 +20,8 @@ from xla_explorer.compiler.transforms.loops.conditional_elements import (
     share_equal_results,
 )
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_unreachable_computations
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.measured import at_most, equal
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -45,6 +47,7 @@ def known_branch(conditional: HloInstruction) -> int | Reason:
     return int(value) if 0 <= value < len(branches) else len(branches) - 1
 
 
+@measures(lambda i: control_edges((i,), control_targets(i.parent)))
 def has_no_control_edges(conditional: HloInstruction) -> Reason | None:
     """Control edges would be lost; a scheduling group is kept together."""
     if "_scheduling_group_id" in (conditional.attributes.get("frontend_attributes") or ""):
@@ -60,12 +63,14 @@ MOST_SELECTED_WORK = 1024  # elements computed in both branches; what a jump and
 LARGEST_SELECTED_BYTES = 1 << 16
 
 
+@measures(lambda conditional: equal("branches", len(conditional.called), 2))
 def two_branches(conditional: HloInstruction) -> Reason | None:
     """A select chooses between two."""
     count = len(conditional.called)
     return None if count == 2 else refuse("not-two-branches", f"%{conditional.name} has {count} branches", branches=count)
 
 
+@measures(lambda conditional: f"{_branch_opcodes(conditional)}; work allowed: {MOST_SELECTED_WORK:,} elements")
 def branches_are_cheap(conditional: HloInstruction) -> Reason | None:
     """Running both branches costs next to nothing: they move values, or compute few elements without expensive operations."""
     work = 0
@@ -81,6 +86,7 @@ def branches_are_cheap(conditional: HloInstruction) -> Reason | None:
     return None
 
 
+@measures(lambda conditional: _branch_opcodes(conditional))
 def branches_only_compute(conditional: HloInstruction) -> Reason | None:
     """XLA's condition, whatever it costs: elementwise operations, reductions, and what moves values."""
     for branch in conditional.called:
@@ -90,12 +96,14 @@ def branches_only_compute(conditional: HloInstruction) -> Reason | None:
     return None
 
 
+@measures(lambda conditional: described(conditional.operands[0]))
 def selector_is_pred(conditional: HloInstruction) -> Reason | None:
     """XLA's condition."""
     kind = conditional.operands[0].shape.element_type
     return None if kind.is_pred else refuse("selector-not-pred", f"%{conditional.operands[0].name} is {kind.name}")
 
 
+@measures(lambda conditional: f"instructions {', '.join([str(len(c.instructions)) for c in conditional.called])}")
 def no_branch_is_empty(conditional: HloInstruction) -> Reason | None:
     """XLA's condition: a branch that only hands on arrays is faster than a select."""
     if any(leaf.is_array for _, leaf in conditional.shape.leaves()):
@@ -105,11 +113,13 @@ def no_branch_is_empty(conditional: HloInstruction) -> Reason | None:
     return None
 
 
+@measures(lambda conditional: f"side effects: {'some' if has_side_effect(conditional) else 'none'}")
 def without_side_effects(conditional: HloInstruction) -> Reason | None:
     """Both branches run."""
     return refuse("side-effect", f"a branch of %{conditional.name} has side effects") if has_side_effect(conditional) else None
 
 
+@measures(lambda conditional: at_most("bytes", conditional.shape.byte_size, LARGEST_SELECTED_BYTES))
 def result_is_small(conditional: HloInstruction) -> Reason | None:
     """Arrays only, small enough that selecting between them is cheap."""
     for _, leaf in conditional.shape.leaves():
@@ -119,6 +129,11 @@ def result_is_small(conditional: HloInstruction) -> Reason | None:
             return refuse("dynamic-dimension", f"%{conditional.name} gives {leaf}, whose size each branch decides", shape=leaf.text)
     size = conditional.shape.byte_size
     return refuse("result-large", f"%{conditional.name} gives {size} bytes", bytes=size) if size > LARGEST_SELECTED_BYTES else None
+
+
+def _branch_opcodes(conditional: HloInstruction) -> str:
+    found = dict.fromkeys([i.opcode.name for branch in conditional.called for i in branch.instructions.values()])
+    return f"opcodes {', '.join(list(found)[:8])}"
 
 
 def replace_by_select(conditional: HloInstruction) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, replace_root
@@ -25,7 +26,7 @@ from xla_explorer.compiler.transforms.loops.loop_state import (
 )
 from xla_explorer.compiler.transforms.loops.while_loop_simplifier import has_no_control_edges
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, TUPLE
@@ -42,6 +43,7 @@ _SHARDING = "Sharding"
 _SMALL = 64
 
 
+@measures(described)
 def is_an_array(i: HloInstruction) -> Reason | None:
     """Arrays, or tuples of arrays, of a size known at compile time."""
     if any(any(leaf.dynamic) or not leaf.is_array for leaf in _leaves(i.shape)):
@@ -49,6 +51,7 @@ def is_an_array(i: HloInstruction) -> Reason | None:
     return None
 
 
+@measures(lambda i: f"{described(i)}, computations called {len(i.called)}")
 def is_known_to_end(i: HloInstruction) -> Reason | None:
     """No loop in it may run for ever: the loop around it may be one that never runs."""
     found = find_induction(i) if i.opcode is WHILE else None
@@ -87,6 +90,7 @@ class HoistingPolicy:
             return self.reshapes
         return name not in _NOT_WORTH_IT and i.attributes.get("custom_call_target") != _SHARDING
 
+    @measures(lambda policy, i: f"bytes {_bytes(i.shape):,}, of its operands {sum([_bytes(o.shape) for o in i.operands]):,}")
     def does_not_grow(self, i: HloInstruction) -> Reason | None:
         """The value is not much larger than what it is made of, which the loop holds anyway."""
         if self.ratio is None or i.opcode.name == "constant":

@@ -8,7 +8,8 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import order_callees_first, substitute
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.measured import at_most
+from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -38,11 +39,16 @@ _NOT_INSIDE = frozenset(
 )
 
 
+def _step_bytes(loop: HloInstruction) -> float:
+    return sum([instruction_cost(i).bytes_accessed for i in loop.called[1].instructions.values()])
+
+
 def small(limit: int) -> Predicate:
     """What one step of the loop reads and writes fits; slices count what they take, not what they take it from."""
 
+    @measures(lambda loop: at_most("bytes of a step", _step_bytes(loop), limit))
     def buffers_within_limit(loop: HloInstruction) -> Reason | None:
-        size = sum([instruction_cost(i).bytes_accessed for i in loop.called[1].instructions.values()])
+        size = _step_bytes(loop)
         if size < limit:
             return None
         return refuse("loop-large", f"a step of %{loop.name} moves {size:.0f} bytes, {limit} is the limit", bytes=size)
@@ -50,6 +56,7 @@ def small(limit: int) -> Predicate:
     return buffers_within_limit
 
 
+@measures(lambda loop: f"instructions inside {sum([len(c.instructions) for c in loop.called])}")
 def compilable_in_place(loop: HloInstruction) -> Reason | None:
     """Nothing inside that one kernel cannot do."""
     stack, seen = list(loop.called), set(loop.called)

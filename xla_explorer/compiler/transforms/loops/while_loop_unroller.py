@@ -12,15 +12,22 @@ from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call
 from xla_explorer.compiler.transforms.loops.induction import find_induction
 from xla_explorer.compiler.transforms.loops.while_loop_simplifier import has_no_control_edges
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_unreachable_computations
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.measured import at_most
+from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import tuple_shape
 
 
+def _steps(loop: HloInstruction, limit: int) -> str:
+    found = find_induction(loop)
+    return f"trip count unknown, limit {limit}" if isinstance(found, Reason) else at_most("trip count", found.trip_count, limit)
+
+
 def few_steps(limit: int) -> Predicate:
     """The trip count is known and small."""
 
+    @measures(lambda loop: _steps(loop, limit))
     def trip_count_within_limit(loop: HloInstruction) -> Reason | None:
         found = find_induction(loop)
         if isinstance(found, Reason):
@@ -35,6 +42,7 @@ def few_steps(limit: int) -> Predicate:
 def body_small(limit: int) -> Predicate:
     """The body written out does not make the program large."""
 
+    @measures(lambda loop: at_most("instructions", len(loop.called[1].instructions), limit))
     def body_within_limit(loop: HloInstruction) -> Reason | None:
         count = len(loop.called[1].instructions)
         return refuse("body-large", f"the body of %{loop.name} has {count} instructions", instructions=count) if count > limit else None

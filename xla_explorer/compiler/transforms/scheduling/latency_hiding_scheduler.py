@@ -10,17 +10,34 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.scheduling.async_pairs import AsyncPair, DurationModel, async_pairs
 from xla_explorer.compiler.transforms.scheduling.memory_scheduler import ensure_schedule, order_that_saves_copies
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+
+
+class Window(NamedTuple):
+    """An asynchronous pair, its latency, and the work that the schedule puts between. Nanoseconds."""
+
+    pair: AsyncPair
+    latency: float
+    work: float
+
+
+@measures(lambda window: f"work between {window.work / 1e3:.4g} us, latency {window.latency / 1e3:.4g} us")
+def work_overlaps(window: Window) -> Reason | None:
+    """Some work must run between start and done."""
+    if window.work > 0:
+        return None
+    start, done = window.pair.start, window.pair.done
+    return refuse("nothing-to-overlap", f"no work that %{start.name} does not wait for can run before %{done.name}")
 
 
 @register_pass()
@@ -63,19 +80,14 @@ class LatencyHidingScheduler:
         refused = set()
         for pair in pairs:
             time = durations.pair(pair)
-
-            def work_overlaps(start: HloInstruction, done: HloInstruction, pair: AsyncPair = pair) -> Reason | None:
-                if hidden[pair] > 0:
-                    return None
-                return refuse("nothing-to-overlap", f"no work that %{start.name} does not wait for can run before %{done.name}")
-
+            window = Window(pair, time, hidden[pair])
             facts: dict[str, Any] = {
-                "latency_microseconds": durations.pair(pair) / 1e3,
+                "latency_microseconds": time / 1e3,
                 "hidden_microseconds": min(time, hidden[pair]) / 1e3,
                 "work_between_microseconds": hidden[pair] / 1e3,
                 "kind": pair.kind,
             }
-            reason = context.decide("latency-hiding", (), (work_overlaps,), pair.start, pair.done, facts=facts.copy)
+            reason = context.decide("latency-hiding", (), (work_overlaps,), pair.start, pair.done, candidate=window, facts=facts.copy)
             if reason is not None and reason.code != "nothing-to-overlap":
                 refused.add(pair)
         if refused:

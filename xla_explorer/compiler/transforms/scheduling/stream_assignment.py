@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.scheduling.async_pairs import AsyncPair, async_pairs
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.measured import listed
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.backend_config import json_config
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
@@ -73,35 +74,57 @@ def _assign(computation: HloComputation, streams: dict[str, range], context: Pas
         pair = pairs[start]
         free = [s for s in streams[pair.kind] if s not in busy_until or place[busy_until[s].done] < place[start]]
 
-        def has_a_schedule(start: HloInstruction, done: HloInstruction) -> Reason | None:
-            if computation.schedule is None:
-                return refuse("no-schedule", f"%{computation.name} has no schedule")
-            return None
-
-        def stream_is_free(start: HloInstruction, done: HloInstruction, free: list[int] = free, pair: AsyncPair = pair) -> Reason | None:
-            if free:
-                return None
-            busy = ", ".join([f"%{busy_until[s].start.name}" for s in streams[pair.kind]])
-            message = f"the streams for a {pair.kind} are busy with {busy}" if busy else f"there is no stream for a {pair.kind}"
-            return refuse("no-free-stream", message, streams=len(streams[pair.kind]))
-
-        def work_lies_between(start: HloInstruction, done: HloInstruction) -> Reason | None:
-            if all(i.opcode.name in _FREE for i in order[place[start] + 1 : place[done]]):
-                return refuse("nothing-in-between", f"%{done.name} follows %{start.name} at once")
-            return None
-
-        def facts(free: list[int] = free, start: HloInstruction = start, done: HloInstruction = pair.done) -> dict[str, Any]:
-            return {"stream": free[0] if free else 0, "instructions_between": place[done] - place[start] - 1}
-
-        reason = context.decide(
-            "stream-assignment", (has_a_schedule, stream_is_free), (work_lies_between,), pair.start, pair.done, facts=facts
-        )
+        between = order[place[start] + 1 : place[pair.done]]
+        window = StreamWindow(pair, tuple(free), tuple([busy_until[s].start for s in streams[pair.kind] if s not in free]), tuple(between))
+        reason = context.decide("stream-assignment", LEGALITY, PROFITABILITY, start, pair.done, candidate=window, facts=window.facts)
         if reason is None:
             stream = free[0]
             busy_until[stream] = pair
             changed |= _annotate(start, stream, (0,))
             changed |= _annotate(pair.done, 0, (stream,))
     return changed
+
+
+class StreamWindow(NamedTuple):
+    """An asynchronous pair. free: streams of its kind; busy: what occupies the others; between: what runs between start and done."""
+
+    pair: AsyncPair
+    free: tuple[int, ...]
+    busy: tuple[HloInstruction, ...]
+    between: tuple[HloInstruction, ...]
+
+    def facts(self) -> dict[str, Any]:
+        """The numbers of the decision."""
+        return {"stream": self.free[0] if self.free else 0, "instructions_between": len(self.between)}
+
+
+@measures(lambda window: f"%{window.pair.start.parent.name} is {'' if window.pair.start.parent.schedule is not None else 'not '}scheduled")
+def has_a_schedule(window: StreamWindow) -> Reason | None:
+    """The computation must have an order of execution."""
+    computation = window.pair.start.parent
+    return refuse("no-schedule", f"%{computation.name} has no schedule") if computation.schedule is None else None
+
+
+@measures(lambda window: f"free streams {len(window.free)} of {len(window.free) + len(window.busy)}")
+def stream_is_free(window: StreamWindow) -> Reason | None:
+    """A stream of its kind must be free."""
+    if window.free:
+        return None
+    kind, busy = window.pair.kind, listed([i.name for i in window.busy])
+    message = f"the streams for a {kind} are busy with {busy}" if window.busy else f"there is no stream for a {kind}"
+    return refuse("no-free-stream", message, streams=len(window.busy))
+
+
+@measures(lambda window: f"work between {len([i for i in window.between if i.opcode.name not in _FREE])} instructions")
+def work_lies_between(window: StreamWindow) -> Reason | None:
+    """Something that takes time must run between start and done."""
+    if all(i.opcode.name in _FREE for i in window.between):
+        return refuse("nothing-in-between", f"%{window.pair.done.name} follows %{window.pair.start.name} at once")
+    return None
+
+
+LEGALITY = (has_a_schedule, stream_is_free)
+PROFITABILITY = (work_lies_between,)
 
 
 def _annotate(i: HloInstruction, stream: int, waits: tuple[int, ...]) -> bool:

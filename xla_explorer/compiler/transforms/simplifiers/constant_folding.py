@@ -12,7 +12,8 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.patterns import BROADCAST
 from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, inherit_sharding, remove_if_dead
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.measured import at_most
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator import EvaluationError, Evaluator
 from xla_explorer.hlo.instruction import HloInstruction
@@ -69,6 +70,7 @@ def has_constant_operands(i: HloInstruction) -> bool:
     return plain
 
 
+@measures(lambda i: f"{at_most('elements', i.shape.element_count, MAXIMUM_ELEMENTS)}, bytes {i.shape.byte_size:,}")
 def small_enough(i: HloInstruction) -> Reason | None:
     """The result is small, or not much larger than the operands."""
     elements = i.shape.element_count
@@ -90,8 +92,8 @@ def small_enough(i: HloInstruction) -> Reason | None:
     return None
 
 
-def cheap_enough(i: HloInstruction) -> Reason | None:
-    """The evaluator does not take long."""
+def _work(i: HloInstruction) -> int:
+    """How many operations the evaluator needs, about."""
     work = max(i.shape.element_count, *[o.shape.element_count for o in i.operands])
     if i.opcode.name == "dot":
         work = i.shape.element_count * math.prod(
@@ -103,11 +105,16 @@ def cheap_enough(i: HloInstruction) -> Reason | None:
         work *= math.prod([w.size for w in i.attributes["window"].dimensions])
     elif i.opcode.name in ("while", "call", "conditional", "map", "sort", "scatter"):
         work *= 20
-    return (
-        refuse("slow-to-evaluate", f"%{i.name} takes about {work} operations", operations=work)
-        if work > MAXIMUM_OPERATIONS
-        else None
-    )
+    return work
+
+
+@measures(lambda i: at_most("operations", _work(i), MAXIMUM_OPERATIONS))
+def cheap_enough(i: HloInstruction) -> Reason | None:
+    """The evaluator must not take long."""
+    work = _work(i)
+    if work > MAXIMUM_OPERATIONS:
+        return refuse("slow-to-evaluate", f"%{i.name} takes about {work} operations", operations=work)
+    return None
 
 
 LEGALITY = (small_enough,)

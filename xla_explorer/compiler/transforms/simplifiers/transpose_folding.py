@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, remove_if_dead
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import opcode
@@ -26,6 +27,11 @@ def _roles(dot: HloInstruction, side: int) -> tuple[tuple[int, ...], tuple[int, 
     return batch, contracting, free
 
 
+def _free(dot: HloInstruction, transpose: HloInstruction) -> list[int]:
+    return [d for side, operand in enumerate(dot.operands) if operand is transpose for d in _roles(dot, side)[2]]
+
+
+@measures(lambda dot, transpose: f"permutation {list(transpose.attributes.value('dimensions'))}, free {_free(dot, transpose)}")
 def free_dimensions_keep_order(dot: HloInstruction, transpose: HloInstruction) -> Reason | None:
     """The free dimensions, which the result lists in order, have the same order before the transpose."""
     permutation = transpose.attributes.value("dimensions")
@@ -40,6 +46,7 @@ def free_dimensions_keep_order(dot: HloInstruction, transpose: HloInstruction) -
     return None
 
 
+@measures(lambda dot, transpose: f"{described(transpose.operands[0])}, permutation {list(transpose.attributes.value('dimensions'))}")
 def rows_stay_contiguous(dot: HloInstruction, transpose: HloInstruction) -> Reason | None:
     """What is multiplied stays a matrix with a unit stride, so that a library can take it as it is."""
     permutation, source = transpose.attributes.value("dimensions"), transpose.operands[0].shape

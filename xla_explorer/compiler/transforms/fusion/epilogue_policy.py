@@ -1,0 +1,103 @@
+"""What may follow a product in its kernel: checks of one `EpilogueCandidate`, which the passes of CPUs and GPUs share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.decisions.tellers import control_edges, described
+from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
+from xla_explorer.foundation.measured import listed
+from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+IN_MEMORY = frozenset({
+    "parameter", "constant", "get-tuple-element", "dot", "convolution", "while", "conditional", "call", "reduce", "scatter", "sort",
+    "fusion",
+})  # fmt: skip
+
+
+class EpilogueCandidate(NamedTuple):
+    """A product and the chain of operations that would be done to its tiles.
+
+    inside: the product, then the chain; members: those and what the chain reads besides that has no memory of its own, users first.
+    pinned: what another instruction has to wait for. target: the CPU; None where tiles do not depend on it.
+    """
+
+    inside: tuple[HloInstruction, ...]
+    members: tuple[HloInstruction, ...]
+    pinned: Collection[HloInstruction]
+    control: PassControl
+    target: CodegenTarget | None = None
+
+    @property
+    def dot(self) -> HloInstruction:
+        """The product."""
+        return self.inside[0]
+
+    @property
+    def end(self) -> HloInstruction:
+        """The last of the chain, whose result the kernel stores."""
+        return self.inside[-1]
+
+    @property
+    def others(self) -> list[HloInstruction]:
+        """What the epilogue reads besides the product, from memory or, as a constant, from the code."""
+        read = [o for i in self.inside[1:] for o in i.operands if o not in self.inside]
+        return [o.operands[0] if o.opcode is fusible.BROADCAST else o for o in read]
+
+    def facts(self) -> dict[str, Any]:
+        """The numbers of the decision."""
+        chain = self.inside[1:]
+        return {"bytes_saved": 2 * self.dot.shape.byte_size, "operations": len(chain), "computes": [i.opcode.name for i in chain]}
+
+    def name(self) -> str:
+        """`dot_add_tanh_fusion`."""
+        words = [self.dot.opcode.name, *[i.opcode.name.replace("-", "_") for i in self.inside[1:4]]]
+        return "_".join(words) + "_fusion"
+
+
+@measures(lambda candidate: control_edges(candidate.inside, candidate.pinned))
+def chain_is_free_to_move(candidate: EpilogueCandidate) -> Reason | None:
+    """Nothing may fix the place of one of them in the order of execution."""
+    for i in candidate.inside:
+        if i.control_predecessors or i in candidate.pinned:
+            return refuse("control-dependency", f"%{i.name} has control dependencies")
+    return None
+
+
+@measures(lambda candidate: forbidden_pairs(candidate.control))
+def user_allows_it(candidate: EpilogueCandidate) -> Reason | None:
+    """The user must not want the product in another kernel than something of the chain."""
+    return kept_apart(candidate.control, (candidate.dot,), candidate.members) if candidate.control.forbid else None
+
+
+@measures(lambda candidate: f"readers of %{candidate.end.name}: {listed([u.name for u in candidate.end.users])}")
+def result_is_stored_anyway(candidate: EpilogueCandidate) -> Reason | None:
+    """Something that is not a loop must read the result."""
+    return None if is_stored(candidate.end) else refuse("not-stored-anyway", f"only loops read %{candidate.end.name}")
+
+
+@measures(lambda candidate: "; ".join([described(i) for i in candidate.others[:4]]) or "reads nothing else")
+def stores_nothing_more(candidate: EpilogueCandidate) -> Reason | None:
+    """Its other operands must be in memory already, or scalar constants."""
+    for i in candidate.others:
+        if i.opcode.name not in IN_MEMORY and not fusible.is_small_constant(i) and not is_stored(i):
+            return refuse("computed-in-a-loop", f"%{i.name} ({i.opcode.name}) would be stored for the kernel of %{candidate.dot.name}")
+    return None
+
+
+def is_stored(i: HloInstruction) -> bool:
+    """Whether something that is no loop reads it, so that it is in memory whatever the loops do."""
+    if i.is_root:
+        return True
+    for user in i.users:
+        if user.opcode in fusible.BYTE_PRESERVING:
+            if is_stored(user):
+                return True
+        elif user.opcode not in fusible.CONSUMERS:
+            return True
+    return False
