@@ -19,7 +19,7 @@ import pytest
 from tests.oracle.xla_parser import XlaParser
 from tests.support.corpora import SHARED
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
-from xla_explorer.hlo.text import parse_hlo
+from xla_explorer.hlo.text import HloParseError, parse_hlo
 
 pytestmark = [
     pytest.mark.jax,
@@ -76,7 +76,11 @@ def _check(every: int, folder: Path) -> int:
     wrong, doubtful = [], []
     for raw, full, short in written:
         module = read_hlo_proto(raw).module
-        if module.to_text() != parse_hlo(full).to_text():
+        try:
+            same = module.to_text() == parse_hlo(full).to_text()
+        except HloParseError:  # XLA may print a computation behind one that calls it, and then does not read its own print
+            same = False
+        if not same:
             doubtful.append((module.to_text(), short))
     with XlaParser() as parser:
         verdicts = parser.verdicts([text for text, _ in doubtful])

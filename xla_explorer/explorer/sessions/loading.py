@@ -22,6 +22,7 @@ _PATH = re.compile(r"[^\s{}=]+\.(?:hlo|txt|mlir|mlirbc|stablehlo|mhlo|pb|gz)", r
 
 _MLIR_SUFFIXES = {".mlir", ".mlirbc", ".stablehlo", ".mhlo"}
 _BYTECODE = b"ML\xefR"
+_CONTAINER_HEAD = 1 << 20  # bytes of a container in which its bytecode begins
 _LONGEST_PATH = 4096
 
 
@@ -66,15 +67,11 @@ def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> 
         raw = unpacked_bytes(raw, filename or "the module")
     except FileReadError as problem:
         raise LoadError(problem.message, problem.hint) from None
-    if raw.startswith(_BYTECODE):
+    bytecode = _bytecode_inside(raw)
+    if bytecode is not None:
         from xla_explorer.frontends.jax_program import module_from_mlir
 
-        return module_from_mlir(raw, filename or "<mlir>")
-    if _BYTECODE in raw[:1 << 16]:
-        raise LoadError(
-            f"{filename or 'this'} holds MLIR bytecode inside another format, such as what jax.export's Exported.serialize() gives",
-            "write exported.mlir_module_serialized to a file and load that",
-        )
+        return module_from_mlir(bytecode, filename or "<mlir>")
     if looks_like_proto(raw):
         return read_hlo_proto(raw, filename).module
     if mlir:
@@ -82,6 +79,15 @@ def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> 
 
         return parse_stablehlo(raw, filename)
     return _module_of_text(raw, filename)
+
+
+def _bytecode_inside(raw: bytes) -> bytes | None:
+    """MLIR bytecode: the file itself, or the vector of bytes that holds it in jax.export's container (a FlatBuffer); None in others."""
+    start = raw.find(_BYTECODE, 0, _CONTAINER_HEAD)
+    if start <= 0:
+        return None if start else raw
+    size = int.from_bytes(raw[start - 4 : start], "little")  # a vector's length stands in front of it
+    return raw[start : start + size] if len(_BYTECODE) < size <= len(raw) - start else None
 
 
 def _module_of_text(text: str | bytes, filename: str | None) -> HloModule:
