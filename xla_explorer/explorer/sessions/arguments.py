@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.compiler.pipeline.value_check import largest_error as largest_error
+from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.pytrees import fits, flatten, is_node
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number
@@ -69,7 +71,11 @@ class Signature:
         return f"<Signature of {self.module_name}: ({self.text}) -> {self.result.text_without_layout}>"
 
     def leaves(self, arguments: Sequence[Any]) -> list[Array]:
-        """One array per leaf, checked. Tuple parameters take tuples; all leaves in order are accepted too."""
+        """One array per leaf, checked. Tuple parameters take tuples; all leaves in order are accepted too, as is a pytree of them."""
+        tree = self._tree(arguments)
+        if tree is not None:
+            named = [f"{name[:-1]}, given as {path})" for name, (path, _) in zip(self.leaf_names, tree, strict=True)]
+            return [_leaf(name, shape, leaf) for name, shape, (_, leaf) in zip(named, self.leaf_shapes, tree, strict=True)]
         if len(arguments) != len(self.shapes) and len(arguments) != len(self.leaf_shapes):
             raise ArgumentError(
                 f"{self.module_name} takes {len(self.shapes)} argument{'s' if len(self.shapes) != 1 else ''}, got {len(arguments)}",
@@ -84,6 +90,23 @@ class Signature:
             for name, shape, value in zip(self.names, self.shapes, arguments, strict=True):
                 _unpack(name, shape, value, flat)
         return [_leaf(name, shape, value) for name, shape, value in zip(self.leaf_names, self.leaf_shapes, flat, strict=True)]
+
+    def _tree(self, arguments: Sequence[Any]) -> list[tuple[str, Any]] | None:
+        """(path, leaf) of all arguments, where they are a pytree of the module's leaves; None for one argument a parameter, or a leaf."""
+        if all(type(value) is np.ndarray for value in arguments) or not any(map(is_node, arguments)):
+            return None
+        if len(arguments) == len(self.shapes) and all(map(fits, self.shapes, arguments)):
+            return None
+        tree = flatten(arguments)
+        if len(tree) == len(self.leaf_shapes):
+            return tree
+        if len(arguments) == len(self.shapes) and not any(isinstance(value, dict) for value in arguments):
+            return None  # what is wrong with one argument says more
+        last = f": the last is {tree[-1][0]}" if tree else ""
+        raise ArgumentError(
+            f"{self.module_name} takes {number_of(len(self.leaf_shapes), 'array')}, the arguments have {len(tree)}{last}",
+            f"pass a pytree of these, in this order: {self.brief_text}",
+        )
 
     def pack_arguments(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """The other way round: one argument for each parameter."""

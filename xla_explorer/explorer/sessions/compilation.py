@@ -137,7 +137,8 @@ class Compilation:
     def __call__(self, *arrays: Any) -> Any:
         """Run the module: one argument per parameter (numpy, DLPack, Python numbers); one array, or tuples as the module says.
 
-        ArgumentError names the parameter, what it wants and what it got.
+        All calls that take arrays take pytrees of them too, with the leaves in JAX's order: `session({"w": w, "b": b}, x)`. ArgumentError
+        names the parameter, where it was given (`args[0]['w']`), what it wants and what it got.
         """
         return self.signature.pack(self.executable.execute(self.signature.leaves(arrays)))
 

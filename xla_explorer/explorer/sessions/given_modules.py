@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from xla_explorer.explorer.sessions.arguments import Signature
 from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.pytrees import is_node
 from xla_explorer.hlo import evaluator, verifier
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.verifier import VerifierOptions
@@ -53,7 +55,7 @@ def evaluate(module: Any, *arrays: Any, **options: Any) -> Any:
         As for `xe.verify`.
     *arrays
         One argument a parameter: an array of the parameter's dtype and dimensions, a tuple of such for a tuple parameter, or a Python
-        number.
+        number; or a pytree of the arrays (dicts, lists, tuples, what was registered with JAX).
     **options
         `evaluator`, `max_elements`, `as_xla_cpu` and the others of `hlo.evaluator.evaluate`.
 
@@ -64,7 +66,7 @@ def evaluate(module: Any, *arrays: Any, **options: Any) -> Any:
 
     Raises
     ------
-    EvaluationError
+    EvaluationError, ArgumentError
         An argument does not fit; the message names the parameter, what it must be and what was given.
 
     Examples
@@ -75,4 +77,6 @@ def evaluate(module: Any, *arrays: Any, **options: Any) -> Any:
     """
     source = as_module(module)
     warn_of_elided_constants(source)
+    if any(map(is_node, arrays)):
+        arrays = tuple(Signature(source).leaves(arrays))
     return evaluator.evaluate(source, *arrays, **options)
