@@ -11,9 +11,9 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline.pipeline import PipelineSyntaxError
 from xla_explorer.compiler.pipeline.trace import UnknownStepError
-from xla_explorer.explorer.sessions.backend_options import UnknownOptionError
 from xla_explorer.explorer.sessions.compilation import UnknownStageError
 from xla_explorer.explorer.sessions.loading import LoadError
+from xla_explorer.foundation.keywords import UnknownOptionError
 from xla_explorer.hlo.module import UnknownInstructionError
 from xla_explorer.hlo.shape import ShapeError
 

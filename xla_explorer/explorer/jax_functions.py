@@ -11,6 +11,7 @@ import numpy as np
 
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.sessions.compilation import check_compile_options
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.visible_text import cleaned
@@ -140,6 +141,7 @@ def jit(
     [2.0, 2.0]
     """
     _accept_options_of_jax(options)
+    check_compile_options(backend, options)
 
     def make(f: Callable[..., Any]) -> JittedFunction:
         numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)

@@ -20,6 +20,7 @@ from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.widget import widget_of
+from xla_explorer.foundation.keywords import check_keywords
 from xla_explorer.foundation.renamed import Renamed, old_attribute, warn_renamed, was_property
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
@@ -154,6 +155,10 @@ OLD_NAMES = {
 }
 
 
+OPTIONS = ("control", "target", "in_place")
+"""Further options of `optimize`, as `compiler.pipeline.optimize` has them."""
+
+
 def optimize(
     module: Any, passes: Any = "default", journal: str = "decisions", *, verify: bool = True, keep_errors: bool = False, **options: Any
 ) -> Trace:
@@ -167,6 +172,7 @@ def optimize(
         PipelineSyntaxError: the pipeline string is; with the place in it.
         PassFailedError: a pass failed; its `.trace` has everything before. `keep_errors` returns the trace instead.
     """
+    check_keywords("xe.optimize has no", options, ["verify", "keep_errors", *OPTIONS])
     source = as_module(module)
     warn_of_elided_constants(source)
     if verify:

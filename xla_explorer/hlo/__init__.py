@@ -52,8 +52,10 @@ class TracingRoom(ModuleType):
     else:
 
         def __call__(self, *arguments: Any, **options: Any) -> Any:
+            from xla_explorer.foundation.keywords import check_keywords
             from xla_explorer.hlo.builder import hlo
 
+            check_keywords("xe.hlo has no", options, ["name"])
             return hlo(*arguments, **options)
 
         def __getattr__(self, name: str) -> Any:

@@ -11,7 +11,7 @@ from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, compile_as
+from xla_explorer.explorer.sessions.compilation import Compilation, check_compile_options, compile_as
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -97,6 +97,8 @@ def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *
     """
     if not isinstance(modules, Mapping | list | tuple):
         modules = [modules]  # one program is a table of one row
+    for backend in backends:
+        check_compile_options(backend, options)
     named = modules.items() if isinstance(modules, Mapping) else [(None, given) for given in modules]
     rows = []
     for name, given in named:

@@ -233,7 +233,7 @@ def compile_as(
     """Compile a module, HLO text or the path of a file into a `kind`; `xe.compile` says what the other arguments mean."""
     options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
     isolation = _isolation(backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit))
-    platform_with_options(backend, backend_options, tuple(inspect.signature(compile_as).parameters)[1:])
+    check_compile_options(backend, backend_options)
     if isolation is None:
         source = source_of(module, filename, verify)
         outcome = compiled(source, backend, options, check_values)
@@ -257,6 +257,12 @@ def compile_as(
     if outcome.error is not None and not keep_errors:
         raise CompileFailedError(made) from outcome.error
     return made
+
+
+def check_compile_options(backend: str, options: Mapping[str, Any]) -> None:
+    """Check the keywords of a compile for a backend before it begins. UnknownOptionError with the nearest name, UnknownBackendError."""
+    keywords = tuple(inspect.signature(compile_as).parameters)[1:]
+    platform_with_options(backend, {name: value for name, value in options.items() if name not in keywords}, keywords)
 
 
 def recompiled(compilation: C, kept: Mapping[str, Any] | None = None, **changes: Any) -> C:

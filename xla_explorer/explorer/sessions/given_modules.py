@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from xla_explorer.explorer.sessions.arguments import Signature
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.pytrees import is_node
+from xla_explorer.foundation.keywords import check_keywords
 from xla_explorer.hlo import evaluator, verifier
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.verifier import VerifierOptions
@@ -77,6 +79,7 @@ def evaluate(module: Any, *arrays: Any, **options: Any) -> Any:
     """
     source = as_module(module)
     warn_of_elided_constants(source)
+    check_keywords("xe.evaluate has no", options, list(inspect.signature(evaluator.evaluate).parameters)[2:])
     if any(map(is_node, arrays)):
         arrays = tuple(Signature(source).leaves(arrays))
     return evaluator.evaluate(source, *arrays, **options)
