@@ -181,8 +181,8 @@ def test_schedules_stay_valid() -> None:
 
 def test_steps_are_inserted_moved_and_replaced() -> None:
     made = parse_pipeline("outer{dce,inner{algsimp,cse}*,dce}")
-    assert str(made.insert("cse,dce", before="inner")) == "outer{dce,cse,dce,inner{algsimp,cse}*,dce}"
-    assert str(made.insert(make_pass("dce"), after="algsimp")) == "outer{dce,inner{algsimp,dce,cse}*,dce}"
+    assert str(made.before("inner", "cse,dce")) == "outer{dce,cse,dce,inner{algsimp,cse}*,dce}"
+    assert str(made.after("algsimp", make_pass("dce"))) == "outer{dce,inner{algsimp,dce,cse}*,dce}"
     assert str(made.move("cse", before="algsimp")) == "outer{dce,inner{cse,algsimp}*,dce}"
     assert str(made.move("dce", after="inner", occurrence=0)) == "outer{inner{algsimp,cse}*,dce,dce}"
     assert str(made.replace("algsimp", "algsimp{is_layout_sensitive=true}")) == "outer{dce,inner{algsimp{is_layout_sensitive=true},cse}*,dce}"
@@ -195,13 +195,56 @@ def test_edits_that_make_no_sense_say_so() -> None:
     with pytest.raises(LookupError, match="near: algsimp"):
         made.without("algsim")
     with pytest.raises(ValueError, match="exactly one"):
-        made.insert("cse", before="dce", after="cse")
+        made.move("cse", before="dce", after="cse")
     with pytest.raises(LookupError, match="no number 1"):
         made.move("cse", before="dce", occurrence=1)
     with pytest.raises(ValueError, match="next to itself"):
         made.move("cse", before="cse")
     with pytest.raises(PipelineSyntaxError):
-        made.insert("cse,", before="dce")
+        made.before("dce", "cse,")
+
+
+def test_a_name_means_passes_before_pipelines() -> None:
+    made = parse_pipeline("outer{cse{dce,cse},dce}")
+    assert str(made.after("cse", "algsimp")) == "outer{cse{dce,cse,algsimp},dce}"
+    with pytest.warns(DeprecationWarning, match=r"use pipeline\.before\(name"):
+        assert made.insert("algsimp", before="cse") == made.before("cse", "algsimp")
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("cse,dce,after(cse)=algsimp", "p{cse,algsimp,dce}"),
+        ("cse,dce,before(cse)=algsimp{is_layout_sensitive=true}", "p{algsimp{is_layout_sensitive=true},cse,dce}"),
+        ("q{cse,dce}*, before(dce) = inner{algsimp,dce}*", "q{cse,inner{algsimp,dce}*,dce}*"),
+        ("cse,dce,without(cse)", "p{dce}"),
+        ("dce,after(dce)=cse,after(cse)=algsimp,dce", "p{dce,cse,algsimp,dce}"),
+    ],
+)
+def test_a_text_places_passes_and_prints_as_what_came_of_it(text: str, printed: str) -> None:
+    made = parse_pipeline(text, "p")
+    assert str(made) == printed and parse_pipeline(str(made)) == made
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("cse,after(cze)=dce", r"has no step 'cze'; near: cse(.|\n)*\^"), ("cse,after(cse)", "expected = and what to put after cse"),
+     ("before(cse)=dce", "has no step 'cse'"), ("cse,after(cse)=dze", "unknown pass 'dze'")],
+)  # fmt: skip
+def test_a_text_that_places_a_pass_nowhere_says_where(text: str, message: str) -> None:
+    with pytest.raises(PipelineSyntaxError, match=message):
+        parse_pipeline(text)
+
+
+def test_a_pass_is_placed_in_the_default_pipeline_of_each_backend() -> None:
+    import xla_explorer as xe
+
+    for backend, anchor in (("cpu", "fusion"), ("gpu", "priority-fusion"), ("interpreter", "call-inliner")):
+        session = xe.compile(parse_hlo(TEXT), backend, f"default,after({anchor})=reshape-decomposer,before({anchor})=tuple-simplifier")
+        names = [p.name for p in session.passes]
+        at = names.index(anchor)
+        assert names[at - 1 : at + 2] == ["tuple-simplifier", anchor, "reshape-decomposer"]
+        assert parse_pipeline(str(session.passes.pipeline)) == session.passes.pipeline
 
 
 CELL = """

@@ -1,7 +1,8 @@
 """Pipelines as immutable data, and the text that names them.
 
 `algsimp,cse,dce` is a sequence; `simplification{algsimp,cse,dce}*` a named pipeline repeated until nothing changes;
-`fusion{max_operands=64}` a pass with options.
+`fusion{max_operands=64}` a pass with options. `default,before(fusion)=my-pass`, `default,after(cse)=inner{a,b}` and `default,without(cse)`
+edit what stands in front of them; a pipeline prints as what came of that.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
+from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.foundation.visible_text import cleaned
 
 FIXED_POINT_LIMIT = 25
@@ -70,16 +72,25 @@ class PassPipeline:
             self._require(name)
         return self._edited(lambda step: () if step.name in names else (step,))
 
-    def insert(self, *steps: str | HloPass | PassPipeline, before: str | None = None, after: str | None = None) -> PassPipeline:
-        """The pipeline with steps put before or after every step of a name (nested ones included); names as `parse_pipeline` reads them.
+    def before(self, name: str, *steps: str | HloPass | PassPipeline) -> PassPipeline:
+        """The pipeline with steps put before every pass of a name, nested ones included; where no pass has it, every pipeline of that name.
 
-        Exactly one of before and after; LookupError when nothing bears that name, ValueError when neither or both are given.
+        steps: passes, pipelines, or texts as `parse_pipeline` reads them. LookupError with near names when nothing has that name.
         """
+        made, is_there = _steps(steps), self._places(name)
+        return self._edited(lambda step: (*made, step) if is_there(step) else (step,))
+
+    def after(self, name: str, *steps: str | HloPass | PassPipeline) -> PassPipeline:
+        """The pipeline with steps put after every pass of a name; see `before`."""
+        made, is_there = _steps(steps), self._places(name)
+        return self._edited(lambda step: (step, *made) if is_there(step) else (step,))
+
+    def insert(self, *steps: str | HloPass | PassPipeline, before: str | None = None, after: str | None = None) -> PassPipeline:
+        """The old name of `before` and `after`. Exactly one of before and after, else ValueError."""
         anchor = self._anchor(before, after)
-        made = _steps(steps)
-        if before is not None:
-            return self._edited(lambda step: (*made, step) if step.name == anchor else (step,))
-        return self._edited(lambda step: (step, *made) if step.name == anchor else (step,))
+        side = "before" if before is not None else "after"
+        warn_renamed(f"pipeline.insert(..., {side}=name)", f"pipeline.{side}(name, ...)")
+        return self.before(anchor, *steps) if before is not None else self.after(anchor, *steps)
 
     def move(self, name: str, *, before: str | None = None, after: str | None = None, occurrence: int = 0) -> PassPipeline:
         """The pipeline with one step (the n-th of its name) taken out and put before or after every step of another name."""
@@ -93,7 +104,7 @@ class PassPipeline:
         number = range(len(found))[occurrence]
         seen = iter(range(len(found)))
         rest = self._edited(lambda step: () if step.name == name and next(seen) == number else (step,))
-        return rest.insert(found[number], before=before, after=after)
+        return rest.before(anchor, found[number]) if before is not None else rest.after(anchor, found[number])
 
     def replace(self, name: str, *steps: str | HloPass | PassPipeline) -> PassPipeline:
         """The pipeline with other steps in the place of every step of a name, such as the same pass with other options."""
@@ -115,6 +126,12 @@ class PassPipeline:
         assert anchor is not None
         self._require(anchor)
         return anchor
+
+    def _places(self, name: str) -> Callable[[HloPass | PassPipeline], bool]:
+        """Whether a step is one that a name means: passes, else pipelines."""
+        self._require(name)
+        is_pass = any(step.name == name for step in self.passes())
+        return lambda step: step.name == name and not (is_pass and isinstance(step, PassPipeline))
 
     def _require(self, name: str) -> None:
         names = list(dict.fromkeys([step.name for step in self.walk()]))
@@ -178,6 +195,7 @@ def _read(text: str) -> Any:
         return text
 
 
+_EDIT = re.compile(r"\s*(before|after|without)\s*\(\s*([A-Za-z_][\w\-]*)\s*\)\s*")
 _NAME = re.compile(r"\s*([A-Za-z_][\w\-]*)\s*")
 _OPTION = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(\"[^\"]*\"|'[^']*'|\([^()]*\)|[^,{}()\s]+)\s*")
 
@@ -207,10 +225,27 @@ class _Reader:
         return found
 
     def steps(self) -> tuple[HloPass | PassPipeline, ...]:
-        found = [self.step()]
-        while self.eat(","):
-            found.append(self.step())
-        return tuple(found)
+        found: tuple[HloPass | PassPipeline, ...] = ()
+        while True:
+            edit = _EDIT.match(self.text, self.at)
+            found = self.edited(found, edit) if edit is not None else (*found, self.step())
+            if not self.eat(","):
+                return found
+
+    def edited(self, found: tuple[HloPass | PassPipeline, ...], edit: re.Match[str]) -> tuple[HloPass | PassPipeline, ...]:
+        """What stands in front of `before(name)=step`, `after(name)=step` or `without(name)`, edited."""
+        verb, name = edit.groups()
+        self.at = edit.end()
+        whole = PassPipeline("the pipeline in front of it", found)
+        try:
+            if verb == "without":
+                return whole.without(name).steps
+            if not self.eat("="):
+                raise self.fail(f"expected = and what to put {verb} {name}")
+            step = self.step()
+            return (whole.before(name, step) if verb == "before" else whole.after(name, step)).steps
+        except LookupError as problem:
+            raise self.fail(str(problem.args[0]), edit.start(2)) from None
 
     def step(self) -> HloPass | PassPipeline:
         named = _NAME.match(self.text, self.at)
