@@ -16,7 +16,7 @@ RENAMES = "only names memory that is there already: there is nothing to emit"
 HOST = "the host program does it: native control flow, a call of a kernel, or a copy"
 ONE_DEVICE = "collectives and transfers run on the evaluator in this version: one device"
 LATER = "no native kernel in this version: the cpu backend records opcode-not-emitted and the evaluator runs it"
-NAMED = "its elements are where they are: it names, groups or forwards arrays"
+NAMED = "it names arrays, groups them or asks for their size"
 CALLS = "its elements are those of a computation that it calls: ask there"
 BY_VALUE = "which elements it reads depends on what they are, or on all of them"
 PLACES_ELEMENTS = "it says where elements go, not where they come from"
@@ -54,7 +54,7 @@ HOLES: dict[str, dict[str, tuple[str, ...]]] = {
     "builder": {},
     "evaluator": {},
     "index map": {
-        NAMED: ("parameter", "tuple", "get-tuple-element", "after-all", "add-dependency", "domain", "opt-barrier", "get-dimension-size"),
+        NAMED: ("parameter", "tuple", "get-tuple-element", "after-all", "get-dimension-size"),
         CALLS: ("call", "fusion", "while", "conditional", "custom-call"),
         BY_VALUE: ("sort", "topk", "fft", "cholesky", "triangular-solve", "scan"),
         PLACES_ELEMENTS: ("scatter", "select-and-scatter"),

@@ -16,9 +16,8 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, Codeg
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
+from xla_explorer.hlo.analysis.indexing import DimensionMap, dimensions_read
 from xla_explorer.hlo.instruction import HloInstruction
-
-DimensionMap = tuple[int, ...]  # for each dimension of an instruction, the root dimension that it runs along
 
 
 def dimension_maps(
@@ -38,25 +37,24 @@ def dimension_maps(
                 return None
             continue
         maps[i] = mapping
-        name = i.opcode.name
         if i in arrays:
             if not arrays[i].shape.layout.is_default and arrays[i].shape.rank > 1:
                 return None
-        elif name == "broadcast":
-            stack.append((i.operands[0], tuple([mapping[d] for d in i.attribute("dimensions")])))
-        elif name == "iota" or (name == "constant" and i.literal.splat is not None):
-            pass
-        elif name in ELEMENTWISE_EMITTERS and name != "bitcast-convert":
-            for operand in i.operands:
-                if operand.shape.dimensions == i.shape.dimensions:
-                    stack.append((operand, mapping))
-                elif operand.shape.rank == 0:
-                    stack.append((operand, ()))
-                else:
-                    return None
-        else:
+            continue
+        operands = operands_along(i, mapping)
+        if operands is None:
             return None
+        stack += operands
     return maps
+
+
+def operands_along(i: HloInstruction, mapping: DimensionMap) -> list[tuple[HloInstruction, DimensionMap]] | None:
+    """The operands of an instruction that moves nothing, with what their dimensions run along; None for any other."""
+    name = i.opcode.name
+    moves_nothing = (name in ELEMENTWISE_EMITTERS and name != "bitcast-convert") or name in ("broadcast", "iota")
+    if moves_nothing or (name == "constant" and i.literal.splat is not None):
+        return dimensions_read(i, mapping)
+    return None
 
 
 def group_dimensions(

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Value
-from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, DimensionMap
+from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.hlo.analysis.indexing import DimensionMap
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import array_shape
 

@@ -22,6 +22,7 @@ from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept
 from xla_explorer.foundation.measured import at_least, at_most, number
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.analysis.indexing import dimensions_read
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -101,7 +102,7 @@ class _Planner:
         waiting, outside = [(0, root)], set()
         while waiting and len(maps) < self.options.most_seen:
             i = heapq.heappop(waiting)[1]
-            for o, mapping in self._operands(i, maps[i], dimensions, whole):
+            for o, mapping in self._operands(i, maps[i], whole):
                 if o in maps or o in outside:
                     if o in maps and maps[o] != mapping:
                         return None
@@ -128,15 +129,12 @@ class _Planner:
         return known and i.shape.is_array and fusible.has_default_layout(i) and True not in i.shape.dynamic and 0 not in i.shape.dimensions
 
     def _operands(
-        self, i: HloInstruction, mapping: tuple[int, ...], dimensions: tuple[int, ...], whole: tuple[int, ...]
+        self, i: HloInstruction, mapping: tuple[int, ...], whole: tuple[int, ...]
     ) -> list[tuple[HloInstruction, tuple[int, ...]]]:
         if i.opcode is fusible.REDUCE:
             return [(i.operands[0], whole), (i.operands[1], ())]
-        if i.opcode is fusible.BROADCAST:
-            return [(i.operands[0], tuple([mapping[d] for d in i.attribute("dimensions")]))]
-        if i.opcode in fusible.ELEMENTWISE:
-            return [(o, mapping if o.shape.rank == i.shape.rank else ()) for o in i.operands]
-        return []
+        moves_nothing = i.opcode is fusible.BROADCAST or i.opcode in fusible.ELEMENTWISE
+        return (dimensions_read(i, mapping) if moves_nothing else None) or []
 
     def _may_enter(self, o: HloInstruction, mapping: tuple[int, ...], whole: tuple[int, ...]) -> bool:
         if fusible.is_small_constant(o):

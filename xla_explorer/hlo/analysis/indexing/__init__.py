@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.hlo.analysis.indexing import combining, movement
+from xla_explorer.hlo.analysis.indexing.dimensions import DimensionMap, dimensions_read
 from xla_explorer.hlo.analysis.indexing.expression import (
     ZERO,
     Axis,
@@ -27,6 +28,7 @@ __all__ = [
     "MOVEMENT",
     "ZERO",
     "Axis",
+    "DimensionMap",
     "Guard",
     "IndexExpression",
     "IndexSyntaxError",
@@ -38,6 +40,7 @@ __all__ = [
     "RuntimeValue",
     "Substitution",
     "delinearize",
+    "dimensions_read",
     "index",
     "linearize",
     "mapped_opcodes",

@@ -15,7 +15,7 @@ from xla_explorer.hlo.analysis.indexing.expression import (
     linearize,
     row_major_strides,
 )
-from xla_explorer.hlo.analysis.indexing.reads import Guard, Read, Reads, elementwise, guards_where_needed, reads_by
+from xla_explorer.hlo.analysis.indexing.reads import Guard, Read, Reads, guards_where_needed, reads_by
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -25,10 +25,10 @@ def nothing(i: HloInstruction, place: Place) -> Reads:
     return []
 
 
-@reads_by("copy", moves=True)
+@reads_by("copy", "opt-barrier", "domain", "add-dependency", moves=True)
 def same_place(i: HloInstruction, place: Place) -> Reads:
-    """The same place."""
-    return elementwise(i, place)
+    """The same place of the array that is forwarded."""
+    return [Read(0, place)]
 
 
 @reads_by("bitcast-convert", moves=True)

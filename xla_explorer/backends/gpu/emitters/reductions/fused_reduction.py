@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReducer, why_not_parallel
 from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Value
-from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, DimensionMap, extents_of, group_dimensions
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, extents_of, group_dimensions, operands_along
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.reduction import SMALL
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import DimensionMap
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -246,16 +247,8 @@ def _dimension_maps(
                 return refuse("reduction-read-transposed", f"%{i.name} is read in another order than it is computed in")
             count = len(i.operands) // 2
             stack += [(o, whole) for o in i.operands[:count]] + [(o, ()) for o in i.operands[count:]]
-        elif name == "broadcast":
-            stack.append((i.operands[0], tuple([mapping[d] for d in i.attribute("dimensions")])))
-        elif name == "iota" or (name == "constant" and i.literal.splat is not None):
-            pass
-        elif (
-            name in ELEMENTWISE_EMITTERS
-            and name != "bitcast-convert"
-            and all(o.shape.rank == 0 or o.shape.dimensions == i.shape.dimensions for o in i.operands)
-        ):
-            stack += [(o, mapping if o.shape.dimensions == i.shape.dimensions else ()) for o in i.operands]
+        elif (operands := operands_along(i, mapping)) is not None:
+            stack += operands
         elif i in depending:
             return refuse("moves-a-result", f"%{i.name} ({name}) moves values that depend on a reduction")
         elif name in elemental_opcodes():
