@@ -7,11 +7,10 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.collectives import only_marks_sharding
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
-
-_TARGETS = frozenset(["Sharding", "SPMDShardToFullShape", "SPMDFullToShardShape", "LocalToGlobalShape", "GlobalToLocalShape"])
 
 
 @register_pass()
@@ -24,8 +23,7 @@ class ShardingRemover(OpExpanderPass):
 
     def matches(self, i: HloInstruction) -> bool:
         """Those targets, where the shape stays."""
-        target = str(i.attributes.get("custom_call_target")).strip('"')
-        return target in _TARGETS and len(i.operands) == 1 and i.operands[0].shape.base is i.shape.base
+        return only_marks_sharding(i)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """The operand."""

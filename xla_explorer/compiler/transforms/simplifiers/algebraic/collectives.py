@@ -1,6 +1,7 @@
-"""Rules on collectives of one repeated constant: every device holds the same, so nothing need be sent.
+"""Rules on what concerns several devices: collectives of one repeated constant, of which every device holds the same, so that nothing need
+be sent; and marks of how values are spread, which mean nothing on one device.
 
-Source: algebraic_simplifier.cc, HandleAllGather, HandleAllToAll, HandleAllReduce, HandleReduceScatter.
+Source: algebraic_simplifier.cc, HandleAllGather, HandleAllToAll, HandleAllReduce, HandleReduceScatter; sharding_remover.cc.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from xla_explorer.compiler.rewriting.construction import broadcast_scalar, scala
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled
 from xla_explorer.compiler.rewriting.operators import all_gather, all_to_all
-from xla_explorer.compiler.rewriting.patterns import operator, splat
+from xla_explorer.compiler.rewriting.patterns import any_, operator, splat
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer
 from xla_explorer.foundation.reason import Reason, refuse
@@ -17,6 +18,8 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
 _reducing = operator("all-reduce", "reduce-scatter")
+_custom_call = operator("custom-call")
+_SHARDING_TARGETS = frozenset(["Sharding", "SPMDShardToFullShape", "SPMDFullToShardShape", "LocalToGlobalShape", "GlobalToLocalShape"])
 _SUM = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n---\n"
 _MOST = "most {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] maximum(a, b)\n}\n---\n"
 _B = filled("b", "f32[4]", 3)
@@ -26,6 +29,31 @@ _ROOT_B = _B.replace("b = f32[4] b", "ROOT b = f32[4] b")
 def gives_an_array(instruction: HloInstruction) -> Reason | None:
     """One array, not a tuple of several."""
     return refuse("tuple", f"%{instruction.name} gives a tuple") if instruction.shape.is_tuple else None
+
+
+def only_marks_sharding(i: HloInstruction) -> bool:
+    """A custom call that says how its operand is spread over devices, and keeps its shape."""
+    target = str(i.attributes.get("custom_call_target")).strip('"')
+    return target in _SHARDING_TARGETS and len(i.operands) == 1 and i.operands[0].shape.base is i.shape.base
+
+
+def one_partition(instruction: HloInstruction) -> Reason | None:
+    """The module is not split over devices."""
+    count = int(instruction.parent.module.attributes.get("num_partitions", 1))
+    return None if count <= 1 else refuse("several-partitions", f"the module runs in {count} partitions", partitions=count)
+
+
+@rule(
+    _custom_call(any_("x")).that(only_marks_sharding),
+    exactness=Exactness.BITWISE,
+    when=(one_partition,),
+    layout="insensitive",
+    before='x = f32[4] parameter(0)\nROOT r = f32[4] custom-call(x), custom_call_target="Sharding", sharding={replicated}',
+    after="ROOT x = f32[4] parameter(0)",
+)
+def sharding_on_one_device(x: HloInstruction) -> HloInstruction:
+    """custom-call "Sharding" and its like become their operand where there is one partition."""
+    return x
 
 
 def _repeated(computation: HloComputation, instruction: HloInstruction, c: HloInstruction) -> HloInstruction:

@@ -1,0 +1,43 @@
+"""`cpu` is one device: it compiles a module of several, hands their collectives to the evaluator, and says at the run what to call instead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.backends.aot.errors import AheadOfTimeError
+from xla_explorer.hlo.evaluator import evaluate_replicated
+
+TEXT = """HloModule m, replica_count=2
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] multiply(x, x)
+  ROOT r = f32[4] all-reduce(y), replica_groups={{0,1}}, to_apply=sum
+}"""
+X = np.arange(4, dtype=np.float32)
+
+
+def test_collectives_of_two_devices_compile_and_do_not_run() -> None:
+    session = xe.compile(TEXT)
+    assert session.module.entry.root.opcode.name == "all-reduce"
+    with pytest.raises(xe.XlaExplorerError, match="works in groups of 2 devices; this evaluation has one") as caught:
+        session(X)
+    assert "evaluate_replicated" in str(caught.value)
+
+
+def test_the_optimised_module_has_its_values_on_virtual_devices() -> None:
+    found = evaluate_replicated(xe.compile(TEXT).module, [[X], [X + 1]])
+    assert len(found) == 2
+    for of_one_device in found:
+        np.testing.assert_array_equal(of_one_device, X * X + (X + 1) * (X + 1))
+
+
+def test_an_object_file_for_one_device_is_refused() -> None:
+    with pytest.raises(AheadOfTimeError, match="2 replicas of 1 partitions"):
+        xe.aot(TEXT)

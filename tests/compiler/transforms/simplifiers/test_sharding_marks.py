@@ -1,0 +1,32 @@
+"""Marks of how values are spread over devices: nothing on one device, kept where the module has several partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+
+TEXT = """HloModule s{header}
+ENTRY e {{
+  x = f32[8] parameter(0)
+  c = f32[8] custom-call(x), custom_call_target="{target}", sharding={{replicated}}
+  ROOT r = f32[8] add(c, x)
+}}"""
+
+
+def _calls(session: xe.Session) -> list[str]:
+    return [i.name for i in session.module.instructions() if i.opcode.name == "custom-call"]
+
+
+@pytest.mark.parametrize("target", ["Sharding", "SPMDShardToFullShape", "SPMDFullToShardShape"])
+def test_they_are_their_operand_on_one_device(target: str) -> None:
+    text = TEXT.format(header="", target=target)
+    session = xe.compile(text)
+    assert _calls(session) == [] and {step.runs_on for step in session.program_steps} == {"kernel"}
+    np.testing.assert_array_equal(session(np.arange(8, dtype=np.float32)), 2 * np.arange(8, dtype=np.float32))
+    assert xe.aot(text).footprint is not None
+
+
+def test_they_stay_in_a_module_of_several_partitions() -> None:
+    assert _calls(xe.optimize(TEXT.format(header=", num_partitions=2", target="Sharding"), "algsimp")) == ["c"]
