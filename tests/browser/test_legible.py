@@ -26,7 +26,7 @@ _REDUCERS = "".join(
 )
 
 
-def _layers(count: int) -> str:
+def layers_text(count: int) -> str:
     """Layers of a product, a softmax and some arithmetic, without names of scopes."""
     lines = ["x0 = f32[16,32] parameter(0)", "w = f32[32,32] parameter(1)", "low = f32[] constant(-inf)", "zero = f32[] constant(0)"]
     for k in range(count):
@@ -49,7 +49,7 @@ def _layers(count: int) -> str:
 def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("legible")
     for name, layers in (("small", 1), ("large", 45)):
-        session = xe.compile(_layers(layers), threads=1)
+        session = xe.compile(layers_text(layers), threads=1)
         session.profile(repeats=2)
         session.save(folder / f"{name}.html")
     return {name: folder / f"{name}.html" for name in ("small", "large")}
@@ -151,7 +151,7 @@ def test_the_measurement_sees_what_cannot_be_read(browser: Any) -> None:
 )
 def test_the_theme_is_the_hosts_and_follows_it(browser: Any, tmp_path: Path, mark: str, theme: str) -> None:
     page = browser.new_page(color_scheme="light" if theme == "dark" else "dark")
-    open_live(page, xe.explore(xe.optimize(_layers(1), "dce")), tmp_path)
+    open_live(page, xe.explore(xe.optimize(layers_text(1), "dce")), tmp_path)
     before = page.locator(".xe").get_attribute("data-theme")
     assert before != theme
     page.evaluate(mark)
@@ -162,7 +162,7 @@ def test_the_theme_is_the_hosts_and_follows_it(browser: Any, tmp_path: Path, mar
 def test_a_widget_that_is_made_before_it_is_in_the_page_looks_again(browser: Any, tmp_path: Path) -> None:
     """What JupyterLab does with a big output: the element is attached when the rendering is done."""
     page = browser.new_page(color_scheme="light")
-    open_live(page, xe.explore(xe.optimize(_layers(1), "dce")), tmp_path)
+    open_live(page, xe.explore(xe.optimize(layers_text(1), "dce")), tmp_path)
     page.evaluate(
         """async () => {
           document.querySelector(".xe").remove();

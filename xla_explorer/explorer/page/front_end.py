@@ -17,7 +17,7 @@ from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 ASSETS = Path(__file__).resolve().parent / "assets"
 _BELOW = (
     "schema", "layout", "anchored", "scene", "elements", "state", "diff", "pools", "store", "drawing", "colours", "neighbours", "tables",
-    "lines", "mnemonics", "hover", "llvm", "roofline", "tabs",
+    "lines", "mnemonics", "hover", "llvm", "roofline", "tabs", "graph_camera", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
 _ABOVE = ("timeline", "why", "code", "times", "search", "spoken", "keyboard", "actions", "theme", "explorer")
 

@@ -223,6 +223,14 @@ export function statusSince(before, now) {
   return status;
 }
 
+/**
+ * An element with its place in the outermost scene, and the scene that it is in.
+ * @typedef {{ node: import("./scene.js").SceneNode, x: number, y: number, scene: import("./scene.js").Scene }} DrawnElement
+ */
+/**
+ * @param {import("./scene.js").Scene} scene
+ * @returns {DrawnElement[]}
+ */
 export const flat = (scene, dx = 0, dy = 0) =>
   scene.nodes.flatMap(n => [
     { node: n, x: n.x + dx, y: n.y + dy, scene },

@@ -4,6 +4,55 @@
 import { anchoredLayout } from "./anchored.js";
 import { bendKey, GAP_Y, layeredLayout, PITCH } from "./layout.js";
 
+/**
+ * An element of a scene. key: a node's id, or a group's. box: the scene inside of an open box.
+ * @typedef {Object} SceneNode
+ * @property {number | string} key
+ * @property {string} kind
+ * @property {string} label
+ * @property {string} name
+ * @property {string} detail
+ * @property {string[]} lines
+ * @property {number[]} members ids of the instructions that it stands for; its own is the first
+ * @property {string | null} group
+ * @property {number} above how many operands are not drawn
+ * @property {number} below how many users are not drawn
+ * @property {number} width
+ * @property {number} height
+ * @property {number} x
+ * @property {number} y
+ * @property {Scene | null} box
+ * @property {number} inset
+ * @property {any} [el]
+ * @property {string} [title]
+ * @property {() => void} [onMore]
+ */
+/**
+ * @typedef {Object} SceneEdge
+ * @property {number} source index of a node of the scene
+ * @property {number} target
+ * @property {string} kind
+ * @property {number} weight_bytes
+ * @property {string} label
+ * @property {number[]} [points]
+ * @property {any} [el]
+ */
+/**
+ * @typedef {Object} Scene
+ * @property {SceneNode[]} nodes
+ * @property {SceneEdge[]} edges
+ * @property {number} left
+ * @property {number} top
+ * @property {number} width
+ * @property {number} height
+ * @property {number} hidden
+ * @property {Set<string>} [opened]
+ * @property {boolean} [outermost]
+ */
+/**
+ * What is drawn of a picture: boxes opened and closed by hand, an instruction in the middle, how many elements, only some of them.
+ * @typedef {{ opened: Set<string>, closed: Set<string>, focus: number | null, budget: number, only?: Set<number> | null }} SceneOptions
+ */
 export const BUDGET = 200;
 const BOX_HEAD = 20,
   OPEN_ALL = 60,
@@ -343,8 +392,12 @@ function nodesOf(picture, only) {
   return picture.nodes.filter(n => only.has(n.id) || whole(n.group));
 }
 
-// picture: { nodes, edges, groups } of objects. options: opened, closed (sets of group ids), focus (id or null), budget,
-// only (a set of node ids, or nothing). memory: a Map.
+/**
+ * @param {any} whole the picture: { nodes, edges, groups } of objects
+ * @param {SceneOptions} options
+ * @param {Map<any, any>} memory places, kept from scene to scene
+ * @returns {Scene}
+ */
 export function buildScene(whole, options, memory = new Map()) {
   const picture = options.only ? { ...whole, nodes: nodesOf(whole, options.only) } : whole;
   const tree = treeOf(picture, options),

@@ -1,0 +1,132 @@
+// Where the graph is looked at from: how far, which part, and what brings an element into view.
+
+/** @typedef {import("./scene.js").Scene} Scene */
+/** @typedef {import("./drawing.js").DrawnElement} DrawnElement */
+/** @typedef {ReturnType<typeof cameraOn>} Camera */
+
+const FARTHEST = 0.05,
+  NEAREST = 3,
+  FIT_AT_MOST = 1.15,
+  MARGIN_X = 90, // pixels between what is revealed and the border
+  MARGIN_Y = 30;
+
+/**
+ * The camera of a stage; it moves `canvas`.
+ * @param {HTMLElement} stage
+ * @param {Element} canvas
+ */
+export function cameraOn(stage, canvas) {
+  const at = { x: 20, y: 20, k: 1 };
+  const move = () => canvas.setAttribute("transform", `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)}) scale(${at.k.toFixed(3)})`);
+  return {
+    at,
+    move,
+    isShown: () => stage.clientWidth > 0,
+    /** @param {number} x @param {number} y */
+    panTo(x, y) {
+      at.x = x;
+      at.y = y;
+      move();
+    },
+    zoom(by = 1, x = stage.clientWidth / 2, y = stage.clientHeight / 2) {
+      const k = Math.min(NEAREST, Math.max(FARTHEST, at.k * by));
+      at.x = x - ((x - at.x) * k) / at.k;
+      at.y = y - ((y - at.y) * k) / at.k;
+      at.k = k;
+      move();
+    },
+    /**
+     * The whole scene, but no smaller than `least`.
+     * @param {Scene} scene
+     * @param {number} least
+     */
+    fit(scene, least) {
+      const { clientWidth: width, clientHeight: height } = stage;
+      const fits = Math.min((width - 40) / Math.max(scene.width, 1), (height - 40) / Math.max(scene.height, 1));
+      at.k = Math.min(FIT_AT_MOST, Math.max(least, fits));
+      at.x = (width - scene.width * at.k) / 2 - scene.left * at.k;
+      at.y = Math.max(20, (height - scene.height * at.k) / 2) - scene.top * at.k;
+      move();
+    },
+    /**
+     * What a neighbourhood is of stands in the middle.
+     * @param {DrawnElement} element
+     */
+    centre(element) {
+      at.x = stage.clientWidth / 2 - element.x * at.k;
+      at.y = stage.clientHeight * 0.45 - (element.y + element.node.height / 2) * at.k;
+      move();
+    },
+    /** @param {DrawnElement} element */
+    reveal(element) {
+      const { clientWidth: width, clientHeight: height } = stage,
+        x = element.x * at.k + at.x,
+        y = element.y * at.k + at.y,
+        bottom = y + element.node.height * at.k;
+      if (x < MARGIN_X) at.x += MARGIN_X - x;
+      else if (x > width - MARGIN_X) at.x -= x - width + MARGIN_X;
+      if (y < MARGIN_Y) at.y += MARGIN_Y - y;
+      else if (bottom > height - MARGIN_Y) at.y -= Math.min(bottom - height + MARGIN_Y, y - MARGIN_Y);
+      move();
+    },
+    /**
+     * An element that was at one place of the picture and is at another stays where it is on the screen.
+     * @param {DrawnElement} before
+     * @param {DrawnElement} now
+     */
+    follow(before, now) {
+      at.x += (before.x - now.x) * at.k;
+      at.y += (before.y - now.y) * at.k;
+    },
+  };
+}
+
+/**
+ * Dragging pans, the wheel pans, and zooms with Ctrl. In a notebook the wheel alone belongs to the page.
+ * @param {HTMLElement} stage
+ * @param {Camera} camera
+ * @param {() => boolean} ownsWheel
+ * @returns {() => void} the way to end it
+ */
+export function panByPointer(stage, camera, ownsWheel) {
+  const { at } = camera;
+  /** @type {{ x: number, y: number, moved: boolean } | null} */
+  let drag = null;
+  /** @param {PointerEvent} event */
+  const dragging = event => {
+    if (!drag) return;
+    drag.moved ||= Math.hypot(event.clientX - drag.x - at.x, event.clientY - drag.y - at.y) > 3;
+    if (drag.moved) camera.panTo(event.clientX - drag.x, event.clientY - drag.y);
+  };
+  const dropped = () => {
+    setTimeout(() => {
+      drag = null;
+    });
+  };
+  stage.addEventListener("pointerdown", event => {
+    drag = { x: event.clientX - at.x, y: event.clientY - at.y, moved: false };
+  });
+  // The end of a drag is no click.
+  stage.addEventListener("click", event => drag?.moved && event.stopPropagation(), true);
+  stage.addEventListener(
+    "wheel",
+    event => {
+      const zooms = event.ctrlKey || event.metaKey;
+      if (!zooms && !ownsWheel()) return;
+      event.preventDefault();
+      if (!zooms) {
+        camera.panTo(at.x - event.deltaX, at.y - event.deltaY);
+        return;
+      }
+      const box = stage.getBoundingClientRect();
+      camera.zoom(Math.exp(-event.deltaY / 300), event.clientX - box.x, event.clientY - box.y);
+    },
+    { passive: false },
+  );
+  window.addEventListener("pointermove", dragging);
+  window.addEventListener("pointerup", dropped);
+  return () => {
+    window.removeEventListener("pointermove", dragging);
+    window.removeEventListener("pointerup", dropped);
+  };
+}

@@ -1,0 +1,138 @@
+// What the graph tab knows: the scene, what is drawn of it, what was opened, where things were. Questions about it; nothing here draws.
+import { BUDGET } from "./scene.js";
+
+/** @typedef {import("./drawing.js").DrawnElement} DrawnElement */
+/** @typedef {import("./scene.js").SceneNode} SceneNode */
+/** @typedef {import("./scene.js").SceneOptions} SceneOptions */
+/**
+ * @typedef {Object} GraphState
+ * @property {import("./state.js").App} app
+ * @property {import("./scene.js").Scene | null} scene
+ * @property {DrawnElement[]} all everything drawn, inner elements too
+ * @property {SceneOptions & { end: number | null }} options end: one end of the paths that are being asked for
+ * @property {(SceneOptions & { end: number | null })[]} back the options before
+ * @property {Map<any, Map<any, any>>} memories places, for the module and for each neighbourhood on its own
+ * @property {Map<number, DrawnElement[]>} ghosts step -> what it removed
+ * @property {boolean} fitted whether the first picture was made to fit
+ */
+
+/**
+ * @param {import("./state.js").App} app
+ * @returns {GraphState}
+ */
+export const newGraphState = app => ({
+  app,
+  scene: null,
+  all: [],
+  options: { opened: new Set(), closed: new Set(), focus: null, budget: BUDGET, only: null, end: null },
+  back: [],
+  memories: new Map(),
+  ghosts: new Map(),
+  fitted: false,
+});
+
+/**
+ * The innermost drawn element that holds an instruction, or what stands for it in this step.
+ * @param {GraphState} state
+ * @param {number | null} id
+ * @returns {DrawnElement | null}
+ */
+export function drawnElement(state, id) {
+  if (id === null) return null;
+  const { app, all } = state,
+    aliases = app.now ? app.now.picture.aliases : null;
+  for (const one of [id, aliases?.get(id)]) {
+    if (one === undefined || one === null) continue;
+    const found = innermost(all, one);
+    if (found) return found;
+  }
+  const present = new Set(all.flatMap(e => e.node.members)),
+    [other] = app.store.counterparts(id, present, aliases);
+  return other === undefined ? null : drawnElement(state, other);
+}
+
+/** @param {DrawnElement[]} all @param {number} id */
+function innermost(all, id) {
+  let best = null;
+  for (const entry of all)
+    if (entry.node.members.includes(id) && (!best || entry.node.members.length <= best.node.members.length)) best = entry;
+  return best;
+}
+
+/** The instruction that an element is selected by. @param {SceneNode} node */
+export const instructionOf = node => node.members[0];
+
+/** @param {GraphState} state @param {number} id */
+export const isInPicture = ({ app }, id) => app.now.names.has(id) || app.now.picture.aliases.has(id);
+
+/**
+ * Where an arrow key leads from an element: along an edge, or beside it in its row; at the edge of a box to the box itself.
+ * @param {DrawnElement} entry
+ * @param {string} direction the name of the key
+ * @param {DrawnElement[]} all
+ * @returns {SceneNode | null}
+ */
+export function neighbourByArrow({ node, scene }, direction, all) {
+  const vertical = direction === "ArrowUp" || direction === "ArrowDown",
+    near = vertical ? linkedTo(scene, scene.nodes.indexOf(node), direction === "ArrowUp") : besideOf(scene, node, direction === "ArrowRight");
+  near.sort((a, b) => Math.abs(a.x - node.x) - Math.abs(b.x - node.x));
+  if (near.length) return near[0];
+  return (vertical && all.find(e => e.node.box === scene)?.node) || null;
+}
+
+/** @param {import("./scene.js").Scene} scene @param {number} k @param {boolean} up */
+const linkedTo = (scene, k, up) =>
+  scene.edges.filter(e => (up ? e.target : e.source) === k).map(e => scene.nodes[up ? e.source : e.target]);
+
+/** @param {import("./scene.js").Scene} scene @param {SceneNode} node @param {boolean} right */
+const besideOf = (scene, node, right) =>
+  scene.nodes.filter(n => n !== node && n.y < node.y + node.height && n.y + n.height > node.y && (right ? n.x > node.x : n.x < node.x));
+
+/**
+ * The box that a node closes: the open box that it is, or the one around it.
+ * @param {GraphState} state
+ * @param {SceneNode | undefined} node
+ * @returns {string | null}
+ */
+export function boxAround({ app }, node) {
+  if (node?.box) return node.group;
+  if (typeof node?.key !== "number") return null;
+  return app.now.picture.nodes.find(n => n.id === node.key)?.group ?? null;
+}
+
+/**
+ * What was drawn a moment ago, was there before this pass and is not there after it. Stepping back shows what was found stepping on.
+ * @param {GraphState} state
+ * @param {DrawnElement[]} last what was drawn before
+ * @returns {DrawnElement[]}
+ */
+export function goneSince({ app, ghosts }, last) {
+  if (!app.before) return [];
+  const alive = new Set(app.now.picture.nodes.map(n => n.id));
+  for (const g of app.now.picture.groups) if (g.instruction !== null) alive.add(g.instruction);
+  /** @param {number} id */
+  const there = id => app.before.names.has(id) && !alive.has(id) && !app.now.picture.aliases.has(id),
+    gone = last.filter(e => !e.node.box && e.scene.outermost && e.node.members.every(there));
+  if (gone.length) ghosts.set(app.step, gone);
+  return gone.length ? gone : (ghosts.get(app.step) ?? []);
+}
+
+/**
+ * What the bar under the graph says: how much is drawn, hidden, folded, gone.
+ * @param {GraphState} state
+ * @param {number} gone
+ * @returns {string[]}
+ */
+export function graphCaption({ app, all, scene, options }, gone) {
+  const drawn = all.filter(e => !e.node.box).length,
+    folded = app.now.picture.aliases.size,
+    hidden = (scene?.hidden ?? 0) + app.now.picture.hidden,
+    isText = app.store.steps[app.step].level === "llvm";
+  const parts = [drawn ? `${drawn} drawn` : isText ? "an LLVM pass has no instruction graph: see Text (t)" : "nothing to draw"];
+  if (hidden) parts.push(`${hidden} hidden: +n, / or n show more`);
+  if (folded) parts.push(`${folded} folded into users`);
+  if (gone) parts.push(`${gone} gone (dashed)`);
+  if (options.only) parts.push("all paths between two instructions, Esc shows all");
+  else if (options.focus !== null) parts.push("neighbourhood only, Esc shows all");
+  return parts;
+}

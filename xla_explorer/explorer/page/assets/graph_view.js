@@ -1,0 +1,162 @@
+// The graph on the screen: the elements of a scene, their colours and marks, the line under them. Who was selected stays where it was.
+import { colouring } from "./colours.js";
+import { drawGhost, drawScene, flat, statusSince } from "./drawing.js";
+import { make, shape } from "./elements.js";
+import { cameraOn } from "./graph_camera.js";
+import { drawnElement, goneSince, graphCaption, newGraphState } from "./graph_state.js";
+import { buildScene } from "./scene.js";
+import { KINDS } from "./schema.js";
+
+const MOST_GHOSTS = 60;
+
+/**
+ * What a reader does to what is drawn.
+ * @typedef {{ select: (node: import("./scene.js").SceneNode) => void, toggle: (node: import("./scene.js").SceneNode) => void,
+ *     more: (node: import("./scene.js").SceneNode) => void }} GraphHooks
+ */
+
+export class GraphView {
+  /**
+   * @param {import("./state.js").App} app
+   * @param {GraphHooks} hooks
+   */
+  constructor(app, hooks) {
+    this.app = app;
+    this.hooks = hooks;
+    this.state = newGraphState(app);
+    this.canvas = shape("g");
+    this.svg = shape("svg", { class: "xe-canvas", role: "img", "aria-label": "instruction graph" }, this.canvas);
+    this.count = make("span", { className: "xe-count" });
+    this.legend = make("span", { className: "xe-legend" });
+    this.colours = colouring(app);
+    this.stage = make("div", { className: "xe-stage" }, this.svg);
+    this.camera = cameraOn(this.stage, this.canvas);
+  }
+
+  /** @param {number | null} id */
+  find(id) {
+    return drawnElement(this.state, id);
+  }
+
+  /**
+   * Draws the step that is shown. redrawOnly: the same step, other options.
+   */
+  draw(redrawOnly = false) {
+    const { app, state, camera } = this;
+    if (!app.now) return;
+    if (!redrawOnly) state.options = { ...state.options, only: null, end: null }; // another step has paths of its own
+    const started = performance.now(),
+      anchor = this.find(app.selected),
+      last = state.all;
+    this.layOut();
+    const gone = redrawOnly ? [] : goneSince(state, last);
+    this.showElements(gone);
+    if (!state.fitted) this.fitFirst();
+    else if (anchor) {
+      const now = this.find(app.selected);
+      if (now) camera.follow(anchor, now);
+    }
+    camera.move();
+    this.showCaption(gone.length);
+    this.paint();
+    app.root.dataset.drawMs = (performance.now() - started).toFixed(1);
+    this.mark();
+  }
+
+  layOut() {
+    const { state } = this,
+      place = state.options.only || state.options.focus;
+    const memory = state.memories.get(place) ?? new Map(); // a neighbourhood has places of its own
+    state.memories.set(place, memory);
+    state.scene = buildScene(this.app.now.picture, state.options, memory);
+    state.scene.outermost = true;
+    state.all = flat(state.scene);
+  }
+
+  /** @param {import("./drawing.js").DrawnElement[]} gone */
+  showElements(gone) {
+    const { app, state } = this,
+      hooks = { ...this.hooks, reason: (/** @type {string} */ label) => app.store.data.reasons[label] };
+    this.canvas.replaceChildren(
+      ...gone.slice(0, MOST_GHOSTS).map(e => drawGhost(e.node)),
+      drawScene(state.scene, statusSince(app.before, app.now), hooks),
+    );
+  }
+
+  /** @param {number} gone */
+  showCaption(gone) {
+    const { app, state } = this,
+      parts = graphCaption(state, gone),
+      hidden = (state.scene?.hidden ?? 0) + app.now.picture.hidden,
+      help = hidden ? "click a +n, search (/), or press n for the neighbourhood of the selection" : "";
+    this.count.textContent = parts.join(" · ");
+    this.count.title = [help, app.now.picture.note].filter(Boolean).join("\n");
+    this.svg.setAttribute("aria-label", `instruction graph: ${parts.join("; ")}. Arrow keys walk it, each place is read out`);
+  }
+
+  paint() {
+    const scale = this.colours.paint(this.state.all),
+      kinds = new Set(this.state.all.map(e => e.node.kind)),
+      present = KINDS.filter(kind => kinds.has(kind));
+    this.legend.replaceChildren(...(scale ? [scale] : present.map(kind => make("i", { className: `k-${kind}`, textContent: kind }))));
+  }
+
+  // Lights the selection, what is read and read by it, and what the decision is about.
+  mark() {
+    const { app } = this,
+      ends = app.decision === null ? [] : app.store.decisions[app.decision].subjects;
+    for (const el of this.canvas.querySelectorAll(".on")) el.classList.remove("on");
+    for (const id of [app.selected, ...ends]) {
+      const entry = this.find(id);
+      if (!entry) continue;
+      entry.node.el.classList.add("on");
+      const k = entry.scene.nodes.indexOf(entry.node);
+      if (id === app.selected) for (const e of entry.scene.edges) if (e.source === k || e.target === k) e.el.classList.add("on");
+    }
+  }
+
+  /** @param {number} id */
+  centre(id) {
+    const entry = this.find(id);
+    if (entry && this.camera.isShown()) this.camera.centre(entry);
+  }
+  /** @param {number | null} id */
+  reveal(id) {
+    const entry = this.find(id);
+    if (entry && this.camera.isShown()) this.camera.reveal(entry);
+  }
+  /** @param {number} least */
+  fit(least) {
+    if (this.state.scene && this.camera.isShown()) this.camera.fit(this.state.scene, least);
+  }
+  fitFirst() {
+    if (this.state.fitted || !this.state.scene || !this.camera.isShown()) return;
+    this.state.fitted = true;
+    this.fit(0.9);
+  }
+  relayout() {
+    this.state.memories.clear();
+    this.state.ghosts.clear();
+    this.draw();
+    this.fit(0.9);
+    this.reveal(this.app.selected);
+  }
+
+  /**
+   * Other options for the same step; `undo` takes them back.
+   * @param {Partial<import("./graph_state.js").GraphState["options"]>} next
+   */
+  change(next) {
+    const { state } = this;
+    state.back.push(state.options);
+    state.options = { ...state.options, ...next };
+    this.draw(true);
+    this.reveal(this.app.selected);
+  }
+  undo() {
+    const before = this.state.back.pop();
+    if (!before) return;
+    this.state.options = before;
+    this.draw(true);
+  }
+}
