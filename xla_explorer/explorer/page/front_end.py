@@ -19,7 +19,10 @@ _BELOW = (
     "schema", "layout", "anchored", "scene", "elements", "state", "diff", "pools", "store", "drawing", "colours", "neighbours", "tables",
     "lines", "mnemonics", "hover", "llvm", "roofline", "tabs", "graph_camera", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
-_ABOVE = ("timeline", "why", "code", "times", "search", "spoken", "keyboard", "actions", "theme", "explorer")
+_ABOVE = (
+    "timeline", "why_parts", "why_decision", "why_step", "why_selection", "why", "code", "times", "search", "spoken", "keyboard", "actions",
+    "theme", "explorer",
+)  # fmt: skip
 
 
 def modules() -> tuple[str, ...]:

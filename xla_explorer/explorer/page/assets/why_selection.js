@@ -1,0 +1,147 @@
+// The why column for an instruction: what it is, who reads it, what decided about it, what became of it.
+import { decisionEnds, make, showMicroseconds, VERDICT_MARK } from "./elements.js";
+import { namedAll } from "./store.js";
+import { highlighted } from "./texts.js";
+import { dimLine, linksTo, rewritePart, whyHeading } from "./why_parts.js";
+
+/** @typedef {import("./state.js").App} App */
+
+const MOST_LINKS = 10,
+  REMARK_MARK = { passed: "✓ ", missed: "✗ ", analysis: "· " };
+
+/**
+ * @param {App} app
+ * @param {number} id
+ * @param {() => boolean} isCurrent whether it is still what is shown: some parts come later
+ */
+export function selectionPart(app, id, isCurrent) {
+  const drawn = app.now?.picture.nodes.find(n => n.id === id) ?? app.now?.picture.groups.find(g => g.instruction === id);
+  return [
+    ...headPart(app, id, drawn),
+    ...linePart(app, id),
+    ...(app.now && drawn ? readsPart(app, id) : []),
+    timingPart(app, id),
+    remarksPart(app, id, isCurrent),
+    ...rulesPart(app, id),
+    ...decisionsPart(app, id),
+    ...historyPart(app, id, isCurrent),
+  ];
+}
+
+/** @param {App} app @param {number} id @param {any} drawn */
+function headPart(app, id, drawn) {
+  const name = app.store.names.has(id) ? `%${app.store.names.get(id)}` : `#${id}`,
+    head = make(
+      "p",
+      {},
+      make("b", { className: "mono", textContent: name }),
+      make("span", { textContent: drawn ? `  ${drawn.label} · ${drawn.detail}` : "  not in this step" }),
+    );
+  if (drawn || !app.now) return [head];
+  const here = [...app.store.counterparts(id, new Set(app.now.names.keys()), app.now.picture.aliases)].filter(k => k !== id);
+  if (!here.length) return [head];
+  return [head, make("p", {}, make("span", { className: "xe-dim", textContent: "here it is " }), ...linksTo(app, here.slice(0, 8)))];
+}
+
+/** @param {App} app @param {number} id */
+function linePart(app, id) {
+  const line = app.now?.text.find(l => l[1] === id);
+  if (!line) return [];
+  const opcode = app.now.picture.opcodes.get(id),
+    help = app.opcodeHelp(opcode);
+  return [make("pre", { className: "xe-hlo" }, ...highlighted(line[0].trim())), help ? dimLine(`${opcode}: ${help}`) : null];
+}
+
+/** @param {App} app @param {number} id */
+function readsPart(app, id) {
+  const inside = new Set(app.store.children.get(id) || []); // a box reads what its members read outside of it
+  /** @param {Map<number, number[]>} map */
+  const through = map => [...new Set([id, ...inside].flatMap(member => map.get(member) || []).filter(o => o !== id && !inside.has(o)))];
+  /** @param {string} label @param {number[]} ids */
+  const line = (label, ids) =>
+    ids.length
+      ? make(
+          "p",
+          {},
+          make("span", { className: "xe-dim", textContent: `${label} ` }),
+          ...linksTo(app, ids.slice(0, MOST_LINKS)),
+          ids.length > MOST_LINKS ? ` and ${ids.length - MOST_LINKS} more` : "",
+        )
+      : null;
+  return [line("reads", through(app.now.operands)), line("read by", through(app.now.users))];
+}
+
+/** @param {App} app @param {number} id */
+function timingPart(app, id) {
+  const timing = app.store.timings.find(t => t.instruction === id);
+  if (!timing) return null;
+  const slow = timing.runs_on === "evaluator" ? ", by the evaluator, not compiled" : "";
+  return make("p", { textContent: `runs ${showMicroseconds(timing.median_us)} (iqr ${showMicroseconds(timing.iqr_us)}, n ${timing.n})${slow}` });
+}
+
+/** What LLVM says about the code of the instruction, once it is known. @param {App} app @param {number} id @param {() => boolean} isCurrent */
+function remarksPart(app, id, isCurrent) {
+  const box = make("div", { className: "xe-remarks" });
+  app.store
+    .report("remarks", {}, "remarks")
+    .then(rows => {
+      if (!isCurrent()) return;
+      const all = namedAll("remark", rows),
+        present = new Set(all.flatMap(r => (r.id === null ? [] : [r.id]))),
+        ids = app.store.counterparts(id, present, app.now?.picture.aliases),
+        about = all.filter(r => r.id !== null && (r.id === id || ids.has(r.id)));
+      if (about.length) box.replaceChildren(whyHeading("LLVM says"), ...about.slice(0, 6).map(remarkLine));
+    })
+    .catch(() => {});
+  return box;
+}
+
+/** @param {import("./schema.js").RemarkRow} r */
+const remarkLine = r =>
+  make("p", { className: `xe-remark ${r.kind}` }, make("b", { textContent: REMARK_MARK[r.kind] ?? "· " }), `${r.by}: ${r.message}`);
+
+/** @param {App} app @param {number} id */
+function rulesPart(app, id) {
+  if (!app.now || !app.store.steps[app.step].changed) return [];
+  const here = app.now.rewrites.filter(r => r.subject === id || r.produced?.includes(id));
+  return here.length ? [whyHeading("rule at this step"), ...here.slice(0, 5).map(r => rewritePart(app, r))] : [];
+}
+
+/** @param {App} app @param {number} id */
+function decisionsPart(app, id) {
+  const about = app.store.decisions.filter(d => d.subjects.includes(id));
+  if (!about.length) return [];
+  const links = about.slice(0, 12).map(d =>
+    make(
+      "li",
+      {},
+      make("button", {
+        className: `link ${d.verdict}`,
+        tabIndex: -1,
+        title: d.message,
+        textContent: `${VERDICT_MARK[d.verdict] || ""} ${d.kind === "fusion" ? "" : `${d.kind}: `}${decisionEnds(d)}  ${d.code}`,
+        onclick: () => app.showDecision(d.index, false),
+      }),
+    ),
+  );
+  return [whyHeading(`decisions about it (${about.length})`), make("ul", { className: "xe-links" }, ...links)];
+}
+
+/** @param {App} app @param {number} id @param {() => boolean} isCurrent */
+function historyPart(app, id, isCurrent) {
+  /** @param {string} text */
+  const item = text => make("li", { textContent: text }),
+    past = make("ol", { className: "xe-history" }, make("li", { className: "xe-dim", textContent: "…" })),
+    leftOut = `left out of this page for its size: session.passes.history("%${app.store.names.get(id) ?? "name"}") has it`;
+  app.store
+    .history(id)
+    .then(lines => {
+      if (!isCurrent()) return;
+      if (lines?.length === 0) past.replaceWith(dimLine("no pass did anything to it that is recorded"));
+      else past.replaceChildren(...(lines ?? [leftOut]).map(item));
+    })
+    .catch(error => {
+      if (isCurrent()) past.replaceChildren(make("li", { className: "xe-dim", textContent: error.message }));
+    });
+  return [whyHeading("history"), past];
+}
