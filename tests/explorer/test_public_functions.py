@@ -63,6 +63,7 @@ SCRIPTS = {
         "__version__": "xe.__version__",
         "backends": "xe.backends",
         "options": "xe.options",
+        "xla": "assert callable(xe.xla.read_profile)",
     },
     "compiles": {
         "compile": "s = xe.compile(TEXT); s(X)",

@@ -47,6 +47,8 @@ from xla_explorer.hlo.instruction import HloInstruction
 if TYPE_CHECKING:
     import pandas
 
+    from xla_explorer.explorer.measures.profile_frame import ProfileFrame
+
 
 
 class Session(Compilation):
@@ -168,8 +170,11 @@ class Session(Compilation):
         with working(f"bisecting {self.source.name}"):
             return bisect(self, arrays)
 
-    def profile(self, *arrays: Any, repeats: int = 20) -> pandas.DataFrame:
-        """A row a kernel and one for the whole program; see `explorer.profiling.profile`. Without arrays: random ones, and it says so."""
+    def profile(self, *arrays: Any, repeats: int = 20) -> ProfileFrame:
+        """A row a kernel and one for the whole program; see `explorer.measures.profiling.profile`.
+
+        Without arrays: random ones, and it says so. `.by_line()` and `.by_scope()` of the frame tell times by source line and name scope.
+        """
         with working(f"profiling {self.source.name} on {self.backend}"):
             return profile(self, arrays, repeats)
 

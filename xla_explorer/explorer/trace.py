@@ -145,6 +145,10 @@ OLD_NAMES = {
         for name in ("applicable", "changed", "error", "find", "history", "hot_rules", "journal", "lineage", "seconds")
     },
     "at": Renamed(f"passes[k].module, {_FIRST}", lambda trace: trace.passes.record.at),
+    "changed_ids": Renamed("passes[k].known_diff", lambda trace: lambda step: trace.passes[step].known_diff),
+    "lines": Renamed("passes[k].lines", lambda trace: lambda step: trace.passes[step].lines),
+    "picture": Renamed("passes[k].picture()", lambda trace: lambda step, **options: trace.passes[step].picture(**options)),
+    "snapshot": Renamed("passes[k].snapshot", lambda trace: lambda step: trace.passes[step].snapshot),
     "before": Renamed(f"passes[k].before, {_FIRST}", lambda trace: trace.passes.record.before),
     "diff": Renamed(f"passes[k].diff, {_FIRST}", lambda trace: trace.passes.record.diff),
     "explorer_source": Renamed("explore()", lambda trace: trace._explorer_source_()),

@@ -12,7 +12,6 @@ import numpy as np
 from xla_explorer.backends.interfaces import KernelTiming
 from xla_explorer.explorer.display.blocks import Blocks, Sentence
 from xla_explorer.explorer.display.display import cell_text
-from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decisions import decisions_frame
@@ -24,8 +23,7 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
-    import pandas
-
+    from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
 WHOLE_PROGRAM = "(whole program)"
 SHORTEST_US = 0.2  # below this the counter's steps are too coarse to say how near the roof a kernel is
@@ -74,7 +72,7 @@ def spread(samples: Sequence[float]) -> tuple[float, float]:
     return middle, high - low
 
 
-def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> pandas.DataFrame:
+def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> ProfileFrame:
     """A row a kernel and one for the whole program; columns `COLUMNS`.
 
     n: runs. median_us, iqr_us: microseconds per run (a kernel inside a loop: all its calls of a run together); cycles: the same median as
@@ -106,7 +104,10 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> pandas
     for timing in result.kernels:
         cost, dtype = (whole, widest) if timing.step.opcode == "entry" else costs.get(timing.step.instruction, (Cost(), "f32"))
         rows.append(_kernel_row(session, timing, per_us, cost, dtype, limits, threads.get(timing.step.name, 1), streaming))
-    frame = wide_frame(rows, COLUMNS)
+    # Start-up time: pandas takes longer to import than the whole package.
+    from xla_explorer.explorer.measures.profile_frame import ProfileFrame
+
+    frame = ProfileFrame.of(session, rows, COLUMNS)
     frame.attrs["note"] = f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"
     session.last_profile = frame
     return frame

@@ -1,0 +1,57 @@
+"""Times of a profile by source line and by name scope; a kernel of several lines is split by estimated cost."""
+
+from __future__ import annotations
+
+import pytest
+
+import xla_explorer as xe
+
+TEXT = """HloModule m
+
+ENTRY e {
+  x = f32[64,64] parameter(0)
+  d = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/layer/dot" source_file="model.py" source_line=3}
+  t = f32[64,64] tanh(d), metadata={op_name="jit(f)/layer/tanh" source_file="model.py" source_line=4}
+  n = f32[64,64] negate(t), metadata={op_name="jit(f)/loss/neg" source_file="model.py" source_line=5}
+  ROOT r = f32[64,64] exponential(n)
+}
+"""  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def session() -> xe.Session:
+    return xe.compile(TEXT, threads=1, passes="fusion")
+
+
+def test_the_sums_are_the_kernels(session: xe.Session) -> None:
+    profile = session.profile(repeats=2)
+    whole = profile["median_us"][1:].sum()
+    for frame in (profile.by_line(), profile.by_scope()):
+        assert frame["median_us"].sum() == pytest.approx(whole) and frame["share"].sum() == pytest.approx(1.0)
+        assert list(frame["median_us"]) == sorted(frame["median_us"], reverse=True)
+
+
+def test_a_kernel_of_several_lines_is_split_by_cost_and_says_so(session: xe.Session) -> None:
+    profile = session.profile(repeats=1)
+    times = {row["opcode"]: row["median_us"] for row in profile[1:].to_dict("records")}
+    rows = {row["line"]: row for row in profile.by_line().to_dict("records")}
+    assert set(rows) == {"model.py:3", "model.py:4", "model.py:5", "<hlo>:8"}
+    assert rows["model.py:3"]["estimated_us"] == 0 and rows["model.py:3"]["median_us"] == pytest.approx(times["dot"])
+    fused = [rows[line] for line in ("model.py:4", "model.py:5", "<hlo>:8")]
+    assert all(row["estimated_us"] == row["median_us"] > 0 and row["kernels"] == 1 for row in fused)
+    assert sum(row["median_us"] for row in fused) == pytest.approx(times["fusion"])
+    assert len({round(row["share"], 9) for row in fused}) == 1, "each makes the same bytes, by one operation an element"
+
+
+def test_scopes_are_those_of_the_metadata(session: xe.Session) -> None:
+    rows = {row["scope"]: row["kernels"] for row in session.profile(repeats=1).by_scope().to_dict("records")}
+    assert rows == {"jit(f)/layer": 2, "jit(f)/loss": 1, "(no scope)": 1}
+
+
+def test_an_ordinary_frame_otherwise(session: xe.Session) -> None:
+    profile = session.profile(repeats=1)
+    assert list(profile[profile["opcode"] == "dot"].columns) == list(profile.columns)
+    assert profile.copy().by_line().equals(profile.by_line())
+    assert list(profile[profile["opcode"] == "dot"].by_line()["line"]) == ["model.py:3"]
+    evaluated = xe.compile(TEXT, backend="interpreter", passes="none").profile(repeats=1)
+    assert "model.py:3" in set(evaluated.by_line()["line"])

@@ -1,0 +1,106 @@
+"""The frame of a profile, which also tells times by source line and by name scope. It loads pandas: imported when a profile is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.pandas_frame import WideFrame
+from xla_explorer.explorer.sessions.compilation import Compilation, source_line
+from xla_explorer.hlo.analysis.cost import FREE, instruction_cost
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.metadata import parse_metadata
+
+_COLUMNS = ["median_us", "estimated_us", "share", "kernels"]
+
+
+class Part(NamedTuple):
+    """What a kernel computes for one instruction. weight: its share of the kernel, by estimated cost."""
+
+    line: str
+    scope: str
+    weight: float
+
+
+class ProfileFrame(WideFrame):
+    """A row a kernel; see `Session.profile`."""
+
+    _metadata = ("_parts",)  # what pandas takes along, to copies and selections of rows
+    _parts: dict[int, tuple[Part, ...]] = {}  # noqa: RUF012  # never changed
+
+    @property
+    def _constructor(self) -> type[ProfileFrame]:
+        return ProfileFrame
+
+    @classmethod
+    def of(cls, session: Compilation, rows: Iterable[Any], columns: Sequence[str]) -> ProfileFrame:
+        """The frame of a session's profile."""
+        made = cls(list(rows), columns=list(columns))
+        known = {i.id: i for i in session.module.instructions()}
+        found = [(int(row["instruction"]), row["opcode"]) for row in made[made["instruction"].notna()].to_dict("records")]
+        made._parts = {key: _parts(session, known[key], opcode) for key, opcode in found if key in known}
+        return made
+
+    def by_line(self) -> WideFrame:
+        """Time by source line, the longest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            median_us: of the kernels that compute the line. estimated_us: the part of it that is estimated: the time of a kernel that
+            computes several lines is split by the estimated cost of their instructions (operations, and bytes that they make). share: of
+            the time of all kernels. kernels: how many compute it.
+        """
+        return self._grouped("line", lambda part: part.line)
+
+    def by_scope(self) -> WideFrame:
+        """Time by name scope (the path of `op_name` without its last part), the longest first; columns as of `by_line`."""
+        return self._grouped("scope", lambda part: part.scope)
+
+    def _grouped(self, column: str, place: Callable[[Part], str]) -> WideFrame:
+        found: dict[str, list[float]] = {}  # place -> time, estimated time, kernels
+        rows = [row for row in self.to_dict("records") if row["instruction"] == row["instruction"] and row["instruction"] is not None]
+        whole = sum([row["median_us"] for row in rows])
+        for row in rows:
+            shares: dict[str, float] = {}
+            for part in self._parts.get(int(row["instruction"]), (Part("", "", 1.0),)):
+                name = place(part) or f"(no {column})"
+                shares[name] = shares.get(name, 0.0) + part.weight
+            for name, share in shares.items():
+                sums = found.setdefault(name, [0.0, 0.0, 0.0])
+                time = row["median_us"] * share
+                sums[0] += time
+                sums[1] += time if len(shares) > 1 else 0.0
+                sums[2] += 1
+        table = [[name, time, guess, time / whole if whole else None, int(count)] for name, (time, guess, count) in found.items()]
+        return wide_frame(sorted(table, key=lambda row: -row[1]), [column, *_COLUMNS])
+
+
+def _parts(session: Compilation, i: HloInstruction, opcode: str) -> tuple[Part, ...]:
+    """The instructions that a kernel computes, each with its share of the cost. opcode: `entry` where one step runs the whole program."""
+    computation = session.module.entry if opcode == "entry" else i.called[0] if i.opcode.name == "fusion" else None
+    members = computation.instructions.values() if computation is not None else ()
+    inner = [j for j in members if j.opcode.name not in FREE and j.opcode.name != "tuple"]
+    own = source_line(session, i.id), _scope(session, i)
+    costs = [(j, instruction_cost(j)) for j in inner]
+    weights = [cost.flops + cost.transcendentals + j.shape.byte_size for j, cost in costs]
+    whole = sum(weights)
+    if not whole:
+        return (Part(*own, 1.0),)
+    return tuple(
+        [
+            Part(source_line(session, j.id) or own[0], _scope(session, j) or own[1], weight / whole)
+            for j, weight in zip(inner, weights, strict=True)
+        ]
+    )
+
+
+def _scope(session: Compilation, i: HloInstruction) -> str:
+    """`jit(f)/layer` of the operation `jit(f)/layer/add`, by its own metadata or that of what it was made from."""
+    lineage = session.passes.lineage
+    records = [lineage.records.get(key) for key in lineage.origins(i.id)]
+    for metadata in (i.metadata, *[record.metadata for record in records if record is not None]):
+        if metadata and (name := parse_metadata(metadata).op_name):
+            return name.rpartition("/")[0]
+    return ""
