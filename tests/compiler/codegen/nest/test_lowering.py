@@ -1,0 +1,109 @@
+"""Native code made of loop nests: for every schedule the values are those of the nest in numpy."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from tests.compiler.codegen.nest.nest_checks import assert_near
+from tests.compiler.codegen.nest.test_directives import plain, random_text
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.lower import LoweredNest, lower
+from xla_explorer.compiler.codegen.nest.schedule import parse_directives, run_schedule
+from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.foundation.reason import Reason
+
+BODIES = ("bias", "rows", "columns", "all", "softmax", "reshape", "window", "dot", "transpose")
+
+
+def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:
+    """What the native code of a nest stores; every share in turn."""
+    found = lower(nest)
+    assert isinstance(found, LoweredNest), found
+    library = NativeLibrary(optimize_and_emit(found.text).objects, exports=["kernel"])
+    results = [np.zeros(a.shape.dimensions, a.shape.element_type.dtype) for a in nest.arrays if a.written]
+    arrays = [*[np.ascontiguousarray(x) for x in operands], *results]
+    function = library.bind("kernel", None, [*[ctypes.c_void_p] * len(arrays), ctypes.c_int64])
+    for share in range(nest.shares):
+        function(*[a.ctypes.data for a in arrays], share)
+    return results
+
+
+def check_random_schedules(seed: int, count: int) -> Counter[str]:
+    """Native code beside numpy; what is not lowered is counted by its sentence."""
+    choice, seen = random.Random(seed), Counter[str]()
+    for _ in range(count):
+        scheduled, operands, wanted = plain(choice.choice(BODIES))
+        done = []
+        axis = choice.choice(list(scheduled.axes()))
+        first = [f"split{{{axis},8}}", f"vectorize{{{axis}i}}"] if choice.random() < 0.5 else []
+        for k in range(choice.randint(0, 6)):
+            (directive,) = parse_directives(first[k] if k < len(first) else random_text(choice, scheduled))
+            after, _ = run_schedule(scheduled, [directive])
+            if after is not scheduled:
+                done.append(str(directive))
+            scheduled = after
+        if isinstance(reason := lower(scheduled), Reason):
+            seen[reason.message.split(" ")[-3]] += 1
+            continue
+        assert_near(native(scheduled, operands), wanted, f"{','.join(done)}\n{nest_text(scheduled)}")
+        seen.update(["native", *[text.partition("{")[0] for text in done]])
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.sampled(1)
+def test_random_schedules_give_equal_native_values(seed: int) -> None:
+    seen = check_random_schedules(seed, 30)
+    assert seen["native"] > 20 and {"split", "vectorize", "unroll"} <= seen.keys(), seen
+
+
+ELEMENTWISE = {
+    "f32": "e = T[40] exponential(x) g = T[40] tanh(y) a = T[40] add(e, g) m = T[40] maximum(a, y) d = T[40] divide(m, e) "
+    "n = T[40] negate(d) c = pred[40] compare(x, y), direction=LT q = T[40] sqrt(e) s = T[40] select(c, n, q) ROOT r = T[40] subtract(s, y)",
+    "s32": "a = T[40] add(x, y) m = T[40] minimum(a, x) b = T[40] abs(m) o = T[40] xor(b, y) c = pred[40] compare(o, x), direction=GE "
+    "v = T[40] convert(c) i = T[40] iota(), iota_dimension=0 w = T[40] multiply(v, i) ROOT r = T[40] subtract(w, m)",
+    "s64": "i = T[40] iota(), iota_dimension=0 a = T[40] add(x, i) ROOT r = T[40] maximum(a, y)",
+    "pred": "a = T[40] and(x, y) o = T[40] xor(a, y) n = T[40] not(o) ROOT r = T[40] or(n, x)",
+}
+ELEMENTWISE["f64"] = ELEMENTWISE["f32"]
+
+
+@pytest.mark.parametrize("kind", ELEMENTWISE)
+@pytest.mark.parametrize("schedule", ["", "split{i,8},split{io,2},unroll{ioi}", "split{i,16},vectorize{ii},parallel{io,2}"])
+def test_elementwise_code_gives_the_evaluators_values(kind: str, schedule: str) -> None:
+    head = "x = T[40] parameter(0) y = T[40] parameter(1)"
+    text = f"HloModule m\nf {{ {head} {ELEMENTWISE[kind]} }}\nENTRY e {{ {head} ROOT r = T[40] fusion(x, y), kind=kLoop, calls=f }}"
+    module = xe.parse_hlo(text.replace("T[", f"{kind}["))
+    rng = np.random.default_rng(3)
+    operands = tuple([(rng.standard_normal(40) * 3).astype(module.entry.root.shape.element_type.dtype) for _ in range(2)])
+    nest = nest_of(module.entry.root)
+    assert not isinstance(nest, Reason), nest
+    scheduled, trace = run_schedule(nest, parse_directives(schedule))
+    assert all(step.changed for step in trace.steps)
+    assert_near(native(scheduled, operands), [np.asarray(xe.evaluate(module, *operands))], nest_text(scheduled))
+
+
+def test_vectors_and_copies_stand_in_the_code() -> None:
+    nest, _ = run_schedule(plain("rows")[0], parse_directives("split{j,16},split{ji,8},unroll{jio},vectorize{jii}"))
+    found = lower(nest)
+    assert isinstance(found, LoweredNest)
+    text = found.text
+    assert text.count("phi <8 x float>") == 2 and "llvm.vector.reduce.fadd.v8f32" in text and "llvm.masked.load.v8f32.p0" in text
+    assert nest_text(nest).count("add") == 1
+
+
+@pytest.mark.parametrize(("name", "message"), [("pad", "cases are not written"), ("argmax", "several operations"), ("gather", "values of run time")])
+def test_what_is_not_lowered_says_so(name: str, message: str) -> None:
+    found = lower(plain(name)[0])
+    assert isinstance(found, Reason) and found.code == "not-lowered" and message in found.message
+
