@@ -38,7 +38,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "read_timeline": ("xla_explorer.explorer.measures.trace_events", "read_timeline"),
     "reduce": ("xla_explorer.explorer.questions.reduction", "reduce"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
-    "rule": ("xla_explorer.compiler.rewriting", "rule"),
+    "rule": ("xla_explorer.compiler.transforms.simplifiers.checked_rule", "rule"),
     "search_fusion": ("xla_explorer.explorer.searching", "search_fusion"),
     "sweep": ("xla_explorer.explorer.comparisons.sweep", "sweep"),
     "verify": ("xla_explorer.explorer.sessions.given_modules", "verify"),
@@ -171,7 +171,7 @@ if TYPE_CHECKING:
     from xla_explorer.backends.registry import backend_names as backend_names
     from xla_explorer.compiler.pipeline import PassPipeline as PassPipeline
     from xla_explorer.compiler.pipeline import register_pass as register_pass
-    from xla_explorer.compiler.rewriting import rule as rule
+    from xla_explorer.compiler.transforms.simplifiers.checked_rule import rule as rule
     from xla_explorer.explorer import real_xla
     from xla_explorer.explorer.aot import aot as aot
     from xla_explorer.explorer.catalogue import passes as passes

@@ -6,6 +6,7 @@ from xla_explorer.backends.interfaces.compiler import InvalidOptionError
 from xla_explorer.backends.registry import UnknownBackendError
 from xla_explorer.compiler.pipeline import PassFailedError, PipelineSyntaxError, ValuesDifferError
 from xla_explorer.compiler.pipeline.trace import UnknownStepError
+from xla_explorer.compiler.transforms.simplifiers.checked_rule import RuleError
 from xla_explorer.explorer.questions.decisions import UnknownKindError
 from xla_explorer.explorer.sessions.arguments import ArgumentError, RandomArgumentError
 from xla_explorer.explorer.sessions.compilation import CannotRunError, CompileFailedError, NotThereError, UnknownStageError
@@ -45,6 +46,7 @@ __all__ = [
     "PipelineSyntaxError",
     "ProtoError",
     "RandomArgumentError",
+    "RuleError",
     "StablehloError",
     "StablehloUnsupportedError",
     "UnknownBackendError",

@@ -34,11 +34,11 @@ from xla_explorer.compiler.rewriting import (
     one_of,
     operator,
     rewrite_computation,
-    rule,
     scalar,
     splat,
 )
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
+from xla_explorer.compiler.transforms.simplifiers.checked_rule import rule
 from xla_explorer.explorer.display.display import Svg, table_html
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError

@@ -118,51 +118,20 @@ def _by_name(
 def rule(
     pattern: Pattern, *, exactness: Exactness, before: str, after: str, when: Iterable[Predicate] = (), layout: str = ""
 ) -> Callable[[Callable[..., BuildResult]], Rule]:
-    """Declare a rewrite rule.
-
-    The decorated build function takes, by name, any of `computation`, `instruction` and the captures. It returns the instruction that
-    takes the place of the matched one (made by `computation.add`, or one that exists), or None or a Reason when it finds that it cannot; it
-    must not have created anything then.
-
-    Parameters
-    ----------
-    pattern : Pattern
-        What the rule matches.
-    exactness : Exactness
-        The claim about values, which a property test checks.
-    before, after : str
-        HLO text of an entry computation: the picture of the rule, and a test.
-    when : iterable of Predicate
-        Guards. They take the same names, without `computation`, and return None or a Reason.
-    layout : str
-        `insensitive` or `sensitive` for a rule that holds only before or only after layout assignment.
-
-    Returns
-    -------
-    callable
-        The decorator; it makes a Rule of the build function.
-
-    Examples
-    --------
-    >>> import xla_explorer as xe
-    >>> from xla_explorer.plugin import Exactness, any_, operator
-    >>> negate = operator("negate")
-    >>> @xe.rule(
-    ...     negate(negate(any_("x"))), exactness=Exactness.BITWISE,
-    ...     before="x = f32[4] parameter(0)\\n n = f32[4] negate(x)\\n ROOT r = f32[4] negate(n)",
-    ...     after="ROOT x = f32[4] parameter(0)",
-    ... )
-    ... def docs_negate_twice(x):
-    ...     '''--x is x.'''
-    ...     return x
-    >>> docs_negate_twice.name
-    'docs-negate-twice'
-    """
+    """Declare a rewrite rule of the package; `xe.rule` says what the arguments mean, and checks example and claim, as a test does here."""
 
     def declare(function: Callable[..., BuildResult]) -> Rule:
         return Rule(function, pattern, exactness, when, before, after, layout)
 
     return declare
+
+
+def _newest_cells(rules: Iterable[Rule]) -> list[Rule]:
+    """The rules without those that a notebook's cell declared and declared again: the newest stays, in the place of the first."""
+    found: dict[tuple[str, int], Rule] = {}
+    for number, one in enumerate(rules):
+        found[one.name, 0 if one.function.__module__ == "__main__" else number + 1] = one
+    return list(found.values())
 
 
 class RuleSet:
@@ -172,7 +141,7 @@ class RuleSet:
 
     def __init__(self, name: str, rules: Iterable[Rule]) -> None:
         self.name = name
-        self.rules: tuple[Rule, ...] = tuple(rules)
+        self.rules: tuple[Rule, ...] = tuple(_newest_cells(rules))
         names = [r.name for r in self.rules]
         if len(set(names)) < len(names):
             twice = {n for n in names if names.count(n) > 1}

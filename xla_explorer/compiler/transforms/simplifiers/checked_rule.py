@@ -1,0 +1,159 @@
+"""`xe.rule`: a rewrite rule whose example and claim hold, or whose declaration is an error.
+
+The package's own rules are declared without the check, which their tests make: some hundred of them are loaded with the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.rewriting import rule as unchecked_rule
+from xla_explorer.compiler.rewriting.driver import applicable, rewrite_computation
+from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import example_module
+from xla_explorer.compiler.rewriting.patterns import Pattern
+from xla_explorer.compiler.rewriting.rule import BuildResult, Rule, RuleSet
+from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys, merge_equal_instructions
+from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Predicate
+from xla_explorer.hlo.evaluator import EvaluationError, UnsupportedOpcodeError, evaluate, flatten_value
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text import HloParseError, parse_hlo
+from xla_explorer.hlo.verifier import HloVerifyError, verify
+
+
+class RuleError(XlaExplorerError, ValueError):
+    """A rule does not do what its declaration says."""
+
+
+def rule(
+    pattern: Pattern, *, exactness: Exactness, before: str, after: str, when: Iterable[Predicate] = (), layout: str = ""
+) -> Callable[[Callable[..., BuildResult]], Rule]:
+    """Declare a rewrite rule, and check that its example and its claim hold.
+
+    The decorated build function takes, by name, any of `computation`, `instruction` and the captures. It returns the instruction that
+    takes the place of the matched one (made by `computation.add`, or one that exists), or None or a Reason when it finds that it cannot; it
+    must not have created anything then.
+
+    Parameters
+    ----------
+    pattern : Pattern
+        What the rule matches.
+    exactness : Exactness
+        The claim about values; it is checked on random arguments of the example, by the numpy evaluator.
+    before, after : str
+        HLO text of an entry computation: what the rule matches, and what it makes of it.
+    when : iterable of Predicate
+        Guards. They take the same names, without `computation`, and return None or a Reason.
+    layout : str
+        `insensitive` or `sensitive` for a rule that holds only before or only after layout assignment.
+
+    Returns
+    -------
+    callable
+        The decorator; it makes a Rule of the build function.
+
+    Raises
+    ------
+    RuleError
+        The example cannot be read, the rule does not fit it or makes something else of it, or the values differ by more than it claims.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> from xla_explorer.plugin import Exactness, any_, operator
+    >>> negate = operator("negate")
+    >>> @xe.rule(
+    ...     negate(negate(any_("x"))), exactness=Exactness.BITWISE,
+    ...     before="x = f32[4] parameter(0)\\n n = f32[4] negate(x)\\n ROOT r = f32[4] negate(n)",
+    ...     after="ROOT x = f32[4] parameter(0)",
+    ... )
+    ... def docs_negate_twice(x):
+    ...     '''--x is x.'''
+    ...     return x
+    >>> docs_negate_twice.name
+    'docs-negate-twice'
+    """
+    declare = unchecked_rule(pattern, exactness=exactness, before=before, after=after, when=when, layout=layout)
+
+    def declare_and_check(function: Callable[..., BuildResult]) -> Rule:
+        made = declare(function)
+        check_rule(made)
+        return made
+
+    return declare_and_check
+
+
+def check_rule(made: Rule) -> None:
+    """Check that a rule fits its example, makes what it says of it, and keeps the values as it claims. RuleError otherwise."""
+    before, wanted = _module(made, "before"), _module(made, "after")
+    result = before.clone()
+    try:
+        acted = rewrite_computation(result.entry, RuleSet(made.name, [made]), PassContext())
+    except Exception as problem:
+        raise _error(made, f"fails on its example: {type(problem).__name__}: {problem}", "see the cause of this error") from problem
+    if not acted:
+        alone = RuleSet(made.name, [made])
+        refusals = [f"on %{i.name}: {reason}" for i in before.entry.instructions.values() for _, reason in applicable(alone, i)]
+        why = "; ".join(refusals) or "no instruction matches the pattern"
+        raise _error(made, f"does not fit its example; its pattern is {made.pattern}", why)
+    try:
+        verify(result)
+    except HloVerifyError as problem:
+        what = f"makes an invalid module of its example: {problem.message}"
+        raise _error(made, what, "make an instruction of the same shape") from problem
+    keys = StructuralKeys(True)
+    if keys.of(_tidy(result).entry) != keys.of(_tidy(wanted).entry):
+        raise _error(made, f"makes of its example\n{result.to_text()}", f"`after` says\n{wanted.to_text()}")
+    _check_values(made, before, result)
+
+
+def _module(made: Rule, side: str) -> HloModule:
+    try:
+        module = parse_hlo(example_module(getattr(made, side)))
+        verify(module)
+    except (HloParseError, HloVerifyError) as problem:
+        what = f"has an example whose `{side}` cannot be read: {problem}"
+        raise _error(made, what, "write the body of an entry computation") from problem
+    return module
+
+
+def _check_values(made: Rule, before: HloModule, result: HloModule) -> None:
+    generator = np.random.default_rng(0)
+    arrays = [_random(shape, generator) for shape in before.parameter_shapes()]
+    try:
+        expected, actual = [flatten_value(evaluate(module, *arrays)) for module in (before, result)]
+    except (EvaluationError, UnsupportedOpcodeError):
+        return  # an example of several devices, or with a host
+    for one, other in zip(expected, actual, strict=True):
+        difference = made.exactness.difference(np.asarray(one), np.asarray(other))
+        if difference is not None:
+            raise _error(made, f"claims to be {made.exactness}, and the values differ {difference.message}", "mend the rule, or claim less")
+
+
+def _random(shape: Shape, generator: np.random.Generator) -> Any:
+    if shape.is_tuple:
+        return tuple([_random(part, generator) for part in shape.tuple_shapes])
+    kind = shape.element_type
+    if kind.is_pred or kind.is_integer:
+        return generator.integers(0, 2 if kind.is_pred or kind.bits < 8 else 10, shape.dimensions).astype(kind.dtype)
+    values = generator.uniform(0.25, 3, shape.dimensions)
+    return (values + 1j * values[..., ::-1] if kind.is_complex and values.ndim else values).astype(kind.dtype)
+
+
+def _tidy(module: HloModule) -> HloModule:
+    """Without dead instructions and repetitions, which a picture does not show."""
+    for computation in module.computations.values():
+        remove_dead_instructions(computation)
+        merge_equal_instructions(computation, StructuralKeys(True))
+    return module
+
+
+def _error(made: Rule, what: str, hint: str) -> RuleError:
+    return RuleError(f"the rule {made.name} {what}", hint)
