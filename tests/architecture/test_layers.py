@@ -135,6 +135,18 @@ def test_imports_inside_the_explorer_point_downwards() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_the_explorer_imports_no_pass() -> None:
+    """It asks passes through `compiler/pipeline`; what both know of decisions, rules and costs stands in rooms of its own. In functions, for
+    type checkers only and by name too."""
+    rooms = ("explorer", "notebook", "cli")
+    found = []
+    for path in [p for room in rooms for p in sorted((PACKAGE / room).rglob("*.py"))]:
+        named = [(line, module) for line, module, _ in _imports(path)]
+        named += [(n.lineno, n.value) for n in ast.walk(_tree(path)) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        found += [f"{path.relative_to(PACKAGE)}:{line}" for line, text in named if text.startswith("xla_explorer.compiler.transforms")]
+    assert not found, f"ask through compiler/pipeline: {', '.join(found)}"
+
+
 STRICT = ("explorer", "course", "notebook", "cli")
 LATER = ("xla_explorer.compiler.codegen.", "xla_explorer.backends.gpu.")  # the loop nests build these anew
 

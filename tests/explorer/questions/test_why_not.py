@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import pathlib
 import re
 from collections.abc import Iterator
@@ -134,9 +133,9 @@ def test_rules_answer_too(compiled: tuple[str, xe.Session]) -> None:
 
 
 def xe_rules() -> set[str]:
-    from xla_explorer.explorer.questions.rule_book import rules
+    from xla_explorer.compiler.rewriting.declared import declared_rules
 
-    return set(rules())
+    return set(declared_rules())
 
 
 def test_a_table_of_fusion_shows_all_kinds_of_fusion(compiled: tuple[str, xe.Session]) -> None:
@@ -196,10 +195,3 @@ def test_all_passes_say_kinds_in_kebab_case() -> None:
     for cls in registered_passes().values():
         for kind in getattr(cls, "kinds", ()):
             assert re.fullmatch(r"[a-z]+(-[a-z]+)*", kind)
-
-
-def test_questions_import_no_pass() -> None:
-    passes = {cls.__name__ for cls in registered_passes().values()}
-    for path in (pathlib.Path(xla_explorer.__file__).parent / "explorer" / "questions").glob("*.py"):
-        imported = {alias.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom) for alias in node.names}
-        assert not imported & passes, path.name

@@ -90,7 +90,6 @@ class ExplorerPayload(TypedDict):
     no_decisions: str
     reasons: dict[str, str]
     fact_heads: dict[str, list[Any]]
-    fusion_kinds: list[str]
     timings: list[list[Any]]
     lineage: list[list[int]]
     pools: dict[str, PackedPool]

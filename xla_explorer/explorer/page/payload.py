@@ -122,7 +122,6 @@ def build_payload(
         no_decisions="" if decisions[0] else source.reports.no_decisions(),
         reasons=_reasons(source, decisions[0]),
         fact_heads={key: plain(head) for key, head in fact_heads(all_decisions).items()},
-        fusion_kinds=list(source.reports.fusion_kinds()),
         timings=measured["timings"],
         lineage=[],
         pools={},

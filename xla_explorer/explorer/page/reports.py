@@ -249,10 +249,6 @@ class Reports:
         """What to say where no decision is recorded: why, and how to get them."""
         return 'no decisions were recorded: compile with journal="decisions"'
 
-    def fusion_kinds(self) -> Sequence[str]:
-        """The kinds of decisions that are about putting two operations into one kernel, which a what-if can turn over."""
-        return ("fusion",)
-
     def reasons(self) -> Mapping[str, str]:
         """Reason code -> what it means in general, one sentence."""
         return {}

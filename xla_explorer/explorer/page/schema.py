@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
 from xla_explorer.explorer.pictures import picture
@@ -143,6 +144,8 @@ def _body() -> str:
             "};",
             "// Kinds of the elements of a picture, in the order of the legend.",
             f"export const KINDS = [{', '.join(map(_quoted, COLOURS))}];",
+            "// Kinds of decision that put two instructions into one kernel.",
+            f"export const FUSION_KINDS = [{', '.join(map(_quoted, FUSION_KINDS))}];",
             "",
         ]
     )

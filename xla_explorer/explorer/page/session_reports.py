@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS, OF_ANY_KIND
+from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
 from xla_explorer.explorer.code.program import kernel_table
@@ -99,9 +99,6 @@ class TraceReports(Reports):
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
         with collector_paused():
             return self._passes[min(step, self._passes.last)].picture(between=(first, second))
-
-    def fusion_kinds(self) -> Sequence[str]:
-        return FUSION_KINDS
 
     def reasons(self) -> Mapping[str, str]:
         tables = [*[row.reasons for row in reversed(KINDS.values())], OF_ANY_KIND]  # what a code means for `fusion` counts most

@@ -16,12 +16,12 @@ from xla_explorer.compiler.decisions.recorded import decision as as_decision
 from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.compiler.pipeline import PassContext, PassStep, registered_passes
 from xla_explorer.compiler.pipeline.explaining import Explains, decided_again, kinds_of, steps_of_kind, with_checklists
+from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table, drawn, printed
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.applicable import ApplicableRule, applicable
 from xla_explorer.explorer.questions.decisions import NamesAt, check_kind, refusal_costs, with_cost
 from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
-from xla_explorer.explorer.questions.rule_book import rules
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -111,7 +111,7 @@ def why_not(passes: RecordedPasses[RecordedPass], kind: str, subjects: Sequence[
     UnknownKindError, and XlaExplorerError for instructions that there never were, each with near names.
     """
     further = tuple(further)
-    if kind != RULE and kind not in rules():
+    if kind != RULE and kind not in declared_rules():
         check_kind(passes.record, kind, {decision.kind for decision in further})
     if not subjects:
         raise XlaExplorerError(f"why_not({kind!r}) needs the instructions that it asks about", f'why_not({kind!r}, "%name")')
@@ -226,7 +226,7 @@ class _Question:
 
     def of_a_rule(self) -> Answer | None:
         """What a rule says of an instruction that it never acted on."""
-        if self.kind != RULE and self.kind not in rules():
+        if self.kind != RULE and self.kind not in declared_rules():
             return None
         asked = applicable(self.passes, self.passes.find(self.names[0]))
         for rule in sorted(asked.rules, key=lambda rule: rule.reason is None):

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.rewriting import Rule
+from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.compiler.rewriting.removal import compatible_replacement, control_targets
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, printed
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.questions.rule_book import rule_book, rules
+from xla_explorer.explorer.questions.rule_book import rule_book
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
@@ -78,7 +79,7 @@ def applicable(passes: RecordedPasses[RecordedPass], instruction: int, step: int
     module = HloModule.from_snapshot(snapshot)
     i = module.find(instruction)
     book, found = rule_book(), []
-    for rule in rules().values():
+    for rule in declared_rules().values():
         if i.opcode not in rule.pattern.opcodes:
             continue
         captures = rule.match(i)

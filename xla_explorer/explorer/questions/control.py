@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, RULE
 from xla_explorer.compiler.pipeline import PassControl
+from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.questions.decisions import check_kind, is_kind, names_before
-from xla_explorer.explorer.questions.rule_book import rules
 from xla_explorer.explorer.sessions.compilation import Compilation, recompiled
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
@@ -112,13 +112,13 @@ def _may_be_kind(session: Compilation, parts: tuple[Any, ...]) -> bool:
     first = parts[0]
     if len(parts) != 2 or first.startswith("%"):
         return not first.startswith("%")
-    known = first in rules() or first == RULE or is_kind(session.passes.record, first)
+    known = first in declared_rules() or first == RULE or is_kind(session.passes.record, first)
     return known and first not in FUSION_KINDS and first not in session.passes.lineage.ids_by_name
 
 
 def _check_heard(session: Compilation, word: str, kind: str, subjects: tuple[Any, ...]) -> None:
     """An error for a wish that nothing can hear."""
-    if kind in rules():
+    if kind in declared_rules():
         if word == "force":
             hint = f'why_not({kind!r}, "%name") says which of them does not hold'
             raise XlaExplorerError(f"the rule {kind} cannot be forced: its conditions keep the values right", hint)

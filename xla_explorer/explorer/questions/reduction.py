@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
+from xla_explorer.compiler.pipeline import PassContext, make_pass
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.instruction import HloInstruction
@@ -107,8 +107,7 @@ def _weight(module: HloModule) -> tuple[int, int, int]:
 
 
 def _tidy(module: HloModule) -> None:
-    for computation in list(module.computations.values()):
-        remove_dead_instructions(computation)
+    make_pass("dce").run(module, PassContext())
     for parameter in module.entry.parameters():
         _take_out(parameter)
 

@@ -13,10 +13,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.pipeline import PassContext, PassControl, PassPipeline, run_pipeline
+from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
-from xla_explorer.explorer.questions.rule_book import rule_book, rules
+from xla_explorer.explorer.questions.rule_book import rule_book
 from xla_explorer.foundation.journal import Event
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, snapshot_difference
 from xla_explorer.hlo.text import module_text_with_lines
@@ -96,7 +97,7 @@ def rule_texts(names: Iterable[str]) -> dict[str, RuleText]:
     """The rules among `names`, with their code."""
     book, found = rule_book(), {}
     for name in names:
-        rule = rules().get(name)
+        rule = declared_rules().get(name)
         if rule is None:
             continue
         try:

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from xla_explorer.compiler.pipeline import registered_passes
-from xla_explorer.compiler.rewriting import Rule, RuleSet
+from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.foundation.journal import Journal
-
-
-@cache
-def rules() -> dict[str, Rule]:
-    """Every rule that the passes declare, by name."""
-    registered_passes()
-    found: dict[str, Rule] = {}
-    for name, module in list(sys.modules.items()):
-        if name.startswith("xla_explorer.compiler.transforms") and module is not None:
-            for value in vars(module).values():
-                if isinstance(value, Rule):
-                    found.setdefault(value.name, value)
-                elif isinstance(value, RuleSet):
-                    for rule in value:
-                        found.setdefault(rule.name, rule)
-    return found
 
 
 @cache
 def rule_book() -> dict[str, tuple[str, str]]:
     """Rule name -> (its sentence, `folder/file.py:line`)."""
     book = {}
-    for name, rule in rules().items():
+    for name, rule in declared_rules().items():
         code = rule.function.__code__
         path = Path(code.co_filename)
         book[name] = (rule.summary, f"{path.parent.name}/{path.name}:{code.co_firstlineno}")

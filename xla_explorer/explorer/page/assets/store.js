@@ -1,6 +1,6 @@
 // The data behind the views: decoding, steps by number (embedded or asked from the kernel, each once), and who corresponds to whom.
 import { poolReader, valuesOf } from "./pools.js";
-import { FIELDS, FORMAT, ROWS_INSIDE } from "./schema.js";
+import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
 
 /**
  * A row as an object by the names of its fields, rows inside of it too.
@@ -292,7 +292,7 @@ export async function openStore(model, ask) {
     }
     return new Set();
   }
-  const isFusion = d => data.fusion_kinds.includes(d.kind);
+  const isFusion = d => FUSION_KINDS.includes(d.kind);
   return {
     data,
     isFusion,

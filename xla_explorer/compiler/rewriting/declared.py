@@ -1,0 +1,24 @@
+"""Every rewrite rule that the passes declare."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+
+from xla_explorer.compiler.pipeline import registered_passes
+from xla_explorer.compiler.rewriting.rule import Rule, RuleSet
+
+_TRANSFORMS = "xla_explorer.compiler.transforms"
+
+
+@cache
+def declared_rules() -> dict[str, Rule]:
+    """The rules by name; to know them, every pass is loaded."""
+    registered_passes()
+    found: dict[str, Rule] = {}
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_TRANSFORMS) and module is not None:
+            for value in vars(module).values():
+                for rule in (value,) if isinstance(value, Rule) else value.rules if isinstance(value, RuleSet) else ():
+                    found.setdefault(rule.name, rule)
+    return found
