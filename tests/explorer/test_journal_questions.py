@@ -110,13 +110,13 @@ def test_the_journal_of_a_failed_compile_can_be_read(softmax: Session, tmp_path:
     with pytest.raises(xe.errors.CompileFailedError) as failed:
         xe.compile(softmax.source, backend="interpreter", passes=pipeline)
     session = failed.value.session
-    assert session.passes.hot_rules()["applied"].sum() > 0 and session.passes.history("%scaled") and session.passes[1].module.entry
+    assert session.passes.hot_rules()["accepted"].sum() > 0 and session.passes.history("%scaled") and session.passes[1].module.entry
 
 
 def test_hot_rules_as_a_table(softmax: Session) -> None:
     frame = softmax.passes.hot_rules()
-    assert list(frame.columns) == ["rule", "applied", "refused", "sentence", "place"]
-    assert "multiply-one" in set(frame["rule"]) and frame["applied"].is_monotonic_decreasing
+    assert list(frame.columns) == ["rule", "accepted", "refused", "sentence", "place"]
+    assert "multiply-one" in set(frame["rule"]) and frame["accepted"].is_monotonic_decreasing
 
 
 # -- control -----------------------------------------------------------------------------------------------------------

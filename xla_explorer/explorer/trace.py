@@ -61,7 +61,7 @@ class Passes(RecordedPasses[Pass]):
         return applicable(self, self.find(instruction), step)
 
     def hot_rules(self) -> pandas.DataFrame:
-        """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
+        """A row a rule that fired or was refused: rule, accepted, refused, sentence, place; the most accepted first."""
         return hot_rules(self.journal)
 
 

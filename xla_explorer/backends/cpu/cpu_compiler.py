@@ -110,7 +110,9 @@ class CpuCompiler:
         assignment = assign_buffers(module, donate=bool(options.backend_options.get("donate")))
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
-        program = write_program(module, assignment, threads=thread_count(options.threads))
+        control = options.control
+        whole = (lambda i: control.forbidden("parallel", (i,))) if control is not None and control.forbid else None
+        program = write_program(module, assignment, threads=thread_count(options.threads), whole=whole)
         record_decisions(program, trace.journal)
         record_vector_width(trace, host_target())
         seconds["llvm-ir"] = time.perf_counter() - started

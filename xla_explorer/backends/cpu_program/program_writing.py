@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
@@ -25,8 +27,10 @@ def write_program(
     threads: int = 1,
     target: CodegenTarget | None = None,
     name: str = "xe_entry",
+    whole: Callable[[HloInstruction], bool] | None = None,
 ) -> HostProgram:
-    """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function."""
+    """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function. whole: of which
+    instructions the kernels must not be cut into shares for threads."""
     leaves = [(p.payload, index, leaf) for p in module.entry.parameters() for index, leaf in p.shape.leaves()]
     parameter_slots = {(number, index): k for k, (number, index, _) in enumerate(leaves)}
     outputs = [(index, leaf) for index, leaf in module.entry.root.shape.leaves() if leaf.is_array]
@@ -55,4 +59,7 @@ def write_program(
     target = target or codegen_target(host_target(), libraries=True)
     # Memory that was given away is a parameter's and a result's.
     apart = not any(alias.reason is None for alias in assignment.aliases)
-    return HostProgramWriter(module, target, place_of, table, probes=probes, threads=threads, name=name, apart=apart).write()
+    writer = HostProgramWriter(
+        module, target, place_of, table, probes=probes, threads=threads, name=name, apart=apart, whole=whole
+    )
+    return writer.write()

@@ -8,6 +8,7 @@ flow is emitted inline. Here is the function that is entered; the kernels that i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Protocol
 
 from xla_explorer.compiler.buffers import renames_memory
@@ -68,8 +69,9 @@ class HostProgramWriter:
         threads: int = 1,
         name: str = "xe_entry",
         apart: bool = False,
+        whole: Callable[[HloInstruction], bool] | None = None,
     ) -> None:
-        """apart: no two slots of the table lead to the same memory."""
+        """apart: no two slots of the table lead to the same memory. whole: see `ProgramKernels`."""
         self.apart = apart
         self.module = module
         self.target = target
@@ -81,7 +83,7 @@ class HostProgramWriter:
         self.w = FunctionWriter()
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
-        self.kernels = ProgramKernels(target, threads, name)
+        self.kernels = ProgramKernels(target, threads, name, whole)
         self.calls = KernelCalls(self.w, layout, self.kernels, probes=probes)
 
     def _library_reason(self, name: str, i: HloInstruction) -> Reason | None:

@@ -45,10 +45,11 @@ class _NamedKernel:
 
 
 class ProgramKernels:
-    """All kernels of one program; equal ones are one function. functions: name -> id of the instruction that it was written for."""
+    """All kernels of one program; equal ones are one function. functions: name -> id of the instruction that it was written for. whole:
+    whether the user forbids to cut the kernel of an instruction into shares."""
 
-    def __init__(self, target: CodegenTarget, threads: int, entry: str) -> None:
-        self.target, self.threads = target, threads
+    def __init__(self, target: CodegenTarget, threads: int, entry: str, whole: Callable[[HloInstruction], bool] | None = None) -> None:
+        self.target, self.threads, self.whole = target, threads, whole
         self.decisions: list[KernelDecision] = []
         self.functions: dict[str, int] = {}
         self.threaded: set[str] = set()  # kernels that the thread pool calls
@@ -84,6 +85,10 @@ class ProgramKernels:
     def _write(self, i: HloInstruction, kind: str, write: KernelWriter, slots: tuple[int, ...], overlap: bool) -> Kernel:
         """The kernel, in shares when it is worth several threads; the decision is noted."""
         if self.threads == 1:
+            return write(i, self.target, slots)
+        if self.whole is not None and self.whole(i):
+            reason = refuse("forbidden-by-user", f"the user forbids to cut the kernel of %{i.name} into shares")
+            self.decisions.append(KernelDecision(i.id, i.name, False, reason, "parallel"))
             return write(i, self.target, slots)
         plan = plan_parallel(i, self.threads, kind)
         cut = plan.parts > 1 and not overlap and write in _CUT

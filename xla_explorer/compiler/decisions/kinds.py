@@ -189,6 +189,8 @@ FUSION_KINDS = tuple(kind for kind in KINDS if kind in _FUSION and kind != "fusi
 later pass undoes it."""
 KINDS_OF_CODE = frozenset([kind for kind, row in KINDS.items() if row.by_code])
 """Kinds that code generation decides, after the last pass."""
+FORBIDDEN_IN_CODE = frozenset({"parallel"})
+"""Those of them that the user can forbid, instruction by instruction."""
 OF_ANY_KIND: ReasonTable = {**answer_reasons.USER, **answer_reasons.ANSWERS, **answer_reasons.WISHES}
 
 

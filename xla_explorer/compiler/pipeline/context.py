@@ -139,7 +139,9 @@ def _names(instructions: Iterable[HloInstruction]) -> set[str | int]:
     found: set[str | int] = set()
     for i in instructions:
         for one in (i, *i.called[0].instructions.values()) if i.opcode is FUSION else (i,):
-            found.update((one.name, one.id, _CLONED.sub("", one.name)))
+            found.update((one.name, one.id))
+            if ".clone" in one.name:
+                found.add(_CLONED.sub("", one.name))
     return found
 
 

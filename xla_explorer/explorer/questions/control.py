@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, RULE
+from xla_explorer.compiler.decisions.kinds import FORBIDDEN_IN_CODE, FUSION_KINDS, KINDS_OF_CODE, RULE
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.questions.decisions import check_kind, is_kind, names_before
@@ -122,6 +122,8 @@ def _check_heard(session: Compilation, word: str, kind: str, subjects: tuple[Any
         if word == "force":
             hint = f'why_not({kind!r}, "%name") says which of them does not hold'
             raise XlaExplorerError(f"the rule {kind} cannot be forced: its conditions keep the values right", hint)
+    elif word == "forbid" and kind in FORBIDDEN_IN_CODE:
+        pass
     elif kind == RULE or kind in KINDS_OF_CODE:
         hint = "forbid a rule by its name" if kind == RULE else "options of the compile steer it, such as threads= or libraries="
         raise XlaExplorerError(f"decisions of the kind {kind} cannot be forced or forbidden one by one", hint)

@@ -23,7 +23,7 @@ def rule_book() -> dict[str, tuple[str, str]]:
 
 
 def hot_rules(journal: Journal | None) -> Any:
-    """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
+    """A row a rule that fired or was refused: rule, accepted, refused, sentence, place; the most accepted first."""
     book = rule_book()
     counted = journal.hot_rules() if journal is not None else []
-    return wide_frame([(*row, *book.get(row[0], ("", ""))) for row in counted], ["rule", "applied", "refused", "sentence", "place"])
+    return wide_frame([(*row, *book.get(row[0], ("", ""))) for row in counted], ["rule", "accepted", "refused", "sentence", "place"])

@@ -99,7 +99,7 @@ def _of_a_fusion(
     """Why a wish about two in one kernel was not granted; the result shows whether it was."""
     joined = kernels.join(*[{name, at_fusion[name]} for name in names])
     if joined and word == "forbid":
-        return refuse("in-one-kernel", f"%{names[0]} and %{names[1]} are in one kernel, by a pass that asks no one")
+        return refuse("in-one-kernel", f"a pass that does not consult overrides fused %{names[0]} and %{names[1]}")
     return _why_apart(known, names, tuple([at_fusion[name] for name in names])) if not joined and word == "force" else None
 
 
@@ -145,14 +145,14 @@ def _names(names: Iterable[str]) -> set[str]:
 
 def _why_apart(known: Known, names: tuple[str, ...], now: tuple[str, ...]) -> Reason:
     """Why the two are in different kernels although the user wanted one. now: their names when fusion comes."""
-    denied = [
+    refused = [
         event
         for kind in FUSION_KINDS
         for pair in dict.fromkeys((names, names[::-1], now, now[::-1]))
         if (event := known.last(kind).get(pair)) is not None and not event.acted and event.reason is not None
     ]
-    if denied:
-        found = max(denied, key=lambda event: event.sequence).reason
+    if refused:
+        found = max(refused, key=lambda event: event.sequence).reason
         assert found is not None
         return found
     try:

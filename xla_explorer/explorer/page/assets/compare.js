@@ -93,16 +93,16 @@ registerTab({ key: "compare", title: "Comparison", isPresent: app => app.store.d
 
 // The button under a fusion decision. A page without a kernel shows the line of Python; both offer it for copying.
 export function overrideControls(app, d) {
-  const allowed = d.verdict === "accepted",
+  const accepted = d.verdict === "accepted",
     pairs = [d.names],
-    code = `session.override(${allowed ? "forbid" : "force"}=[("fusion", "%${d.names[0]}", "%${d.names[1]}")])`;
+    code = `session.override(${accepted ? "forbid" : "force"}=[("fusion", "%${d.names[0]}", "%${d.names[1]}")])`;
   const out = [];
   if (app.store.data.live) {
     const button = make("button", {
       className: "xe-act",
       tabIndex: 0,
-      textContent: allowed ? "forbid it and compare" : "force it and compare",
-      onclick: () => app.tryOut({ ask: "override", [allowed ? "forbid" : "fuse"]: pairs }, button),
+      textContent: accepted ? "forbid it and compare" : "force it and compare",
+      onclick: () => app.tryOut({ ask: "override", [accepted ? "forbid" : "fuse"]: pairs }, button),
     });
     out.push(make("p", {}, button));
   }
@@ -122,7 +122,7 @@ export function overrideControls(app, d) {
     make(
       "p",
       { className: "xe-try" },
-      make("span", { textContent: app.store.data.live ? "in Python: " : allowed ? "forbid it: " : "force it: " }),
+      make("span", { textContent: app.store.data.live ? "in Python: " : accepted ? "forbid it: " : "force it: " }),
       make("code", { textContent: code }),
       copy,
     ),
