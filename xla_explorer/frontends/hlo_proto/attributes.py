@@ -360,7 +360,7 @@ READERS: Final[dict[str, AttributeText]] = {
     "is_reverse": _flag("is_reverse"),
     "is_associative": lambda i: "true" if i.number("is_associative") == 1 else "false",
     "kind": _word("fusion_kind"),
-    "custom_call_target": _string("custom_call_target"),
+    "custom_call_target": lambda i: quoted_string(i.text("custom_call_target")),  # which may be empty
     "operand_layout_constraints": _layout_constraints,
     "custom_call_has_side_effect": _flag("custom_call_has_side_effect"),
     "output_to_operand_aliasing": _aliasing,
