@@ -105,7 +105,7 @@ def test_imports_point_downwards() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-ORDER_OF_EXPLORER = ["display", "pictures", "sessions", "questions", "measures", "xla", "code", "comparisons", "page", ""]
+ORDER_OF_EXPLORER = ["display", "pictures", "sessions", "questions", "measures", "code", "comparisons", "xla", "page", ""]
 """The folders of the explorer from the bottom up; the files at the root of the room are the last."""
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.xla import ProfileError, XlaProfile, read_profile
+from xla_explorer.explorer.xla import ProfileError, ReplayedFusion, XlaProfile, read_profile, replay_fusion
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
 from xla_explorer.hlo.module import HloModule
 
-__all__ = ["ProfileError", "XlaProfile", "profile", "read_profile"]
+__all__ = ["ProfileError", "ReplayedFusion", "XlaProfile", "profile", "read_profile", "replay_fusion"]
 
 
 def profile(program: Any, *arrays: Any, repeats: int = 20) -> XlaProfile:

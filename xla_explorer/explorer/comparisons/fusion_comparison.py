@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from xla_explorer.compiler.pipeline import PassTrace
 from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decisions import decision_events
@@ -22,6 +24,10 @@ from xla_explorer.hlo.module import HloModule
 FUSED, MEMORY, ABSENT = "fused", "memory", "-"
 _CLONE = re.compile(r"(?:\.clone|\.remat)+(?:\.\d+)?(?:\.clone(?:\.\d+)?)*\Z")
 _NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})
+
+
+Refusals = Mapping[tuple[str, str], tuple[str, str]]
+"""(producer, consumer) -> (code, message)."""
 
 
 class FusionEdge(NamedTuple):
@@ -101,8 +107,14 @@ def compare_fusions(
 
 def compare_fusions_of(left: Compilation, right: Compilation) -> FusionComparison:
     """The same for two compiles that are there already."""
-    ours, theirs = fusion_edges(left.module), fusion_edges(right.module)
-    refusals = [_refusals(session) for session in (left, right)]
+    names = (left.backend, right.backend) if left.backend != right.backend else ("left", "right")
+    refusals = [refusals_of(session.passes.record) for session in (left, right)]
+    return FusionComparison(names[0], names[1], compared_edges(left.module, right.module, refusals))
+
+
+def compared_edges(left: HloModule, right: HloModule, refusals: Sequence[Refusals]) -> list[FusionEdge]:
+    """An edge for each of either module, those that differ first. refusals: why the compilers did not fuse, in the same order."""
+    ours, theirs = fusion_edges(left), fusion_edges(right)
     edges = []
     for pair in dict.fromkeys([*ours, *theirs]):
         here, there = ours.get(pair), theirs.get(pair)
@@ -112,14 +124,13 @@ def compare_fusions_of(left: Compilation, right: Compilation) -> FusionCompariso
         size = max([found[1] for found in (here, there) if found is not None])
         edges.append(FusionEdge(pair[0], pair[1], kinds[0], kinds[1], code, message, size))
     edges.sort(key=lambda e: (e.left == e.right, not (e.right == FUSED and e.left == MEMORY), -e.bytes))
-    names = (left.backend, right.backend) if left.backend != right.backend else ("left", "right")
-    return FusionComparison(names[0], names[1], edges)
+    return edges
 
 
-def _refusals(session: Compilation) -> dict[tuple[str, str], tuple[str, str]]:
-    """(producer, consumer) -> (code, message) of what was asked and refused. The consumer is whoever reads the producer in the kernel."""
+def refusals_of(trace: PassTrace) -> Refusals:
+    """What was asked and refused. The consumer is whoever reads the producer in the kernel."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
-    for event in decision_events(session.passes.record):
+    for event in decision_events(trace):
         if event.reason is not None and len(event.names) == 2:
             producer, consumer = event.names
             for reader in (event.facts or {}).get("read_by", (consumer,)):

@@ -1,6 +1,7 @@
 """Real XLA: what it did, how long it took, and why. `xe.xla`."""
 
 from xla_explorer.explorer.xla.profile import XlaProfile, read_profile
+from xla_explorer.explorer.xla.replay import ReplayedFusion, replay_fusion
 from xla_explorer.frontends.xla_profile import ProfileError
 
-__all__ = ["ProfileError", "XlaProfile", "read_profile"]
+__all__ = ["ProfileError", "ReplayedFusion", "XlaProfile", "read_profile", "replay_fusion"]

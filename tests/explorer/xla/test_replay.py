@@ -1,0 +1,79 @@
+"""XLA's fusions, replayed by our policy on XLA's own snapshots: what it left in memory has the reason, and agreement is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.explorer.sessions.compilation import NotThereError
+
+# As XLA dumps it: `e` is expensive and read twice, so XLA computes it once; `d` is in a kernel that an earlier pass made.
+SOURCE = """HloModule jit_f
+ENTRY main {
+  x = f32[512,512] parameter(0)
+  e = f32[512,512] exponential(x)
+  s = f32[512,512] add(e, x)
+  c = f32[512,512] multiply(s, s)
+  ROOT r = f32[512,512] subtract(c, x)
+}"""
+BEFORE = """HloModule jit_f
+library { a = f32[512,512] parameter(0)  ROOT d = f32[512,512] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+ENTRY main {
+  x = f32[512,512] parameter(0)
+  ynn_fusion = f32[512,512] fusion(x), kind=kCustom, calls=library
+  s = f32[512,512] add(ynn_fusion, x)
+  c = f32[512,512] multiply(s, s)
+  ROOT r = f32[512,512] subtract(c, x)
+}"""
+AFTER = """HloModule jit_f
+library { a = f32[512,512] parameter(0)  ROOT d = f32[512,512] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+fused { p = f32[512,512] parameter(0)  q = f32[512,512] parameter(1)
+  s = f32[512,512] add(p, q)
+  c = f32[512,512] multiply(s, s)
+  ROOT r = f32[512,512] subtract(c, q) }
+ENTRY main {
+  x = f32[512,512] parameter(0)
+  ynn_fusion = f32[512,512] fusion(x), kind=kCustom, calls=library
+  ROOT multiply_subtract_fusion = f32[512,512] fusion(ynn_fusion, x), kind=kLoop, calls=fused
+}"""
+PARTLY = AFTER.replace("  c = f32", "  ROOT c = f32").replace("ROOT r = f32[512,512] subtract(c, q) }", "}").replace(
+    "ROOT multiply_subtract_fusion = f32[512,512] fusion(ynn_fusion, x), kind=kLoop, calls=fused",
+    "f = f32[512,512] fusion(ynn_fusion, x), kind=kLoop, calls=fused\n  ROOT r = f32[512,512] subtract(f, x)",
+)
+
+
+def _dump(folder: Path, **passes: str) -> xe.Session:
+    (folder / "module_0000.jit_f.before_optimizations.txt").write_text(SOURCE)
+    for number, (name, text) in enumerate(passes.items()):
+        (folder / f"module_0000.jit_f.{number:04d}.pipeline.after_{name.replace('_', '-')}.before_next.txt").write_text(text)
+    return xe.load(folder).session()
+
+
+def test_an_edge_into_an_earlier_kernel_names_the_pass_that_made_it(tmp_path: Path) -> None:
+    found = xe.xla.replay_fusion(_dump(tmp_path, dot_library_rewriter=BEFORE, fusion=AFTER))
+    assert found.agreed == 1 and found.step == 2
+    (edge,) = found.refused()
+    assert (edge.producer, edge.consumer, edge.bytes, edge.code) == ("d", "s", 512 * 512 * 4, "fused-before")
+    assert "%ynn_fusion, which dot-library-rewriter made" in edge.message
+    assert "XLA fused 2 of 3 edges" in repr(found) and "dot-library-rewriter" in found.to_markdown()
+
+
+def test_where_xla_did_otherwise_the_reason_is_unknown(tmp_path: Path) -> None:
+    found = xe.xla.replay_fusion(_dump(tmp_path, dot_library_rewriter=BEFORE, fusion=PARTLY))
+    assert found.agreed == pytest.approx(2 / 3)
+    assert "unknown: XLA's policy, as we replay it, fuses them" in str(found)
+
+
+def test_a_dump_without_the_pass_says_so(tmp_path: Path) -> None:
+    with pytest.raises(NotThereError, match="xla_dump_hlo_pass_re"):
+        xe.xla.replay_fusion(_dump(tmp_path, algsimp=BEFORE))
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize(("name", "least"), [("attention", 0.99), ("mlp_train", 0.97)])
+def test_the_replay_agrees_with_real_xla(name: str, least: float) -> None:
+    pytest.importorskip("jax", reason="needs the extra `jax`")
+    found = xe.xla.replay_fusion(xe.compile(xe.example(name), backend="xla"))
+    assert found.agreed >= least and any(edge.message for edge in found.refused())
