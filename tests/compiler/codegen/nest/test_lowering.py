@@ -22,7 +22,7 @@ from xla_explorer.compiler.codegen.nest.schedule import parse_directives, run_sc
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.foundation.reason import Reason
 
-BODIES = ("bias", "rows", "columns", "all", "softmax", "reshape", "window", "dot", "transpose")
+BODIES = ("bias", "rows", "columns", "all", "softmax", "reshape", "window", "dot", "transpose", "pad", "concatenate", "gather")
 
 
 def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:
@@ -102,8 +102,16 @@ def test_vectors_and_copies_stand_in_the_code() -> None:
     assert nest_text(nest).count("add") == 1
 
 
-@pytest.mark.parametrize(("name", "message"), [("pad", "cases are not written"), ("argmax", "several operations"), ("gather", "values of run time")])
-def test_what_is_not_lowered_says_so(name: str, message: str) -> None:
-    found = lower(plain(name)[0])
-    assert isinstance(found, Reason) and found.code == "not-lowered" and message in found.message
-
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("p = c64[3] parameter(0) ROOT r = c64[3] cosine(p)", "values of c64"),
+        ("p = f32[3] parameter(0) ROOT r = s32[3] convert(p)", "convert of f32"),
+    ],
+)
+def test_what_is_not_lowered_says_so(body: str, message: str) -> None:
+    nest = nest_of(xe.parse_hlo(f"HloModule m\nENTRY e {{ {body} }}").entry.root)
+    assert not isinstance(nest, Reason)
+    for one, sentence in ((nest, message), (plain("argmax")[0], "several operations")):
+        found = lower(one)
+        assert isinstance(found, Reason) and found.code == "not-lowered" and sentence in found.message

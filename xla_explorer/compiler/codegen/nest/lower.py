@@ -31,13 +31,11 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Reduce,
     Store,
-    axes_of,
-    elements_of,
-    ids_of,
-    walk,
 )
-from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Quotient, Remainder, RuntimeValue, linearize
+from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies, why_not_lowered
+from xla_explorer.compiler.codegen.nest.verifier import denied_facts, facts_of
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Remainder, RuntimeValue, linearize
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
@@ -69,45 +67,6 @@ def lower(nest: LoopNest) -> LoweredNest | Reason:
     return LoweredNest(nest, lowering.b)
 
 
-def why_not_lowered(nest: LoopNest) -> Reason | None:
-    """None where `lower` has all that a nest consists of."""
-    types: dict[int, PrimitiveType] = {}
-    for s, around in walk(nest.body):
-        types.update(zip(ids_of(s), elements_of(s), strict=True))
-        kinds = {b.axis: b.kind for x in (*around, s) for b in axes_of(x)}
-        vector = next((axis for axis, kind in kinds.items() if kind is AxisKind.VECTOR), None)
-        bad = next((t for t in elements_of(s) if t.name not in elementwise.TYPES), None)
-        if bad is not None:
-            return refuse("not-lowered", f"values of {bad} are not written for loop nests yet", element=bad.name)
-        if isinstance(s, Choose):
-            return refuse("not-lowered", f"%{s.id}: cases are not written for loop nests yet")
-        if isinstance(s, Reduce):
-            name = "several operations" if isinstance(s.combiner, Combination) else s.combiner.name
-            if isinstance(s.combiner, Combination) or (s.elements[0].is_pred and name not in ("and", "or")):
-                return refuse("not-lowered", f"%{s.ids[0]}: {name} of {s.elements[0]} as a combiner is not written for loop nests yet")
-        if isinstance(s, Compute) and (reason := elementwise.why_not_written(s, [types[o] for o in s.operands])) is not None:
-            return reason
-        for x in _expressions(nest, s):
-            if any(isinstance(atom, RuntimeValue) for atom in x.atoms()):
-                return refuse("not-lowered", f"the index {x} has values of run time, which are not written for loop nests yet")
-            if any(isinstance(atom, Quotient | Remainder) and atom.dividend.bounds[0] < 0 for atom in x.atoms()):
-                return refuse("not-lowered", f"the index {x} divides what may be negative")
-            if vector is not None and x.coefficient(vector) is None:
-                return refuse("not-lowered", f"the index {x} is not affine in the lanes of {vector}")
-    return None
-
-
-def _expressions(nest: LoopNest, s: object) -> list[IndexExpression]:
-    """The offsets and guards of a statement."""
-    if isinstance(s, Load | Store):
-        array = nest.array(s.array)
-        assert array is not None
-        return [linearize(s.place, array.shape.strides)]
-    if isinstance(s, Iota):
-        return [s.index]
-    return [g.expression for g in s.guards] if isinstance(s, For | Reduce) else []
-
-
 class _Copies:
     """A value: an SSA value for each point of the unrolled axes that it depends on."""
 
@@ -127,7 +86,7 @@ class _Lowering:
         self.nest, self.b = nest, StructuredBuilder()
         self.pointers = {a.name: self.b.named(f"%a{k}", PTR) for k, a in enumerate(nest.arrays)}
         self.values: dict[int, _Copies] = {}
-        self.depends = _dependencies(nest)
+        self.depends = dependencies(nest)
         self.at: dict[Axis, Value[Integer]] = {}  # serial and share axes
         self.unrolled: list[Axis] = []
         self.vector: Axis | None = None
@@ -145,7 +104,9 @@ class _Lowering:
                 self.store(s)
             elif isinstance(s, Reduce):
                 self.values[s.ids[0]] = self.reduce(s)
-            elif isinstance(s, Load | Constant | Iota | Compute):
+            elif isinstance(s, Choose):
+                self.values[s.id] = self.choose(s)
+            else:
                 axes = [a for a in self.unrolled if a in self.depends[s.id]]
                 self.values[s.id] = _Copies(axes, lambda point, s=s: self.value(s, point))  # type: ignore[misc]
 
@@ -193,13 +154,19 @@ class _Lowering:
                     constant += point[atom] * factor
                 else:
                     terms.append((self.at[atom], factor))
+            elif isinstance(atom, RuntimeValue):
+                terms.append((self.clamped(self.values[int(atom.source[1:])].at(point), atom), factor))
             else:
-                assert not isinstance(atom, RuntimeValue)
                 quotient, rest = b.divide_index(self.index(atom.dividend, point)[0], atom.divisor)
                 terms.append((rest if isinstance(atom, Remainder) else quotient, factor))
         for value, factor in sorted(terms, key=lambda term: term[0].depth):  # sums are computed in the loops that they belong to
             total = b.add_index(total, b.scale_index(value, factor))
         return b.add_index(total, constant), step
+
+    def clamped(self, x: Value[Integer], atom: RuntimeValue) -> Value[Integer]:
+        """A value of run time as an index."""
+        wide = x if x.type == I64 else self.b.convert("sext", x, "i64")
+        return self.b.per_lane("smin", self.b.per_lane("smax", wide, self.b.index(atom.low)), self.b.index(atom.high))
 
     def in_lanes(self, x: IndexExpression, point: Point) -> Value[Integer]:
         """The value of an index: a vector where it differs from lane to lane."""
@@ -289,6 +256,27 @@ class _Lowering:
                 self.b.declarations[f"declare void @{name}({value.type}, ptr, i32, {mask.type})"] = None
                 self.b.effect("call", (value, pointer, self.b.number(size, I32), mask), f"void @{name}")
 
+    def choose(self, s: Choose) -> _Copies:
+        """All cases, each reading under its guards only, then one of them."""
+        facts, denied = facts_of(tuple(self.guards)), 0
+        for case in s.cases:
+            before = tuple([Guard(fact.expression - fact.low, fact.high - fact.low + 1) for fact in facts[len(facts) - denied :]])
+            with self.guarded((*before, *case.guards)):
+                self.body(case.body)
+            more = denied_facts(case.guards, facts)
+            facts, denied = (*facts, *more), denied + len(more)
+
+        def chosen(point: Point) -> Value:
+            *others, last = s.cases
+            value = self.values[last.value].at(point)
+            for case in reversed(others):
+                mask = self.mask(case.guards, point)
+                assert mask is not None
+                value = self.b.select(mask, self.values[case.value].at(point), value)
+            return value
+
+        return _Copies([a for a in self.unrolled if a in self.depends[s.id]], chosen)
+
     # -- reductions --------------------------------------------------------------------------------------------------
     def reduce(self, s: Reduce) -> _Copies:
         """Accumulators for each copy and lane begin with the identity; the initial value is combined last."""
@@ -372,31 +360,6 @@ class _Lowering:
         if t.is_float:
             stem = f"f{name}"
         return self.b.intrinsic(f"llvm.vector.reduce.{stem}.{x.type.suffix}", t, x)
-
-
-def _dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:
-    """The axes that each value depends on."""
-    found: dict[int, frozenset[Axis]] = {}
-
-    def visit(body: Body) -> None:
-        for s in body:
-            if isinstance(s, For):
-                visit(s.body)
-            elif isinstance(s, Load):
-                found[s.id] = frozenset().union(*[x.axes for x in s.place])
-            elif isinstance(s, Constant):
-                found[s.id] = frozenset()
-            elif isinstance(s, Iota):
-                found[s.id] = s.index.axes
-            elif isinstance(s, Compute):
-                found[s.id] = frozenset().union(*[found[o] for o in s.operands])
-            elif isinstance(s, Reduce):
-                visit(s.body)
-                inner = found[s.values[0]].union(*[g.expression.axes for g in s.guards])
-                found[s.ids[0]] = (inner - {b.axis for b in s.axes}) | found[s.initial[0]]
-
-    visit(nest.body)
-    return found
 
 
 def _points(axes: Sequence[Axis]) -> Iterator[Point]:

@@ -150,7 +150,7 @@ class _Verifier:
         before: tuple[Fact, ...] = ()
         for case in s.cases:
             inner = scope.inside((), (*before, *facts_of(case.guards)))
-            before += _denied(case.guards, (*scope.facts, *before))
+            before += denied_facts(case.guards, (*scope.facts, *before))
             self.guards(f"%{s.id}", case.guards, scope)
             self.body(case.body, inner)
             if self.type_of(f"%{s.id}", case.value, inner) not in (s.element, None):
@@ -221,7 +221,7 @@ def facts_of(guards: tuple[Guard, ...]) -> tuple[Fact, ...]:
     return tuple([Fact(g.expression, 0, g.bound - 1) for g in guards])
 
 
-def _denied(guards: tuple[Guard, ...], facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+def denied_facts(guards: tuple[Guard, ...], facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
     """What is known where guards do not hold: of one that cannot fail below, that its expression is at least the bound."""
     if len(guards) != 1 or bounds_under(guards[0].expression, facts)[0] < 0:
         return ()
