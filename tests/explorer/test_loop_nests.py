@@ -53,3 +53,7 @@ def test_a_directive_that_is_not_legal_says_why(session: xe.Session) -> None:
     for schedule, message in (("vectorize{i}", "at every 64th element"), ("split{q,2}", "unknown axis q"), ("split(j,2)", "expected a directive")):
         with pytest.raises(XlaExplorerError, match=message):
             session.loops(fusion.name, schedule)
+
+
+def test_explain_says_which_elements_an_instruction_reads(session: xe.Session) -> None:
+    assert "element [i] <- %t[i, s0] for s0 in 64, %z[]" in str(session.explain("sums"))

@@ -22,6 +22,7 @@ from xla_explorer.hlo.analysis.indexing import (
     Read,
     RuntimeValue,
     index,
+    index_map_text,
     linearize,
     parse_index,
     parse_place,
@@ -197,3 +198,20 @@ def test_compositions_simplify() -> None:
                      " ROOT r = f32[2,6,2] transpose(s), dimensions={0,2,1}") == "4*j + 2*i + k"
     assert _composed("p = f32[4,6]{0,1} parameter(0)\n b = f32[6,4]{1,0} bitcast(p)\n ROOT r = f32[6,4] reverse(b), dimensions={1}") == "4*i - j + 3"
     assert _composed("p = f32[32] parameter(0)\n b = f32[3,32] broadcast(p), dimensions={1}\n ROOT r = f32[3,16] slice(b), slice={[0:3], [1:32:2]}") == "2*j + 1"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("p = f32[4,6] parameter(0)\n ROOT r = f32[6,4] transpose(p), dimensions={1,0}", "[i, j] <- %p[j, i]"),
+        ("p = f32[5] parameter(0)\n z = f32[] parameter(1)\n ROOT r = f32[9] pad(p, z), padding=2_2", "[i] <- %p[i - 2] where 0 <= i - 2 < 5, %z[]"),
+        ("p = f32[9] parameter(0)\n s = s32[] parameter(1)\n ROOT r = f32[4] dynamic-slice(p, s), dynamic_slice_sizes={4}",
+         "[i] <- %p[clamp(%s[], 0, 5) + i]"),
+        ("a = f32[2,3] parameter(0)\n b = f32[3,5] parameter(1)\n ROOT r = f32[2,5] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+         "[i, j] <- %a[i, s0] for s0 in 3, %b[s0, j] for s0 in 3"),
+        ("ROOT r = s32[4] iota(), iota_dimension=0", ""),
+        ("p = f32[3] parameter(0)\n ROOT r = (f32[3]) tuple(p)", ""),
+    ],
+)  # fmt: skip
+def test_a_map_is_told_in_one_line(body: str, text: str) -> None:
+    assert index_map_text(xe.parse_hlo(f"HloModule m\nENTRY e {{\n{body}\n}}").entry.root) == text

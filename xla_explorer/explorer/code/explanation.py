@@ -10,6 +10,7 @@ from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.decision import Decision
+from xla_explorer.hlo.analysis.indexing import index_map_text
 from xla_explorer.hlo.opcodes import OPCODES
 
 MOST_CODE_LINES = 40
@@ -85,6 +86,8 @@ def explain(session: Compilation, key: int) -> Explanation:
         state = "gone; in its place: " + " then ".join([f"%{n}" for n in heirs]) if heirs else "gone from the result"
     decisions = [row for row in decisions_of(session.passes.record, lineage) if key in row.subjects]
     notes = [f"runs on {s.runs_on}" + (f": {s.reason}" if s.reason else "") for s in program_steps(session) if s.instruction == key]
+    if present is not None and not present.opcode.elementwise and (map_text := index_map_text(present)):
+        notes.append(f"element {map_text}")
     if session.last_profile is not None:
         frame = session.last_profile
         for row in frame[frame["instruction"] == key].to_dict("records"):

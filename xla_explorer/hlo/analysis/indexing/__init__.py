@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.hlo.analysis.indexing import combining, movement
+from xla_explorer.hlo.analysis.indexing.description import index_map_text
 from xla_explorer.hlo.analysis.indexing.dimensions import DimensionMap, dimensions_read
 from xla_explorer.hlo.analysis.indexing.expression import (
     ZERO,
@@ -42,6 +43,7 @@ __all__ = [
     "delinearize",
     "dimensions_read",
     "index",
+    "index_map_text",
     "linearize",
     "mapped_opcodes",
     "parse_index",

@@ -1,0 +1,42 @@
+"""An instruction's index map as one line."""
+
+from __future__ import annotations
+
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.indexing.expression import Axis, Place, index
+from xla_explorer.hlo.analysis.indexing.reads import Read, reads_of
+from xla_explorer.hlo.instruction import HloInstruction
+
+_NAMES = "ijklmnpqrtuvwxyz"
+
+
+def index_map_text(i: HloInstruction) -> str:
+    """Which operand elements an element of the result is made of; empty where no map says, or none is read.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> from xla_explorer.hlo.analysis.indexing import index_map_text
+    >>> module = xe.parse_hlo('HloModule m\\nENTRY e {\\n p = f32[4,6] parameter(0)\\n ROOT r = f32[3,8] reshape(p)\\n}')
+    >>> index_map_text(module.entry.root)
+    '[i, j] <- %p[(8*i + j) // 6, (8*i + j) % 6]'
+    """
+    shape = next(i.shape.leaves())[1]
+    if not shape.is_array or not shape.element_count or shape.rank > len(_NAMES):
+        return ""
+    place = tuple([index(Axis(_NAMES[d], extent)) for d, extent in enumerate(shape.dimensions)])
+    reads = reads_of(i, place)
+    if isinstance(reads, Reason):
+        return ""
+    told = [_read_text(i, read) for read in reads if not read.addressing]
+    return f"{_place_text(place)} <- {', '.join(told)}" if told else ""
+
+
+def _read_text(i: HloInstruction, read: Read) -> str:
+    where = f" where {' and '.join(map(str, read.guards))}" if read.guards else ""
+    over = f" for {', '.join([f'{axis} in {axis.extent}' for axis in read.over])}" if read.over else ""
+    return f"%{i.operands[read.operand].name}{_place_text(read.place)}{over}{where}"
+
+
+def _place_text(place: Place) -> str:
+    return f"[{', '.join(map(str, place))}]"
