@@ -6,9 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.display.display import table_text
-from xla_explorer.explorer.display.plain_data import plain
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Report, plain, table_text
 
 if TYPE_CHECKING:
     import pandas

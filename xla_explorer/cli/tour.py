@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xla_explorer.cli.output import heading, print_frame, print_table
 from xla_explorer.explorer.compiling import compile
-from xla_explorer.explorer.display.quantities import byte_count, microseconds, number_of
+from xla_explorer.explorer.display import byte_count, microseconds, number_of
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.explorer.sessions.examples import EXAMPLES, example

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.course.registry import Cases, exercise
+from xla_explorer.course.registry import Cases, WrongAnswer, exercise
 from xla_explorer.course.result import Failure
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, parse_shape
@@ -58,20 +58,18 @@ def quiz(answers: dict[str, Any]) -> Cases:
         got = answers.get(question)
         if got is None:
             gone = question not in answers
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "no-number",
                 f"There is no answer {'to' if gone else 'yet to'} this one: {question}",
                 "a number",
                 "the question is gone from the dictionary" if gone else "None",
                 hint="Keep the questions as they are, and put a number after each colon.",
-            )
-            return
+            ))
         if isinstance(got, bool) or not isinstance(got, int | float | np.number):
-            yield Failure("no-number", f"The answer is a number, not text: {question}", "a number", repr(got), hint="Write 0, not '0'.")
-            return
+            message = f"The answer is a number, not text: {question}"
+            raise WrongAnswer(Failure("no-number", message, "a number", repr(got), hint="Write 0, not '0'."))
         if got != right(question):
-            yield Failure("wrong-number", f"Not this number: {question}", "another number", repr(got), hint=hint)
-            return
+            raise WrongAnswer(Failure("wrong-number", f"Not this number: {question}", "another number", repr(got), hint=hint))
         yield None
 
 
@@ -113,15 +111,14 @@ def strides(function: Callable[..., Any]) -> Cases:
             step *= shape.dimensions[dimension]
         if not isinstance(got, tuple) or got != tuple(steps):
             message = f"The strides of {shape} are others." if isinstance(got, tuple) else "The answer is a tuple of integers."
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "wrong-strides",
                 message,
                 str(tuple(steps)),
                 repr(got),
                 parameter_program(shape),
                 hint="Walk the layout from minor to major: the stride of a dimension is the product of the sizes that came before it.",
-            )
-            return
+            ))
         yield None
 
 
@@ -141,13 +138,12 @@ def leaves(function: Callable[[Shape], Any]) -> Cases:
         got = function(shape)
         want = list(shape.leaves())
         if list(got) != want:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "wrong-leaves",
                 "The leaves of this shape are others.",
                 str(want),
                 repr(got),
                 parameter_program(shape),
                 hint="Recurse into shape.tuple_shapes where shape.is_tuple, and put the element's number before the paths that come back.",
-            )
-            return
+            ))
         yield None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.course.programs import Array
-from xla_explorer.course.registry import Cases, WrongAnswer, error_failure, exercise
+from xla_explorer.course.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.result import Failure, value_text
 from xla_explorer.hlo.builder import HloBuilder, HloValue
 from xla_explorer.hlo.evaluator import evaluate
@@ -23,12 +23,8 @@ def built(function: Callable[..., Any], dimensions: tuple[int, ...], parameters:
     """The program of a function of arrays: parameter 0 of the given dimensions, the others vectors along the last one."""
     b = HloBuilder(getattr(function, "__name__", "answer"), locations=False)
     values = [b.parameter(array_shape("f32", dimensions if not k else dimensions[-1:]), "xgb"[k]) for k in range(parameters)]
-    try:
+    with answering():
         root = function(*values)
-    except NotImplementedError:
-        raise
-    except Exception as error:
-        raise WrongAnswer(error_failure(error)) from error
     if not isinstance(root, HloValue):
         raise WrongAnswer(
             Failure(
@@ -50,32 +46,29 @@ def _compare(
         verify(module)
         want = reference(*[a.astype(np.float64) for a in arrays]).astype(np.float32)
         if module.result_shape().dimensions != want.shape:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "wrong-shape",
                 "The result has another shape.",
                 f"f32{list(want.shape)}",
                 str(module.result_shape()),
                 module,
                 hint="keepdims=True keeps the reduced dimension with size 1, so that it broadcasts back.",
-            )
-            return
+            ))
         with np.errstate(all="ignore"):
             got = np.asarray(evaluate(module, *arrays))
         if not np.allclose(got, want, rtol=2e-5, atol=1e-6):
             code = "not-finite" if not np.isfinite(got).all() else "wrong-value"
-            yield Failure(code, "The values differ.", value_text(want), value_text(got), module, arrays, hints[code])
-            return
+            raise WrongAnswer(Failure(code, "The values differ.", value_text(want), value_text(got), module, arrays, hints[code]))
         entry = [i for i in module.entry.instructions.values() if i.opcode.name not in ("parameter", "constant")]
         if len(entry) > budget:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "over-budget",
                 f"{len(entry)} instructions; {budget} are enough.",
                 f"at most {budget}",
                 str(len(entry)),
                 module,
                 hint="Compute a value once, keep it in a variable, and use it twice.",
-            )
-            return
+            ))
         yield None
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.course.passes import Pass, check_pass
 from xla_explorer.course.programs import random_program
-from xla_explorer.course.reduction import smallest
-from xla_explorer.course.registry import Cases, error_failure, exercise
+from xla_explorer.course.reduction import cases_of
+from xla_explorer.course.registry import Cases, answering, exercise
 from xla_explorer.course.result import Failure, program_text
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -112,13 +112,9 @@ def dce(run: Pass) -> Cases:
 def live(function: object) -> Cases:
     """Sets of instructions of one computation, without effects."""
     def test(module: HloModule) -> Failure | None:
-        try:
+        with answering(module):
             got = function(module.entry)  # type: ignore[operator]
             names = sorted([i.name for i in got])
-        except NotImplementedError:
-            raise
-        except Exception as error:
-            return error_failure(error)._replace(module=module)
         needed: set[HloInstruction] = set()
         stack = [module.entry.root]
         while stack:
@@ -139,9 +135,4 @@ def live(function: object) -> Cases:
         )
         return Failure("other-set", "The root needs another set.", str(want), str(names), module, hint=hint)
 
-    for module in [parse_hlo(text) for text in (*FIXED[:5], FIXED[7], SHARED)] + [random_program(seed) for seed in range(30)]:
-        failure = test(module)
-        if failure is not None:
-            yield smallest(module, test, failure)
-            return
-        yield None
+    yield from cases_of([parse_hlo(text) for text in (*FIXED[:5], FIXED[7], SHARED)] + [random_program(seed) for seed in range(30)], test)

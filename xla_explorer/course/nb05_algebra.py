@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_explorer.course.passes import Pass, check_pass, pass_failure
 from xla_explorer.course.programs import leaves_of, random_program, same_bits
-from xla_explorer.course.registry import Cases, exercise
+from xla_explorer.course.registry import Cases, WrongAnswer, exercise
 from xla_explorer.course.result import Failure, program_text, value_text
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -151,8 +151,7 @@ def rules(simplify: Simplify) -> Cases:
             module = parse_hlo(text)
             failure = pass_failure(_as_pass(simplify), module, fired, 6, _BITS)
             if failure is not None and failure.code.startswith("rule-missing"):
-                yield failure  # as it is: a smaller program would be one on which the rule need not fire
-                return
+                raise WrongAnswer(failure)  # as it is: a smaller program would be one on which the rule need not fire
             for outcome in check_pass(_as_pass(simplify), [module], fired, 6, _BITS):
                 yield outcome
                 if isinstance(outcome, Failure):
@@ -217,7 +216,7 @@ def unsafe(answers: dict[str, Any]) -> Cases:
                 arguments = tuple([np.float32(v) for v in values])
                 a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
                 if not same_bits(a, b):
-                    yield Failure(
+                    raise WrongAnswer(Failure(
                         "not-safe",
                         f"{name} is not safe in f32.",
                         f"left side: {value_text(a)}",
@@ -225,18 +224,16 @@ def unsafe(answers: dict[str, Any]) -> Cases:
                         left,
                         arguments,
                         "Now find such values for the other rules: zeros of both signs, infinities, NaN, results that must be rounded.",
-                    )
-                    return
+                    ))
             yield None
             continue
         values = given if isinstance(given, tuple) else (given,)
         arguments = tuple([np.float32(v) for v in values])
         if len(arguments) != len(left.entry.parameters()):
-            yield Failure("not-a-witness", f"{name} takes {len(left.entry.parameters())} numbers.", got=repr(given))
-            return
+            raise WrongAnswer(Failure("not-a-witness", f"{name} takes {len(left.entry.parameters())} numbers.", got=repr(given)))
         a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
         if same_bits(a, b):
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "not-a-witness",
                 f"{name}: both sides are {value_text(a)} for this value.",
                 "two different results",
@@ -245,8 +242,7 @@ def unsafe(answers: dict[str, Any]) -> Cases:
                 arguments,
                 "Try zeros of both signs, infinities, NaN, numbers whose result must be rounded; "
                 "if nothing differs, the rule is safe: None.",
-            )
-            return
+            ))
         yield None
 
 

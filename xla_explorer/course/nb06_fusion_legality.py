@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.course.programs import random_program
-from xla_explorer.course.reduction import smallest
-from xla_explorer.course.registry import Cases, error_failure, exercise
+from xla_explorer.course.reduction import cases_of, smallest, tested
+from xla_explorer.course.registry import Cases, answering, exercise
 from xla_explorer.course.result import Failure
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -144,12 +145,8 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
         pairs = [(module.find(p), module.find(c)) for p, c in only] or _pairs(module)
         for producer, consumer in pairs:
             want, why = _verdict(producer, consumer)
-            try:
+            with answering(module):
                 got = function(producer, consumer)
-            except NotImplementedError:
-                raise
-            except Exception as error:
-                return error_failure(error)._replace(module=module)
             if got is not None and not isinstance(got, Reason):
                 return Failure(
                     "no-reason",
@@ -179,17 +176,9 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
 
     table = parse_hlo(TABLE)
     for pair in TABLE_PAIRS:
-        failure = test(table, (pair,))
-        if failure is not None:
-            yield smallest(table, test, failure, alive=True) if test(table) is not None else failure
-            return
-        yield None
-    for module in _modules(30):
-        failure = test(module)
-        if failure is not None:
-            yield smallest(module, test, failure, alive=True)
-            return
-        yield None
+        failure = tested(partial(test, only=(pair,)), table)
+        yield smallest(table, test, failure, alive=True) if failure and tested(test, table) else failure
+    yield from cases_of(_modules(30), test, alive=True)
 
 
 @exercise(
@@ -219,19 +208,10 @@ def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
 
     def test(module: HloModule) -> Failure | None:
         for producer, consumer in _pairs(module):
-            try:
+            with answering(module):
                 found = problem(producer, consumer)
-            except NotImplementedError:
-                raise
-            except Exception as error:
-                return error_failure(error)._replace(module=module)
             if found is not None:
                 return Failure(found[0], f"From %{producer.name} to %{consumer.name}.", found[1], found[2], module, hint=hints[found[0]])
         return None
 
-    for module in _modules(30):
-        failure = test(module)
-        if failure is not None:
-            yield smallest(module, test, failure, alive=True)
-            return
-        yield None
+    yield from cases_of(_modules(30), test, alive=True)

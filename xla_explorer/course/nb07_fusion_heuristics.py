@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from xla_explorer.course.fusion_plan import default_plan, plan_cost, plan_refusal
 from xla_explorer.course.programs import random_program
-from xla_explorer.course.reduction import smallest
-from xla_explorer.course.registry import Cases, error_failure, exercise
+from xla_explorer.course.reduction import cases_of
+from xla_explorer.course.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.result import Failure
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -82,12 +82,8 @@ def plan(planner: Planner) -> Cases:
     """A plan on every program; fewer bytes than the default on each of the six; in sum no more than 2 % above the reference."""
 
     def test(module: HloModule) -> Failure | None:
-        try:
+        with answering(module):
             stored = set(planner(module.entry))
-        except NotImplementedError:
-            raise
-        except Exception as error:
-            return error_failure(error)._replace(module=module)
         reason = plan_refusal(module.entry, stored)
         names = "{" + ", ".join(sorted([f"%{i.name}" for i in stored])) + "}"
         if reason is not None:
@@ -109,35 +105,28 @@ def plan(planner: Planner) -> Cases:
         return None
 
     programs = [parse_hlo(text) for text in MODELS.values()]
-    for module in [*programs, *[random_program(seed, 8) for seed in range(30)]]:
-        failure = test(module)
-        if failure is not None:
-            yield smallest(module, test, failure, alive=True)
-            return
-        yield None
+    yield from cases_of([*programs, *[random_program(seed, 8) for seed in range(30)]], test, alive=True)
     table = scores(planner)
     total, best = sum([row[1] for row in table.values()]), sum([row[2] for row in table.values()])
     for (name, (default, mine, reference)), module in zip(table.items(), programs, strict=True):
         if mine >= default > reference:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "no-gain",
                 f"On `{name}` this plan moves as many bytes as the default.",
                 f"fewer than {default} bytes",
                 f"{mine} bytes",
                 module,
                 hint="Which stored result is cheap to compute again from arrays that its readers read anyway?",
-            )
-            return
+            ))
         yield None
     if total > TOLERANCE * best:
         worst = max(table, key=lambda name: table[name][1] - table[name][2])
-        yield Failure(
+        raise WrongAnswer(Failure(
             "more-to-gain",
             f"{total} bytes on all six programs; {best} are possible. Most is left on `{worst}`.",
             f"at most {TOLERANCE * best:.0f}",
             str(total),
             parse_hlo(MODELS[worst]),
             hint="Try plan_cost with and without each instruction, and keep the best; repeat until nothing helps.",
-        )
-        return
+        ))
     yield f"{total} bytes moved on the six programs; the default moves {sum([row[0] for row in table.values()])}, the reference {best}."

@@ -8,8 +8,8 @@ from typing import Any
 
 from xla_explorer.compiler.buffers.packing import aligned, pack
 from xla_explorer.course.programs import random_program
-from xla_explorer.course.reduction import smallest
-from xla_explorer.course.registry import Cases, error_failure, exercise
+from xla_explorer.course.reduction import cases_of
+from xla_explorer.course.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.result import Failure
 from xla_explorer.hlo.analysis.liveness import LiveRange
 from xla_explorer.hlo.computation import HloComputation
@@ -47,12 +47,8 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
                 if owns and (i is here or i in results or any(later in i.users for later in order[number:])):
                     alive.setdefault(i, []).append(number)
         want = {i: (places[0], places[-1]) for i, places in alive.items()}
-        try:
+        with answering(module):
             got = {i: tuple(r) for i, r in dict(function(module.entry)).items()}
-        except NotImplementedError:
-            raise
-        except Exception as error:
-            return error_failure(error)._replace(module=module)
         if got == want:
             return None
         wrong = next((i for i in want if got.get(i) != want[i]), None)
@@ -75,12 +71,7 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
             hint=hint,
         )
 
-    for module in [*map(parse_hlo, FIXED), *[random_program(seed) for seed in range(30)]]:
-        failure = test(module)
-        if failure is not None:
-            yield smallest(module, test, failure, alive=True)
-            return
-        yield None
+    yield from cases_of([*map(parse_hlo, FIXED), *[random_program(seed) for seed in range(30)]], test, alive=True)
 
 
 def peak(ranges: Sequence[Range], offsets: Sequence[int]) -> int:
@@ -189,6 +180,5 @@ def assign(function: Callable[[list[Range]], Any]) -> Cases:
                     if found is not None and found.code == failure.code:
                         ranges, failure, progress = fewer, found, True
                         break
-            yield failure
-            return
+            raise WrongAnswer(failure)
         yield None

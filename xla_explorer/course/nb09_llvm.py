@@ -12,8 +12,8 @@ import numpy as np
 from xla_explorer.course.native_run import KernelCrashedError, NativeChild, NotWrittenError, OutsideError, optimized
 from xla_explorer.course.nb10_ptx import sum_program
 from xla_explorer.course.programs import arguments_of, leaves_of, same_bits
-from xla_explorer.course.reduction import smallest
-from xla_explorer.course.registry import Cases, error_failure, exercise
+from xla_explorer.course.reduction import smallest, tested
+from xla_explorer.course.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.result import Failure, value_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.builder import HloBuilder
@@ -59,12 +59,8 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
     def test(module: HloModule) -> Failure | None:
         if any(i.shape.rank != 1 for i in module.entry.instructions.values()):
             return None
-        try:
+        with answering(module):
             text = function(module.entry)
-        except NotImplementedError:
-            raise
-        except Exception as error:
-            return error_failure(error)._replace(module=module)
         if not isinstance(text, str):
             return Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text), module)
         count = module.result_shape().dimensions[0]
@@ -122,32 +118,27 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
 
     with NativeChild() as child:
         for module in _programs():
-            failure = test(module)
-            if failure is not None:
-                # What hangs would hang for each smaller program too.
-                yield failure if failure.code == "crashed" else smallest(module, test, failure)
-                return
-            yield None
+            failure = tested(test, module)
+            # What hangs would hang for each smaller program too.
+            yield smallest(module, test, failure) if failure and failure.code != "crashed" else failure
 
 
 @exercise("nb09.sum", "Write LLVM IR that sums n numbers and vectorises.", "Start with a loop that carries the sum in a phi.")
 def total(text: Any) -> Cases:
     """Sums of some lengths, zero included; additions may be reordered, and nothing else may be promised."""
     if not isinstance(text, str):
-        yield Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text))
-        return
+        raise WrongAnswer(Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text)))
     if "your turn" in text:
         raise NotImplementedError
     promise = _PROMISES.search(re.sub(r";.*", "", text))
     if promise is not None:
-        yield Failure(
+        raise WrongAnswer(Failure(
             "promises-too-much",
             f"`{promise[0]}` promises LLVM more than that additions may be reordered.",
             "reassoc",
             promise[0],
             hint="`fast` allows LLVM to assume that there is no NaN and no infinity: then their sums may be anything.",
-        )
-        return
+        ))
     generator = np.random.default_rng(0)
     with NativeChild() as child:
         for count in (1, 2, 3, 8, 0, 100, 1001):
@@ -156,10 +147,10 @@ def total(text: Any) -> Cases:
             try:
                 got = child.run(text, [x], 1, count)
             except XlaExplorerError as error:
-                yield Failure("cannot-run", "This IR could not be run.", "a kernel (ptr %x0, ptr %out, i64 %n)", str(error), program, (x,))
-                return
+                wanted = "a kernel (ptr %x0, ptr %out, i64 %n)"
+                raise WrongAnswer(Failure("cannot-run", "This IR could not be run.", wanted, str(error), program, (x,))) from error
             if not np.array_equal(got, [x.sum(dtype=np.float32)]):
-                yield Failure(
+                raise WrongAnswer(Failure(
                     "wrong-sum",
                     f"The sum of {count} numbers is another one.",
                     value_text(x.sum(dtype=np.float32)),
@@ -169,16 +160,14 @@ def total(text: Any) -> Cases:
                     "For n = 0 the loop must not run: compare before the first load. The phi's first value is 0."
                     if count == 0
                     else "Follow the phi: which value comes from the entry, which from the end of the loop?",
-                )
-                return
+                ))
             yield None
     if not _VECTOR.search(optimized(text)):
-        yield Failure(
+        raise WrongAnswer(Failure(
             "not-vectorised",
             "LLVM kept the additions in their order, one by one: floating-point addition is not associative.",
             "<8 x float> or the like",
             optimized(text),
             hint="The flag `reassoc` on the fadd says that any order will do.",
-        )
-        return
+        ))
     yield None

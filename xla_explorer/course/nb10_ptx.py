@@ -10,7 +10,7 @@ import numpy as np
 from xla_explorer.backends.gpu.emulator import EmulatorLimitError
 from xla_explorer.course.programs import Array
 from xla_explorer.course.ptx_run import run_ptx, the_kernel
-from xla_explorer.course.registry import Cases, exercise
+from xla_explorer.course.registry import Cases, WrongAnswer, exercise
 from xla_explorer.course.result import TOO_SLOW, Failure, value_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
@@ -73,20 +73,18 @@ def _form(text: str, needs: tuple[str, ...], without: tuple[str, ...]) -> Failur
 
 def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], without: tuple[str, ...]) -> Cases:
     if not isinstance(text, str):
-        yield Failure("no-text", "The answer is PTX text.", "a string", repr(text))
-        return
+        raise WrongAnswer(Failure("no-text", "The answer is PTX text.", "a string", repr(text)))
     if "your turn" in text:
         raise NotImplementedError
     failure = _form(text, needs, without)
     if failure is not None:
-        yield failure
-        return
+        raise WrongAnswer(failure)
     for x in inputs:
         program = sum_program(x.size)
         try:
             done = run_ptx(text, x, outputs=1, threads=threads, numbers=(x.size,))
         except EmulatorLimitError as error:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 TOO_SLOW,
                 f"The kernel does not end, for n = {x.size}.",
                 "a kernel that ends",
@@ -94,15 +92,13 @@ def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], w
                 program,
                 (x,),
                 "Does the counter of each loop grow, and is it compared with n?",
-            )
-            return
+            )) from error
         except XlaExplorerError as error:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "cannot-run", "The emulator refuses this kernel.", "parameters: input (u64), output (u64), n (u32)", str(error), program
-            )
-            return
+            )) from error
         if done.findings:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "fault",
                 f"The emulator found a fault, for n = {x.size}.",
                 "no fault",
@@ -111,15 +107,13 @@ def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], w
                 (x,),
                 "Is every load below n? Does one thread alone store the result? Do all threads reach each barrier, before others "
                 "read what they wrote?",
-            )
-            return
+            ))
         want = x.sum(dtype=np.float64).astype(np.float32)
         if not np.array_equal(done.output, [want]):
             hint = "Follow the lone 1: which lane holds it after each step?" if (x != 0).sum() == 1 else "Is an element added twice?"
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "wrong-sum", f"The sum of {x.size} elements is another one.", str(want), value_text(done.output), program, (x,), hint
-            )
-            return
+            ))
         yield None
 
 

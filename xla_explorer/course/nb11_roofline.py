@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xla_explorer.course.registry import Cases, exercise
+from xla_explorer.course.registry import Cases, WrongAnswer, exercise
 from xla_explorer.course.result import Failure
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
@@ -71,7 +71,7 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
             hints = {i.opcode.name: "An operand that stands there twice is read twice here: XLA counts it for each of its places."}
         if not isinstance(got, tuple) or tuple(got) != want:
             name = i.opcode.name
-            yield Failure(
+            raise WrongAnswer(Failure(
                 f"wrong-cost-{name}",
                 f"The cost of {name} is another one.",
                 f"(operations, bytes) = {want}",
@@ -80,8 +80,7 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
                 hint=hints.get(
                     name, "One operation an element; every operand is read, the result written. i.shape.byte_size has the bytes."
                 ),
-            )
-            return
+            ))
         yield None
 
 
@@ -98,24 +97,22 @@ def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
         try:
             got = function(operations, moved, PEAK, BANDWIDTH)
         except ZeroDivisionError:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "divides-by-zero",
                 f"Your code divides by 0: {operations:g} operations, {moved:g} bytes, {PEAK:g} operations/s, {BANDWIDTH:g} bytes/s.",
                 f"{want:g}",
                 "ZeroDivisionError",
                 hint="The textbook's min(peak, operations / bytes * bandwidth) fails where no bytes are moved. The times never do: "
                 "time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
-            )
-            return
+            )) from None
         if not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * max(want, 1):
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "wrong-roof",
                 f"{operations:g} operations and {moved:g} bytes at {PEAK:g} operations/s and {BANDWIDTH:g} bytes/s.",
                 f"{want:g}",
                 repr(got),
                 hint="time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
-            )
-            return
+            ))
         yield None
 
 
@@ -144,6 +141,5 @@ def place(answers: dict[str, Any]) -> Cases:
         raise NotImplementedError
     for name, (operations, moved, hint) in _PLACES.items():
         if answers[name] != ("memory" if operations / moved < PEAK / BANDWIDTH else "arithmetic"):
-            yield Failure("wrong-place", f"Not this one: {name}.", "the other one", repr(answers[name]), hint=hint)
-            return
+            raise WrongAnswer(Failure("wrong-place", f"Not this one: {name}.", "the other one", repr(answers[name]), hint=hint))
         yield None

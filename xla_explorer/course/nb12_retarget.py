@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xla_explorer.course.registry import Cases, exercise
+from xla_explorer.course.registry import Cases, WrongAnswer, exercise
 from xla_explorer.course.result import Failure
 from xla_explorer.explorer.aot import AotPackage, aot
 from xla_explorer.hlo.text import parse_hlo
@@ -32,7 +32,7 @@ def elf(function: Callable[[bytes], Any]) -> Cases:
     for triple, want, data in objects:
         got = function(data)
         if got != want:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "wrong-machine",
                 f"The object for {triple} is something else.",
                 str(want),
@@ -40,8 +40,7 @@ def elf(function: Callable[[bytes], Any]) -> Cases:
                 module,
                 hint="Byte 4 is 1 for 32 and 2 for 64 bits, byte 5 is 1 for little- and 2 for big-endian; the machine is in "
                 "bytes 18 and 19.",
-            )
-            return
+            ))
         yield None
 
 
@@ -56,32 +55,28 @@ def build(function: Callable[[Any], Any]) -> Cases:
         module = parse_hlo(text)
         package = function(module)
         if not isinstance(package, AotPackage):
-            yield Failure("no-package", "The answer is what xe.aot returns.", "an AotPackage", repr(package), module)
-            return
+            raise WrongAnswer(Failure("no-package", "The answer is what xe.aot returns.", "an AotPackage", repr(package), module))
         header = package.object_bytes[:20]
         if header[:5] != b"\x7fELF\x02" or int.from_bytes(header[18:20], "little") != 243:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "wrong-machine",
                 "That is not a 64-bit RISC-V.",
                 "ELF, 64 bits, machine 243",
                 f"an object that begins with {header.hex(' ')}",
                 module,
                 hint="The triple begins with riscv64.",
-            )
-            return
+            ))
         if "vset" not in package.assembly:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "no-vectors",
                 "The code works on one element at a time.",
                 "vsetvli or vsetivli in the assembly",
                 str(package.assembly)[:600],
                 module,
                 hint="The base instruction set has no vectors; an extension has. features=... names extensions as LLVM spells them.",
-            )
-            return
+            ))
         if "device_run(" not in package.header:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "wrong-prefix", "The header declares other names.", "device_run(...)", package.header[:200], module, hint="prefix=..."
-            )
-            return
+            ))
         yield None

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.course.programs import arguments_of, leaves_of
-from xla_explorer.course.reduction import smallest
-from xla_explorer.course.registry import Cases, error_failure, exercise
+from xla_explorer.course.reduction import cases_of
+from xla_explorer.course.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.result import Failure, value_text
 from xla_explorer.course.stack_machine import OPERATIONS, StackMachine, StackMachineError
 from xla_explorer.hlo.builder import HloBuilder
@@ -86,12 +86,8 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                 if np.ndim(value) == 0:
                     return None
                 machine.copy_in(slot, value)
-            try:
+            with answering(module):
                 program = list(function(entry, list(slots), result, machine.allocate))
-            except NotImplementedError:
-                raise
-            except Exception as error:
-                return error_failure(error)._replace(module=module)
             shown = "\n".join(map(str, program))
             try:
                 with np.errstate(all="ignore"):
@@ -131,12 +127,7 @@ def compile_for(function: Callable[..., Any]) -> Cases:
         return None
 
     modules = [*map(parse_hlo, (*_FIXED, _doubling(6), _deep(12))), *[vector_program(seed, 2 + seed // 3) for seed in range(30)]]
-    for module in modules:
-        failure = test(module)
-        if failure is not None:
-            yield smallest(module, test, failure)
-            return
-        yield None
+    yield from cases_of(modules, test)
 
 
 @exercise(
@@ -158,14 +149,13 @@ def executable(function: Callable[..., Any]) -> Cases:
 
     run = function(machine, program, [w, b])
     if not callable(run):
-        yield Failure("no-function", "load returns a function of the input.", "a function", repr(run), module)
-        return
+        raise WrongAnswer(Failure("no-function", "load returns a function of the input.", "a function", repr(run), module))
     in_use = 0
     for number in range(3):
         x = np.arange(4, dtype=np.float32) + number
         got = run(x)
         if not isinstance(got, np.ndarray) or not np.array_equal(got, x * w + b):
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "wrong-value",
                 f"Run {number + 1} returns something else.",
                 value_text(x * w + b),
@@ -173,30 +163,27 @@ def executable(function: Callable[..., Any]) -> Cases:
                 module,
                 (x, w, b),
                 "Parameter 0 is the input; the weights are parameters 1 and 2.",
-            )
-            return
+            ))
         yield None
         copies = (machine.copies_in, machine.copies_out)
         if copies != (3 + number, 1 + number):
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "too-many-copies",
                 f"After run {number + 1}: {copies[0]} copies to the device and {copies[1]} back.",
                 f"{3 + number} and {1 + number}",
                 f"{copies[0]} and {copies[1]}",
                 module,
                 hint="Weights once, when loaded; then a copy of the input and a copy of the result for each run.",
-            )
-            return
+            ))
         yield None
         if number and len(machine.memory) != in_use:
-            yield Failure(
+            raise WrongAnswer(Failure(
                 "memory-lost",
                 f"Run {number + 1} leaves {len(machine.memory)} slots in use, the run before left {in_use}.",
                 str(in_use),
                 str(len(machine.memory)),
                 module,
                 hint="What is allocated for a run is given back after it, or allocated once before all runs.",
-            )
-            return
+            ))
         in_use = len(machine.memory)
         yield None

@@ -8,8 +8,8 @@ from typing import Any
 
 from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.course.programs import value_difference
-from xla_explorer.course.reduction import smallest
-from xla_explorer.course.registry import Cases, WrongAnswer, error_failure
+from xla_explorer.course.reduction import cases_of
+from xla_explorer.course.registry import Cases, WrongAnswer, answering
 from xla_explorer.course.result import Failure, program_text
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import HloVerifyError, verify
@@ -26,13 +26,9 @@ def pass_failure(
 ) -> Failure | None:
     """How a pass fails on one program, or None. afterwards: what else must hold, of (before, after)."""
     after = before.clone()
-    try:
+    with answering(before):
         changed = run(after)
         same = program_text(before) == program_text(after)
-    except NotImplementedError:
-        raise
-    except Exception as error:
-        return error_failure(error)._replace(module=before)
     if not isinstance(changed, bool):
         return Failure(
             "no-verdict",
@@ -94,12 +90,7 @@ def check_pass(
     def test(module: HloModule) -> Failure | None:
         return pass_failure(run, module, afterwards, sets, value_hint, form_hint)
 
-    for module in modules:
-        failure = test(module)
-        if failure is not None:
-            yield smallest(module, test, failure)
-            return
-        yield None
+    yield from cases_of(modules, test)
 
 
 def _effects(module: HloModule) -> set[str]:

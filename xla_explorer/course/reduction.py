@@ -5,14 +5,22 @@ The number of trials is bounded, not the time, so the answer is the same on ever
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from xla_explorer.course.registry import Cases, WrongAnswer
 from xla_explorer.course.result import TOO_SLOW, Failure
 from xla_explorer.explorer.questions.reduction import smaller_modules
 from xla_explorer.hlo.module import HloModule
 
 Test = Callable[[HloModule], Failure | None]
 MOST_TRIALS = 1500
+
+
+def cases_of(modules: Iterable[HloModule], test: Test, *, alive: bool = False) -> Cases:
+    """A case a module; the first that fails is made small."""
+    for module in modules:
+        failure = tested(test, module)
+        yield failure and smallest(module, test, failure, alive=alive)
 
 
 def smallest(module: HloModule, test: Test, failure: Failure, *, alive: bool = False) -> Failure:
@@ -32,10 +40,18 @@ def smallest(module: HloModule, test: Test, failure: Failure, *, alive: bool = F
             trials += 1
             if trials > MOST_TRIALS:
                 return failure
-            found = test(candidate)
+            found = tested(test, candidate)
             if found is not None and found.code == TOO_SLOW:
                 return failure
             if found is not None and found.code == failure.code:
                 module, failure, progress = candidate, found, True
                 break
     return failure
+
+
+def tested(test: Test, module: HloModule) -> Failure | None:
+    """What `test` says; a wrong answer that it raises is a failure as well."""
+    try:
+        return test(module)
+    except WrongAnswer as wrong:
+        return wrong.failure

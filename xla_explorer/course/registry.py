@@ -6,6 +6,7 @@ does is fixed by seeds; no exercise looks at a clock.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import traceback
 from collections.abc import Callable, Iterator
@@ -136,6 +137,17 @@ def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
             raise  # a mistake of the check, not of the answer
         return CheckResult(name, "failed", cases, _another_form(found, error), error=error)
     return CheckResult(name, "passed", cases, note=note)
+
+
+@contextlib.contextmanager
+def answering(module: HloModule | None = None) -> Iterator[None]:
+    """Around a call of the answer: what it raises is a wrong answer, shown with the module."""
+    try:
+        yield
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        raise WrongAnswer(error_failure(error)._replace(module=module)) from error
 
 
 def error_failure(error: BaseException) -> Failure:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from xla_explorer.explorer.display.blocks import Blocks, Code, Layout, Sentence, printed
-from xla_explorer.explorer.display.escaping import escape, markdown_text
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Code, Layout, Report, Sentence, escape, markdown_text, printed
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import PrintOptions

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from xla_explorer.explorer.display.display import Svg
-from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display import Svg, escape
 
 _GREY, _BLUE = "#757575", "#0072b2"  # both legible on light and dark
 _LEFT, _RIGHT, _TOP, _BOTTOM = 90.0, 600.0, 30.0, 250.0

@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.aot.c_names import c_identifier
-from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
-from xla_explorer.explorer.display.display import CodeText
-from xla_explorer.explorer.display.plain_data import named_data
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, CodeText, Report, Sentence, Table, named_data
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_writing import write_file

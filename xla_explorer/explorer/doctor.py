@@ -13,8 +13,7 @@ from typing import NamedTuple
 from xla_explorer.backends.llvm.target_machine import host_target, usable_cores, why_not_here
 from xla_explorer.backends.llvm.target_request import TARGET_VARIABLE
 from xla_explorer.backends.registry import backend_names, platform
-from xla_explorer.explorer.display.blocks import Blocks, Table
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Report, Table
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 _PACKAGES = (

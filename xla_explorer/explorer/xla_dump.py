@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.xla import dumped_stages, dumped_trace
 from xla_explorer.explorer.compiling import compile as compile_module
-from xla_explorer.explorer.display.blocks import Blocks, Table
-from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Report, Table, wide_frame
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.beside import Beside
 from xla_explorer.explorer.sessions.compilation import DUMP, NotThereError

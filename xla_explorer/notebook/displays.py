@@ -2,65 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from xla_explorer.explorer.display.display import CodeText, table_html, table_text
-from xla_explorer.explorer.display.quantities import number_of
+from xla_explorer.explorer.display import Blocks, CodeText, Sentence, Table, number_of
 
-Bundle = dict[str, str]
-
-
-def _module(module: Any) -> Bundle:
-    shown = CodeText(module.to_text(), "hlo", "module.to_text()")._repr_mimebundle_()
-    return {"text/plain": repr(module), "text/html": shown["text/html"]}
+Form = tuple[str, Blocks]
+"""Plain text, and the blocks of the HTML."""
 
 
-def _computation(computation: Any) -> Bundle:
+def _module(module: Any) -> Form:
+    return repr(module), [CodeText(module.to_text(), "hlo", "module.to_text()")]
+
+
+def _computation(computation: Any) -> Form:
     lines = [str(i) for i in computation.instructions.values()]
-    html = CodeText("\n".join(lines), "hlo", "module.to_text()")._repr_mimebundle_()["text/html"]
-    return {"text/plain": f"<HloComputation %{computation.name}: {number_of(len(lines), 'instruction')}>", "text/html": html}
+    plain = f"<HloComputation %{computation.name}: {number_of(len(lines), 'instruction')}>"
+    return plain, [CodeText("\n".join(lines), "hlo", "module.to_text()")]
 
 
-def _instruction(instruction: Any) -> Bundle:
-    return CodeText(str(instruction), "hlo", "str(...)")._repr_mimebundle_()
+def _instruction(instruction: Any) -> Form:
+    code = CodeText(str(instruction), "hlo", "str(...)")
+    return repr(code), [code]
 
 
-def _stage(stage: Any) -> Bundle:
+def _stage(stage: Any) -> Form:
     if not stage.is_text:
-        return {"text/plain": f"<Stage {stage.name}: {len(stage.data):,} bytes>"}
-    return CodeText(stage.text, stage.language, f"session.stage({stage.name!r}).text")._repr_mimebundle_()
+        return f"<Stage {stage.name}: {len(stage.data):,} bytes>", []
+    code = CodeText(stage.text, stage.language, f"session.stage({stage.name!r}).text")
+    return repr(code), [code]
 
 
-def _pipeline(pipeline: Any) -> Bundle:
-    rows: list[tuple[str, str]] = []
-
-    def walk(steps: Any, path: str) -> None:
+def _pipeline(pipeline: Any) -> Form:
+    def rows(steps: Any, path: str) -> Iterator[tuple[str, str]]:
         for step in steps:
             if hasattr(step, "steps"):
-                walk(step.steps, f"{path}/{step.name}" + (" (until nothing changes)" if step.fixed_point else ""))
+                yield from rows(step.steps, f"{path}/{step.name}" + (" (until nothing changes)" if step.fixed_point else ""))
             else:
-                rows.append((path, step.name))
+                yield path, step.name
 
-    walk(pipeline.steps, pipeline.name)
-    title, columns = f"{pipeline.name}: {len(rows)} pass{'' if len(rows) == 1 else 'es'}", ["pipeline", "pass"]
-    return {"text/plain": f"{title}\n{table_text(columns, rows)}", "text/html": table_html(title, columns, rows)}
+    found = list(rows(pipeline.steps, pipeline.name))
+    table = Table(["pipeline", "pass"], found, f"{pipeline.name}: {len(found)} pass{'' if len(found) == 1 else 'es'}")
+    return table.to_text(), [table]
 
 
-def _journal(journal: Any) -> Bundle:
+def _journal(journal: Any) -> Form:
     columns = ["event", "kind", "by", "names", "why"]
     rows = [(e.sequence, e.kind, e.by, ", ".join(e.names), e.reason.message if e.reason else "") for e in journal.events[:200]]
     left = len(journal.events) - len(rows)
-    note = f"{left} more: journal.events" if left else ""
-    return {"text/plain": repr(journal), "text/html": table_html(repr(journal)[1:-1], columns, rows, note)}
+    return repr(journal), [Table(columns, rows, repr(journal)[1:-1], f"{left} more: journal.events" if left else "")]
 
 
-def _reason(reason: Any) -> Bundle:
-    facts = table_html("", ["fact", "value"], list(reason.facts.items())) if reason.facts else ""
-    return {"text/plain": str(reason), "text/html": table_html("", ["code", "message"], [(reason.code, reason.message)]) + facts}
+def _reason(reason: Any) -> Form:
+    facts = [Table(["fact", "value"], list(reason.facts.items()))] if reason.facts else []
+    return str(reason), [Sentence(str(reason)), *facts]
 
 
-FORMS: dict[tuple[str, str], Callable[[Any], Bundle]] = {
+def _bundle(form: Form) -> dict[str, str]:
+    plain, blocks = form
+    html = "".join([block.to_html() for block in blocks])
+    return {"text/plain": plain, "text/html": html} if html else {"text/plain": plain}
+
+
+FORMS: dict[tuple[str, str], Callable[[Any], Form]] = {
     ("xla_explorer.hlo.module", "HloModule"): _module,
     ("xla_explorer.hlo.computation", "HloComputation"): _computation,
     ("xla_explorer.hlo.instruction", "HloInstruction"): _instruction,
@@ -75,4 +79,4 @@ def register_displays(shell: Any) -> None:
     """Teach an IPython shell these forms; nothing is imported for it."""
     formatter = shell.display_formatter.mimebundle_formatter
     for (module, name), form in FORMS.items():
-        formatter.for_type_by_name(module, name, lambda thing, form=form: (form(thing), {}))
+        formatter.for_type_by_name(module, name, lambda thing, form=form: (_bundle(form(thing)), {}))

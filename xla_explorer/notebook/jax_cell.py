@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
-from xla_explorer.explorer.display.plain_data import named_data
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Report, Sentence, Table, named_data
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError

@@ -14,7 +14,7 @@ from IPython.display import HTML, display
 from xla_explorer.explorer.catalogue import passes
 from xla_explorer.explorer.comparisons.comparison import diff
 from xla_explorer.explorer.compiling import compile
-from xla_explorer.explorer.display.display import CodeText, table_html
+from xla_explorer.explorer.display import CodeText, table_html
 from xla_explorer.explorer.exploring import explore
 from xla_explorer.explorer.measures.profiling import Timing
 from xla_explorer.explorer.session import Session

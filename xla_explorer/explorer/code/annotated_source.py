@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.explorer.code.code_panes import code_panes
-from xla_explorer.explorer.display.blocks import Blocks, Layout, Table
-from xla_explorer.explorer.display.escaping import escape, fenced
+from xla_explorer.explorer.display import Blocks, Layout, Report, Table, escape, fenced, microseconds
 from xla_explorer.explorer.display.highlighting import highlighted
-from xla_explorer.explorer.display.quantities import microseconds
-from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, profile
 from xla_explorer.explorer.questions.provenance import provenance
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps

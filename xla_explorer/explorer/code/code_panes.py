@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xla_explorer.explorer.code.python_source import python_pane
-from xla_explorer.explorer.display.code_pane import MOST_PANE_LINES, CodePane, LazyLines, TextLine
+from xla_explorer.explorer.display import MOST_PANE_LINES, CodePane, LazyLines, TextLine
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 

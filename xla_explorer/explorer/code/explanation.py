@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.explorer.code.llvm_kernels import optimized_lines
-from xla_explorer.explorer.display.blocks import Blocks, Code, Listing, Sentence, Table, drawn, printed
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Code, Listing, Report, Sentence, Table, drawn, printed
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.decision import Decision

@@ -15,7 +15,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.code.llvm_kernels import functions_reached, kernel_ir, llvm_setting
-from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned

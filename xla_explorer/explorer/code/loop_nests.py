@@ -6,7 +6,7 @@ from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.decisions.kinds import meaning_of
-from xla_explorer.explorer.display.display import CodeText
+from xla_explorer.explorer.display import CodeText
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason

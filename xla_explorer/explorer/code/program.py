@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.compiler.decisions.recorded import code_check, decision
-from xla_explorer.explorer.display.display import CodeText
-from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display import CodeText, wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError

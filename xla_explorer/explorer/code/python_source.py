@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xla_explorer.explorer.display.code_pane import CodePane, TextLine
+from xla_explorer.explorer.display import CodePane, TextLine
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.sessions.source_lines import SourceLines

@@ -7,11 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from xla_explorer.explorer.code.code_panes import code_panes
-from xla_explorer.explorer.display.blocks import Blocks, Code, Layout, Sentence, Table
-from xla_explorer.explorer.display.code_pane import TextLine
-from xla_explorer.explorer.display.display import pre_html
-from xla_explorer.explorer.display.escaping import escape
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Code, Layout, Report, Sentence, Table, TextLine, escape, pre_html
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 

@@ -6,10 +6,7 @@ import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, drawn, printed
-from xla_explorer.explorer.display.display import CodeText
-from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, CodeText, Report, Sentence, Table, drawn, printed, wide_frame
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, profile, spread, time_calls
 from xla_explorer.explorer.questions.decisions import decisions_of

@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.pipeline import PassTrace
-from xla_explorer.explorer.display.blocks import Blocks, Table
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Report, Table
 from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.compilation import Compilation, compile_as
 from xla_explorer.explorer.sessions.loading import as_module

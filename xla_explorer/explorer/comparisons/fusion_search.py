@@ -6,9 +6,7 @@ import random
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from xla_explorer.explorer.comparisons.sweep.task import alone_on_this_machine
-from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, drawn, frame_table
-from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Report, Sentence, Table, drawn, frame_table, wide_frame
 from xla_explorer.explorer.measures.profiling import spread, time_calls
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame

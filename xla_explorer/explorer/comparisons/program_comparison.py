@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from xla_explorer.explorer.comparisons.fusion_comparison import FUSED, compare_fusions_of
-from xla_explorer.explorer.display.blocks import Blocks, Table
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Report, Table
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments

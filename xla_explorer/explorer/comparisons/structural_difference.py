@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xla_explorer.explorer.display.blocks import Blocks, Table
-from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Report, Table, wide_frame
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
 from xla_explorer.hlo.analysis.module_matching import ModuleMatching, match_modules

@@ -1,1 +1,42 @@
-"""What everything shows itself with: text, HTML tables, code with colours, wide frames, numbers with units."""
+"""What everything shows itself with: `Report` and its blocks, HTML tables, code with colours, wide frames, numbers with units."""
+
+from xla_explorer.explorer.display.blocks import Blocks, Code, Layout, Listing, Sentence, Table, drawn, frame_table, printed
+from xla_explorer.explorer.display.code_pane import MOST_PANE_LINES, CodePane, LazyLines, TextLine
+from xla_explorer.explorer.display.display import CodeText, Svg, cell_text, pre_html, table_html, table_text
+from xla_explorer.explorer.display.escaping import escape, fenced, markdown_text
+from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.plain_data import named_data, plain
+from xla_explorer.explorer.display.quantities import byte_count, microseconds, number_of
+from xla_explorer.explorer.display.report import Report
+
+__all__ = [
+    "MOST_PANE_LINES",
+    "Blocks",
+    "Code",
+    "CodePane",
+    "CodeText",
+    "Layout",
+    "LazyLines",
+    "Listing",
+    "Report",
+    "Sentence",
+    "Svg",
+    "Table",
+    "TextLine",
+    "byte_count",
+    "cell_text",
+    "drawn",
+    "escape",
+    "fenced",
+    "frame_table",
+    "markdown_text",
+    "microseconds",
+    "named_data",
+    "number_of",
+    "plain",
+    "pre_html",
+    "printed",
+    "table_html",
+    "table_text",
+    "wide_frame",
+]

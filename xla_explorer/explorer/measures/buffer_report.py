@@ -8,13 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.buffers import BufferAssignment
-from xla_explorer.explorer.display.blocks import Blocks, Layout, Table
-from xla_explorer.explorer.display.display import Svg
-from xla_explorer.explorer.display.escaping import escape
-from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.display.plain_data import named_data
-from xla_explorer.explorer.display.quantities import byte_count
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Layout, Report, Svg, Table, byte_count, escape, named_data, wide_frame
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, NotThereError, source_line
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.display.quantities import number_of
+from xla_explorer.explorer.display import number_of
 from xla_explorer.explorer.measures.buffer_report import buffer_report
 from xla_explorer.explorer.measures.kernel_costs import kernel_costs
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads
@@ -67,12 +67,8 @@ def roofline(given: Compilation | pandas.DataFrame) -> Any:
     ridge = peak / bandwidth
     ends = [min(points["operations a byte"].min(), ridge) / 2, ridge, max(points["operations a byte"].max(), ridge) * 2]
     roof = pandas.DataFrame({"operations a byte": ends, "GFLOP/s": [min(peak, bandwidth * x) for x in ends]})
-    x = altair.X("operations a byte:Q", scale=altair.Scale(type="log"))
-    y = altair.Y("GFLOP/s:Q", scale=altair.Scale(type="log"))
-    line = altair.Chart(roof).mark_line(color="gray").encode(x=x, y=y)
-    dots = altair.Chart(points).mark_point(filled=True, size=70).encode(
-        x=x, y=y, color="kernel:N", tooltip=["kernel", "line", "median us", "operations a byte", "GFLOP/s"])
-    return (line + dots).properties(title=f"roofline: {peak:.0f} GFLOP/s, {bandwidth:.0f} GB/s, {number_of(threads, 'core')}")
+    plot = _over_line(altair, roof, points)
+    return plot.properties(title=f"roofline: {peak:.0f} GFLOP/s, {bandwidth:.0f} GB/s, {number_of(threads, 'core')}")
 
 
 def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> Any:
@@ -109,11 +105,8 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
         raise XlaExplorerError("this profile times no kernel of the session's module", hint)
     frame = pandas.DataFrame(rows, columns=["kernel", "predicted us", "measured us"])
     ends = [min(frame["predicted us"].min(), frame["measured us"].min()), max(frame["predicted us"].max(), frame["measured us"].max())]
-    x = altair.X("predicted us:Q", scale=altair.Scale(type="log"))
-    y = altair.Y("measured us:Q", scale=altair.Scale(type="log"))
-    equal = altair.Chart(pandas.DataFrame({"predicted us": ends, "measured us": ends})).mark_line(color="gray").encode(x=x, y=y)
-    dots = altair.Chart(frame).mark_point(filled=True, size=70).encode(x=x, y=y, color="kernel:N", tooltip=list(frame.columns))
-    return (equal + dots).properties(title="predicted and measured time of each kernel")
+    equal = pandas.DataFrame({"predicted us": ends, "measured us": ends})
+    return _over_line(altair, equal, frame).properties(title="predicted and measured time of each kernel")
 
 
 def memory(session: Compilation) -> Any:
@@ -140,6 +133,14 @@ def memory(session: Compilation) -> Any:
     y = altair.Y("live_bytes:Q", title="bytes in use")
     chart = altair.Chart(buffer_report(session).by_program_point()).mark_area(interpolate="step-after", opacity=0.6)
     return chart.encode(x=x, y=y, tooltip=["instruction", "opcode", "live_bytes", "line"]).properties(title="memory over the program")
+
+
+def _over_line(altair: Any, line: pandas.DataFrame, points: pandas.DataFrame) -> Any:
+    """Kernels as points over a line, whose columns are the two axes; both are logarithmic."""
+    x, y = [axis(f"{name}:Q", scale=altair.Scale(type="log")) for axis, name in zip((altair.X, altair.Y), line.columns, strict=True)]
+    dots = altair.Chart(points).mark_point(filled=True, size=70)
+    dots = dots.encode(x=x, y=y, color="kernel:N", tooltip=list(points.columns))
+    return altair.Chart(line).mark_line(color="gray").encode(x=x, y=y) + dots
 
 
 def _profile_of(given: Any) -> Any:

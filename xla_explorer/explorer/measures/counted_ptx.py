@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.display.blocks import Blocks, Layout, Table
-from xla_explorer.explorer.display.escaping import escape, fenced
-from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Layout, Report, Table, escape, fenced, wide_frame
 
 if TYPE_CHECKING:
     import pandas

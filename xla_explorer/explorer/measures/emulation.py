@@ -6,10 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.display.blocks import Blocks, Table, frame_table
-from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.display.quantities import number_of
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Report, Table, frame_table, number_of, wide_frame
 from xla_explorer.explorer.sessions.arguments import Array, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.display.pandas_frame import WideFrame
 from xla_explorer.explorer.sessions.compilation import Compilation, source_line
 from xla_explorer.hlo.analysis.cost import FREE, instruction_cost

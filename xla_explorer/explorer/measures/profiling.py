@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_explorer.backends.interfaces import KernelTiming
-from xla_explorer.explorer.display.blocks import Blocks, Sentence
-from xla_explorer.explorer.display.display import cell_text
-from xla_explorer.explorer.display.quantities import microseconds
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Report, Sentence, cell_text, microseconds
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, source_line

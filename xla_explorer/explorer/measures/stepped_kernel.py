@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.display.blocks import Blocks, Layout, Table
-from xla_explorer.explorer.display.escaping import escape
-from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Blocks, Layout, Report, Table, escape, wide_frame
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, profile, spread
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.explorer.comparisons.sweep.executors import choose
 from xla_explorer.explorer.comparisons.sweep.store import RowStore
 from xla_explorer.explorer.comparisons.sweep.task import Task
-from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.progress import counted
 from xla_explorer.foundation.diagnostic import XlaExplorerError
