@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 
+from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.compiling import compile as compile_module
+from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.xla import ProfileError, ReplayedFusion, XlaProfile, read_profile, replay_fusion
+from xla_explorer.explorer.sessions.compilation import NotThereError
+from xla_explorer.explorer.xla import ProfileError, ReplayedFusion, WhySlow, XlaProfile, read_profile, replay_fusion
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
 from xla_explorer.hlo.module import HloModule
 
-__all__ = ["ProfileError", "ReplayedFusion", "XlaProfile", "profile", "read_profile", "replay_fusion"]
+__all__ = ["ProfileError", "ReplayedFusion", "WhySlow", "XlaProfile", "profile", "read_profile", "replay_fusion", "why_slow"]
+
+_ROUNDS = 5
 
 
 def profile(program: Any, *arrays: Any, repeats: int = 20) -> XlaProfile:
@@ -49,15 +55,78 @@ def profile(program: Any, *arrays: Any, repeats: int = 20) -> XlaProfile:
     >>> found.kernels()["share"].sum()  # doctest: +SKIP
     1.0
     """
+    session, leaves = _on_xla(program, arrays)
+    return _recorded(session, leaves, repeats)
+
+
+def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
+    """Say where a program's time goes on real XLA:CPU, what bounds it, what XLA did not fuse and why, and what to try first.
+
+    Parameters
+    ----------
+    program
+        A JAX function (its arguments follow), or what `xe.compile` takes.
+    *arrays
+        The arguments; of a module without them, random ones.
+    repeats
+        Runs that are timed and recorded.
+
+    Returns
+    -------
+    WhySlow
+        One page; every figure is measured, or says that it is an upper bound or unknown.
+
+    Raises
+    ------
+    MissingExtraError
+        jax is not installed.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp  # doctest: +SKIP
+    >>> import xla_explorer as xe
+    >>> xe.xla.why_slow(jax.grad(loss), weights, batch)  # doctest: +SKIP
+    """
+    session, leaves = _on_xla(program, arrays)
+    recorded = _recorded(session, leaves, repeats)
+    ours = compile_module(session.source)
+    placed = ours.executable
+    executable = _xla(session)
+    theirs_us: list[float] = []
+    ours_us: list[float] = []
+    placed.execute(leaves)
+    for _ in range(_ROUNDS):  # in turns, so that a change of the machine's pace meets both
+        theirs_us += executable.time(leaves, max(repeats // _ROUNDS, 1))
+        for _ in range(max(repeats // _ROUNDS, 1)):
+            started = time.perf_counter_ns()
+            placed.execute(leaves)
+            ours_us.append((time.perf_counter_ns() - started) / 1e3)
+    try:
+        replay = replay_fusion(session)
+    except NotThereError:
+        replay = None
+    return WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), float(np.median(ours_us)))
+
+
+def _on_xla(program: Any, arrays: tuple[Any, ...]) -> tuple[Session, list[Any]]:
+    """(the compile by real XLA, the leaves that its parameters take)."""
     if callable(program) and not isinstance(getattr(program, "module", None), HloModule):
         lowered = lower(program, arrays)
         session = compile_module(lowered.module, backend="xla")
-        leaves = [np.asarray(leaf) for leaf in import_optional("jax", "jax").tree_util.tree_leaves(arrays)]
-        arrays = tuple([leaves[number] for number in lowered.parameters])
+        leaves = import_optional("jax", "jax").tree_util.tree_leaves(arrays)
+        arrays = tuple([np.asarray(leaves[number]) for number in lowered.parameters])
     else:
         session = compile_module(program, backend="xla")
-    arrays = arrays or random_arguments(session.source)
+    return session, session.signature.leaves(arrays or random_arguments(session.source))
+
+
+def _xla(session: Session) -> XlaExecutable:
     executable = session.executable
     assert isinstance(executable, XlaExecutable)
-    recorded = executable.record(session.signature.leaves(arrays), repeats)
-    return XlaProfile(session.source.name, recorded, lambda name, number: session.module, session)
+    return executable
+
+
+def _recorded(session: Session, leaves: list[Any], repeats: int) -> XlaProfile:
+    executable = _xla(session)
+    executable.execute(leaves)
+    return XlaProfile(session.source.name, executable.record(leaves, repeats), lambda name, number: session.module, session)

@@ -121,7 +121,7 @@ class XlaExecutable:
     def profile(self, arrays: list[Array], repeats: int = 5) -> ProfileResult:
         """Whole programs timed in the child; kernels as XLA's own profiler records them in further runs, each its own time."""
         self.child.ask("run", arrays)
-        samples = tuple(self.child.ask("time", arrays, repeats))
+        samples = tuple(self.time(arrays, repeats))
         runs: dict[str, dict[Any, list[int]]] = {}
         for event in self.record(arrays, repeats):
             runs.setdefault(event.op, {}).setdefault(event.run, []).append(event.self_ps)
@@ -131,6 +131,10 @@ class XlaExecutable:
             if (found := runs.get(step.name))
         ]
         return ProfileResult(samples, tuple(kernels), 0.0)
+
+    def time(self, arrays: list[Array], repeats: int) -> list[float]:
+        """Microseconds of whole runs, timed in the child with the arguments in place."""
+        return [float(sample) for sample in self.child.ask("time", arrays, repeats)]
 
     def record(self, arrays: list[Array], repeats: int) -> list[KernelEvent]:
         """What XLA's own profiler records of some runs, with the names of the source."""

@@ -2,6 +2,7 @@
 
 from xla_explorer.explorer.xla.profile import XlaProfile, read_profile
 from xla_explorer.explorer.xla.replay import ReplayedFusion, replay_fusion
+from xla_explorer.explorer.xla.why_slow import WhySlow
 from xla_explorer.frontends.xla_profile import ProfileError
 
-__all__ = ["ProfileError", "ReplayedFusion", "XlaProfile", "read_profile", "replay_fusion"]
+__all__ = ["ProfileError", "ReplayedFusion", "WhySlow", "XlaProfile", "read_profile", "replay_fusion"]

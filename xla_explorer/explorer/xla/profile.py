@@ -138,6 +138,11 @@ class XlaProfile(Report):
             "GB/s": moved / median / 1e3 if moved and median else None, "line": found[0].line, "scope": found[0].scope,
         }  # fmt: skip
 
+    def instruction(self, kernel: str) -> HloInstruction | None:
+        """The instruction of a kernel, by its name with or without %; None where it is not joined."""
+        wanted = kernel.lstrip("%")
+        return next((one.instruction for one in self._joined if one.event.op == wanted), None)
+
     def by_line(self) -> pandas.DataFrame:
         """Device time by the user's source line, the longest first."""
         return self._grouped("line", lambda one: one.line)

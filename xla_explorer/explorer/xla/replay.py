@@ -20,6 +20,7 @@ from xla_explorer.explorer.sessions.compilation import Compilation, NotThereErro
 from xla_explorer.explorer.sessions.passes import RecordedPass
 from xla_explorer.hlo.module import HloModule
 
+_CONTROL_FLOW = frozenset({"while", "conditional", "call"})  # no kernels: nothing is fused with them
 _FUSION = "cpu-instruction-fusion{policy=xla}"
 
 
@@ -99,7 +100,9 @@ def replay_fusion(session: Compilation) -> ReplayedFusion:
     trace = optimize(step.before.clone(), _FUSION)
     edges = compared_edges(trace.module, step.module, [refusals_of(trace), {}])
     earlier = _earlier_fusions(step.before, _makers(session, step))
-    return ReplayedFusion([_with_reason(edge, earlier) for edge in edges], step.number)
+    control = {original_name(i.name) for i in step.module.instructions() if i.opcode.name in _CONTROL_FLOW}
+    kept = [edge for edge in edges if edge.producer not in control and edge.consumer not in control]
+    return ReplayedFusion([_with_reason(edge, earlier) for edge in kept], step.number)
 
 
 def _makers(session: Compilation, until: RecordedPass) -> dict[str, str]:

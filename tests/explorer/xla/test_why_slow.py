@@ -1,0 +1,73 @@
+"""`why_slow`: each rule sees what it is for and nothing else; the page has its figures from what was recorded."""
+
+from __future__ import annotations
+
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.explorer.xla.advice import Facts, KernelFact, advise
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def _kernel(text: str, name: str = "r") -> HloInstruction:
+    return xe.parse_hlo(f"HloModule m\n{text}").find(name)
+
+
+ADD = _kernel("ENTRY e { x = f32[8] parameter(0)  ROOT r = f32[8] add(x, x) }")
+LOOP = _kernel(
+    "b { p = f32[8] parameter(0)  ROOT n = f32[8] negate(p) } c { p = f32[8] parameter(0)  ROOT t = pred[] constant(true) } "
+    "ENTRY e { x = f32[8] parameter(0)  ROOT r = f32[8] while(x), condition=c, body=b }"
+)
+COPIES = _kernel(
+    "f { p = f32[8,4]{1,0} parameter(0)  t = f32[4,8]{1,0} transpose(p), dimensions={1,0}  ROOT c = f32[4,8]{0,1} copy(t) } "
+    "ENTRY e { x = f32[8,4]{1,0} parameter(0)  ROOT r = f32[4,8]{0,1} fusion(x), kind=kLoop, calls=f }"
+)
+DOUBLES = _kernel("ENTRY e { x = f64[8] parameter(0)  ROOT r = f64[8] add(x, x) }")
+SCATTER = _kernel(
+    "a { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) } "
+    "ENTRY e { x = f32[8] parameter(0)  k = s32[4,1] parameter(1)  u = f32[4] parameter(2)  ROOT r = f32[8] scatter(x, k, u), "
+    "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=a }"
+)
+
+
+@pytest.mark.parametrize(
+    ("says", "gain", "idle", "kernels"),
+    [
+        ("unroll=8", 55.0, 40.0, [KernelFact(LOOP, 15, 1, "m.py:1"), KernelFact(ADD, 100, 100, "m.py:2")]),
+        ("jax.vmap", 40.0, 40.0, [KernelFact(ADD, 1, 1, "m.py:2")] * 20),
+        ("contract over the last dimension", 60.0, 0.0, [KernelFact(COPIES, 60, 1, "m.py:2"), KernelFact(ADD, 40, 1, "m.py:9")]),
+        ("32 bits", 45.0, 0.0, [KernelFact(DOUBLES, 90, 1, "m.py:2")]),
+        ("one_hot", 80.0, 0.0, [KernelFact(SCATTER, 80, 1, "m.py:2")]),
+    ],
+)
+def test_a_rule_says_what_it_saw_and_what_to_change(says: str, gain: float, idle: float, kernels: list[KernelFact]) -> None:
+    (advice,) = advise(Facts(200.0, idle, kernels))
+    assert says in advice.sentence and advice.gain_us == pytest.approx(gain) and advice.line == "m.py:2"
+
+
+def test_what_is_small_is_not_worth_a_sentence() -> None:
+    small = [KernelFact(i, 1, 1, "") for i in (LOOP, COPIES, DOUBLES, SCATTER, ADD)]
+    assert advise(Facts(1000.0, 10.0, [*small, KernelFact(ADD, 900, 1, "")])) == []
+
+
+def test_the_largest_gain_stands_first() -> None:
+    kernels = [KernelFact(COPIES, 20, 1, ""), KernelFact(SCATTER, 70, 1, ""), KernelFact(DOUBLES, 60, 1, "")]
+    assert [advice.gain_us for advice in advise(Facts(200.0, 0.0, kernels))] == [70, 30, 20]
+
+
+@pytest.mark.jax
+def test_a_page_of_a_jax_function() -> None:
+    jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+    jnp = jax.numpy
+
+    def loss(w, x):  # type: ignore[no-untyped-def]
+        carry, _ = jax.lax.scan(lambda c, row: (jnp.tanh(c * 0.9 + row), None), jnp.zeros(64), x @ w)
+        return carry.sum()
+
+    page = xe.xla.why_slow(jax.grad(loss), jnp.ones((64, 64)), jnp.ones((96, 64)), repeats=5)
+    assert page.run_us > 0 and page.ours_us is not None and page.profile.joined_share == 1
+    assert {kernel.bound for kernel in page.kernels} <= {"memory", "arithmetic", "starting it"}
+    assert any("unroll=8" in advice.sentence for advice in page.advice)
+    text = str(page)
+    assert all(title in text for title in ("source lines", "kernels", "not fused by XLA", "try first:", "our compiler takes"))
+    assert len(text.splitlines()) < 50 and "test_why_slow.py" in text

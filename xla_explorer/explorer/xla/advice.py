@@ -1,0 +1,134 @@
+"""What to try first where a program is slow on XLA: rules, each a small function from measured facts to a sentence with its number.
+
+A rule says what it saw and an upper bound of what the change can gain; it never promises. A new rule is one more function in `RULES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from xla_explorer.hlo.instruction import HloInstruction
+
+_SMALL_US: Final = 3.0  # below this a kernel's launch and synchronisation weigh as much as its work
+_MOVES: Final = frozenset({"copy", "transpose"})
+_NOTABLE: Final = 0.05  # of a run's time: what is below is not worth a sentence
+
+
+class KernelFact(NamedTuple):
+    """A kernel of one run. us: all its executions together. calls: executions. trip: of the loop that runs it, 1 outside of loops."""
+
+    instruction: HloInstruction
+    us: float
+    calls: int
+    line: str
+
+
+class Facts(NamedTuple):
+    """What was measured of one run, in microseconds."""
+
+    run_us: float
+    idle_us: float
+    kernels: Sequence[KernelFact]
+
+
+class Advice(NamedTuple):
+    """A change to try. gain_us: at most, of a run. sentence: what was seen and what to write. line: where, empty for the whole program."""
+
+    gain_us: float
+    sentence: str
+    line: str = ""
+
+
+Rule = Callable[[Facts], "Advice | None"]
+
+
+def _longest_line(kernels: Sequence[KernelFact]) -> str:
+    by_line: dict[str, float] = {}
+    for kernel in kernels:
+        by_line[kernel.line] = by_line.get(kernel.line, 0.0) + kernel.us
+    return max(by_line, key=lambda line: by_line[line], default="")
+
+
+def _in_loops(facts: Facts) -> list[KernelFact]:
+    return [kernel for kernel in facts.kernels if kernel.calls > 1]
+
+
+def unroll_small_loops(facts: Facts) -> Advice | None:
+    """A loop whose iterations are as short as what it takes to start one."""
+    looped = [kernel for kernel in _in_loops(facts) if kernel.us / kernel.calls < _SMALL_US]
+    turns = max((kernel.calls for kernel in looped), default=0)
+    loops = [kernel for kernel in facts.kernels if kernel.instruction.opcode.name == "while"]
+    gain = sum(loop.us for loop in loops) + facts.idle_us * bool(loops)
+    if turns < 8 or gain < _NOTABLE * facts.run_us:
+        return None
+    short = f"{len(looped)} kernels of under {_SMALL_US:g} us each"
+    seen = f"a loop of {turns} turns runs {short}; between kernels and in the loop itself {gain:.0f} us pass"
+    return Advice(gain, f"{seen}: unroll it, jax.lax.scan(..., unroll=8), or do more in each turn", _longest_line(looped))
+
+
+def batch_small_kernels(facts: Facts) -> Advice | None:
+    """Many kernels that are shorter than their start."""
+    small = [kernel for kernel in facts.kernels if kernel.calls == 1 and kernel.us < _SMALL_US]
+    if len(small) < 20 or facts.idle_us < _NOTABLE * facts.run_us:
+        return None
+    seen = f"{len(small)} kernels take under {_SMALL_US:g} us each, and for {facts.idle_us:.0f} us of a run no kernel works"
+    change = "give a call more to do (jax.vmap over a batch, several steps in one jax.lax.scan)"
+    return Advice(facts.idle_us, f"{seen}: {change}", _longest_line(small))
+
+
+def keep_layouts(facts: Facts) -> Advice | None:
+    """Time in kernels that only move data to another layout."""
+    moves = [kernel for kernel in facts.kernels if _only_moves(kernel.instruction)]
+    gain = sum(kernel.us for kernel in moves)
+    if gain < _NOTABLE * facts.run_us:
+        return None
+    line = _longest_line(moves)
+    seen = f"{len(moves)} kernels only copy or transpose, {gain:.0f} us of a run"
+    return Advice(gain, f"{seen}: contract over the last dimension of both operands (jnp.einsum, or store a weight transposed once)", line)
+
+
+def _only_moves(i: HloInstruction) -> bool:
+    if i.opcode.name != "fusion":
+        return i.opcode.name in _MOVES
+    inside = {one.opcode.name for one in i.called[0].instructions.values()} - {"parameter", "bitcast", "reshape"}
+    return bool(inside) and inside <= _MOVES
+
+
+def halve_doubles(facts: Facts) -> Advice | None:
+    """Arithmetic in 64 bits."""
+    wide = [kernel for kernel in facts.kernels if _element_type(kernel.instruction) in ("f64", "c128")]
+    time = sum(kernel.us for kernel in wide)
+    if time / 2 < _NOTABLE * facts.run_us:
+        return None
+    seen = f"kernels on 64-bit floats take {time:.0f} us of a run"
+    return Advice(time / 2, f"{seen}: in 32 bits they move half of the bytes (jax_enable_x64, dtype= of the inputs)", _longest_line(wide))
+
+
+def sort_scatters(facts: Facts) -> Advice | None:
+    """Scatters, which XLA:CPU runs one update after the other."""
+    found = [kernel for kernel in facts.kernels if kernel.instruction.opcode.name == "scatter" or _has(kernel.instruction, "scatter")]
+    time = sum(kernel.us for kernel in found)
+    if time < 2 * _NOTABLE * facts.run_us:
+        return None
+    seen = f"scatters take {time:.0f} us of a run, one update after the other"
+    change = "a product with jax.nn.one_hot, or jax.ops.segment_sum with indices_are_sorted=True, runs as wide as the machine"
+    return Advice(time, f"{seen}: {change}", _longest_line(found))
+
+
+def _has(i: HloInstruction, opcode: str) -> bool:
+    return i.opcode.name == "fusion" and any(one.opcode.name == opcode for one in i.called[0].instructions.values())
+
+
+def _element_type(i: HloInstruction) -> str:
+    types = {leaf.element_type.name for shape in (i.shape, *[o.shape for o in i.operands]) for _, leaf in shape.leaves() if leaf.is_array}
+    return next((name for name in ("f64", "c128") if name in types), "")
+
+
+RULES: Final[tuple[Rule, ...]] = (unroll_small_loops, batch_small_kernels, keep_layouts, halve_doubles, sort_scatters)
+
+
+def advise(facts: Facts, most: int = 3) -> list[Advice]:
+    """The rules' advice, the largest gain first."""
+    found = [advice for rule in RULES if (advice := rule(facts)) is not None]
+    return sorted(found, key=lambda advice: -advice.gain_us)[:most]

@@ -1,0 +1,124 @@
+"""`why_slow`: one page that says where a program's time goes on real XLA, what bounds it, what was not fused and why, and what to try."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from xla_explorer.backends.cpu.machine_limits import MachineLimits
+from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table
+from xla_explorer.explorer.display.quantities import microseconds
+from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.xla.advice import Advice, Facts, KernelFact, advise
+from xla_explorer.explorer.xla.profile import XlaProfile
+from xla_explorer.explorer.xla.replay import ReplayedFusion
+
+_MOST = 5  # rows of a table
+_LOW_ROOF, _SHORT_US = 0.1, 5.0  # a kernel that is short and far from any roof is bound by its start
+
+
+class SlowKernel(NamedTuple):
+    """A kernel of a run. bound: `memory`, `arithmetic` or `starting it`; roof: the least time that the machine allows over the measured."""
+
+    kernel: str
+    us: float
+    share: float
+    bound: str
+    roof: float | None
+    line: str
+
+
+class WhySlow(Report):
+    """Where a run's time goes on XLA, and what to try first.
+
+    Attributes
+    ----------
+    profile, replay
+        What XLA's profiler recorded, and XLA's fusions with their reasons (None where XLA fused nothing).
+    run_us, ours_us
+        Whole calls, median, in microseconds: by XLA, and by our compiler (None where it was not run).
+    kernels
+        By time.
+    advice
+        Changes to try, the largest gain first.
+    """
+
+    def __init__(
+        self,
+        profile: XlaProfile,
+        replay: ReplayedFusion | None,
+        limits: MachineLimits | None,
+        run_us: float,
+        ours_us: float | None = None,
+    ) -> None:
+        self.profile, self.replay, self.run_us, self.ours_us = profile, replay, run_us, ours_us
+        runs = profile.runs()
+        self.idle_us = float(runs["idle_us"].median())
+        self._limits = limits
+        count = len(runs)
+        frame = profile.kernels()
+        self.kernels = [_slow_kernel(row, limits) for row in frame.to_dict("records")]
+        facts = [
+            KernelFact(one, row["per_run_us"], max(round(row["n"] / count), 1), row["line"])
+            for row in frame.to_dict("records")
+            if (one := profile.instruction(row["kernel"])) is not None
+        ]
+        self.advice: list[Advice] = advise(Facts(self.run_us, self.idle_us, facts))
+
+    def headline(self) -> str:
+        """Time of a run, of that between kernels, and how much is joined."""
+        return (
+            f"{self.profile.name} on XLA:CPU: {microseconds(self.run_us)} a run; no kernel works for {microseconds(self.idle_us)} of it; "
+            f"{self.profile.lines_share:.1%} of kernel time has a source line"
+        )
+
+    def blocks(self) -> Blocks:
+        """At most a screen."""
+        lines = self.profile.by_line()
+        runs = len(self.profile.runs())
+        rows = [(row["line"], row["total_us"] / runs, row["share"], row["kernels"]) for row in lines.head(_MOST).to_dict("records")]
+        yield Table(["line", "us a run", "share", "kernels"], rows, "source lines")
+        yield Table(SlowKernel._fields, self.kernels[:_MOST], "kernels")
+        if self.replay is not None:
+            yield self._not_fused(self.replay)
+        yield Sentence(self._beside_ours())
+        if self.advice:
+            yield Listing("try first:", [_said(one) for one in self.advice], numbered=True)
+        else:
+            yield Sentence("no rule has a change to propose: no loop of short turns, no layout copies, no scatters, no 64-bit arithmetic")
+
+    def _not_fused(self, replay: ReplayedFusion) -> Table:
+        rows = [
+            (f"%{edge.producer}", f"%{edge.consumer}", edge.bytes, self._saved_us(edge.bytes), edge.message or "unknown")
+            for edge in replay.refused()[:_MOST]
+        ]
+        note = f"the replay of XLA's policy agrees with XLA in {replay.agreed:.1%} of the edges"
+        return Table(["producer", "consumer", "bytes", "saves at most, us", "why not fused"], rows, "not fused by XLA", note)
+
+    def _saved_us(self, size: int) -> float | str:
+        """What is neither written nor read again."""
+        return 2e6 * size / self._limits.bandwidth(self._limits.cores, 2 * size) if self._limits is not None else "unknown"
+
+    def _beside_ours(self) -> str:
+        if self.ours_us is None:
+            return "our compiler was not timed beside it"
+        ratio = self.ours_us / self.run_us
+        return f"our compiler takes {microseconds(self.ours_us)} a run, {ratio:.2f} of XLA's time (calls from Python, one after the other)"
+
+    def records(self) -> Table:
+        """A row a kernel."""
+        return Table(SlowKernel._fields, self.kernels)
+
+
+def _said(advice: Advice) -> str:
+    place = f" ({advice.line})" if advice.line else ""
+    return f"{advice.sentence}{place}; at most {microseconds(advice.gain_us)} of a run"
+
+
+def _slow_kernel(row: dict[str, Any], limits: MachineLimits | None) -> SlowKernel:
+    bound, roof, median = "unknown", None, row["median_us"]
+    if limits is not None and median > 0:
+        memory = 1e6 * row["bytes"] / limits.bandwidth(limits.cores, row["bytes"])
+        arithmetic = 1e6 * row["flops"] / limits.flops(threads=limits.cores)
+        roof = max(memory, arithmetic) / median
+        bound = "starting it" if roof < _LOW_ROOF and median < _SHORT_US else "memory" if memory >= arithmetic else "arithmetic"
+    return SlowKernel(row["kernel"], row["per_run_us"], row["share"], bound, roof, row["line"])
