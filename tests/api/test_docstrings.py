@@ -18,7 +18,7 @@ import xla_explorer.hlo
 import xla_explorer.plugin  # `xe.plugin`
 
 # Names whose documentation has no sections yet. The list may only shrink.
-WITHOUT_SECTIONS = {"Session", "optimize"}
+WITHOUT_SECTIONS = {"Session"}
 # What an example needs besides the base installation.
 NEEDS = {"from_jax": "jax", "jit": "jax"}
 PACKAGE = Path(xe.__file__).parent

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.aot.c_names import c_identifier
+from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.display import Blocks, CodeText, Report, Sentence, Table, named_data
-from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.hlo.verifier import verify as verify_module
@@ -115,14 +116,14 @@ class AotPackage(Report):
 
 
 def aot(
-    module: Any,
+    module: ModuleLike,
     triple: str = "x86_64-linux-gnu",
     cpu: str | None = None,
     features: str | None = None,
     prefix: str | None = None,
     weights: str = "embed",
     *,
-    passes: Any = "default",
+    passes: PipelineLike = "default",
 ) -> AotPackage:
     """Compile a module to an object file with a C entry, which needs neither Python nor any library besides C's own.
 

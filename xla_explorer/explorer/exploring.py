@@ -7,13 +7,14 @@ from typing import Any
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
-from xla_explorer.explorer.sessions.loading import as_module
-from xla_explorer.explorer.widget import widget_of
+from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
+from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
 
 
-def explore(thing: Any, **options: Any) -> Any:
+def explore(thing: Any, **options: Any) -> ExplorerView:
     """The explorer widget.
 
     Parameters
@@ -45,7 +46,9 @@ def explore(thing: Any, **options: Any) -> Any:
     return widget_of(source(), **options)
 
 
-def graph(thing: Any, around: Any = None, radius: int = 2, *, engine: str = "own") -> Graph:
+def graph(
+    thing: ModuleLike | HloComputation, around: str | int | HloInstruction | None = None, radius: int = 2, *, engine: str = "own"
+) -> Graph:
     """The graph of a module, a computation, HLO text, a trace or a session.
 
     A session's graph shows its fusions as boxes and the refused ones as dashed edges labelled with the code of the reason.
@@ -89,7 +92,7 @@ def graph(thing: Any, around: Any = None, radius: int = 2, *, engine: str = "own
         module = as_module(thing)
     ids: list[int] = []
     if around is not None:
-        ids = [module.find(getattr(around, "id", around)).id]
+        ids = [module.find(around.id if isinstance(around, HloInstruction) else around).id]
     picture = snapshot_picture(
         module.snapshot(), computation=computation, around=ids, radius=radius if ids else None, title=computation or module.name
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -94,6 +94,14 @@ class JittedFunction:
     __name__: str
 
 
+@overload
+def jit(function: Callable[..., Any], *, backend: str = "cpu", static_argnums: int | Sequence[int] = (),
+        static_argnames: str | Sequence[str] = (), **options: Any) -> JittedFunction: ...  # fmt: skip
+@overload
+def jit(function: None = None, *, backend: str = "cpu", static_argnums: int | Sequence[int] = (),
+        static_argnames: str | Sequence[str] = (), **options: Any) -> Callable[[Callable[..., Any]], JittedFunction]: ...  # fmt: skip
+
+
 def jit(
     function: Callable[..., Any] | None = None,
     *,
@@ -101,7 +109,7 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     **options: Any,
-) -> Any:
+) -> JittedFunction | Callable[[Callable[..., Any]], JittedFunction]:
     """Compile a JAX-traceable function with our compiler: `@xe.jit`, `@xe.jit(backend="gpu")`, `xe.jit(jax.grad(f))`.
 
     Results are jax arrays in the function's own pytree. `f.session` is the compile of the last call: `f.session.decisions("fusion")`,

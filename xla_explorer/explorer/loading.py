@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from xla_explorer.explorer.sessions.loading import checked_path, load_module
 from xla_explorer.explorer.xla_dump import XlaDump
+from xla_explorer.hlo.module import HloModule
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> HloModule | XlaDump:
     """Read a module from a file.
 
     HLO text (`.hlo`, `.txt`), HLO protos (`.hlo.pb`: HloModuleProto, HloProto, HloSnapshot), StableHLO or MHLO (`.mlir` as text; bytecode

@@ -7,10 +7,11 @@ from typing import Any
 from xla_explorer.explorer.comparisons.fusion_search import FusionSearch, search
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.sessions.loading import ModuleLike
 
 
 def search_fusion(
-    module: Any,
+    module: ModuleLike,
     *arrays: Any,
     strategy: str = "random",
     trials: int = 20,

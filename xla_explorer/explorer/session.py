@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassTrace
+from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.code.annotated_source import AnnotatedSource, annotated_source
 from xla_explorer.explorer.code.explanation import Explanation, explain
 from xla_explorer.explorer.code.llvm_views import Llvm, kernel_code
@@ -37,7 +38,7 @@ from xla_explorer.explorer.sessions.options import options as defaults
 from xla_explorer.explorer.sessions.passes import name_or_id
 from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.trace import Passes
-from xla_explorer.explorer.widget import widget_of
+from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
 from xla_explorer.foundation.renamed import old_attribute, was_property
@@ -117,7 +118,7 @@ class Session(Compilation):
         *,
         force: Iterable[Any] = (),
         stop_after: int | Event | None = None,
-        passes: Any = None,
+        passes: PipelineLike | None = None,
     ) -> Session:
         """Compile again, on top of what was overridden already; `.compare()` of the result shows what that changes.
 
@@ -264,7 +265,7 @@ class Session(Compilation):
         return buffer_report(self)
 
     # -- pictures ------------------------------------------------------------------------------------------------------
-    def graph(self, around: Any = None, radius: int = 2) -> Graph:
+    def graph(self, around: str | int | HloInstruction | None = None, radius: int = 2) -> Graph:
         """The optimised module as a picture: fusions as boxes, refused fusions dashed with their code."""
         return self.passes[-1].graph(around, radius)
 
@@ -281,7 +282,7 @@ class Session(Compilation):
         """
         return annotated_source(self, arrays if measure else None, repeats)
 
-    def explore(self, **options: Any) -> Any:
+    def explore(self, **options: Any) -> ExplorerView:
         """The widget."""
         return widget_of(self._explorer_source_(), **options)
 
@@ -290,7 +291,7 @@ class Session(Compilation):
         the names of the files stay; None: what `xe.options.paths` says."""
         return export_page(self._explorer_source_(), paths=defaults.paths if paths is None else paths)
 
-    def save(self, path: Any, *, paths: bool | None = None) -> Any:
+    def save(self, path: str | Path, *, paths: bool | None = None) -> Path:
         """Write `to_html()` to a file and return the path."""
         return save_page(self._explorer_source_(), path, paths=defaults.paths if paths is None else paths)
 

@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassStep, PassTrace
+from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.compiler.pipeline.optimize import optimize as run_passes
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.page.session_source import TraceSource
@@ -16,10 +17,10 @@ from xla_explorer.explorer.questions.applicable import ApplicableRules, applicab
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.rule_book import hot_rules
-from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.source_lines import SourceLines
-from xla_explorer.explorer.widget import widget_of
+from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.keywords import check_keywords
 from xla_explorer.foundation.renamed import Renamed, old_attribute, warn_renamed, was_property
 from xla_explorer.foundation.visible_text import cleaned
@@ -100,7 +101,7 @@ class Trace:
         """Where every instruction of the result came from; see `Session.provenance`. Lines are those of metadata and of the result."""
         return provenance(self.passes, SourceLines(self.module))
 
-    def explore(self, **options: Any) -> Any:
+    def explore(self, **options: Any) -> ExplorerView:
         """The widget."""
         return widget_of(self._explorer_source_(), **options)
 
@@ -164,17 +165,51 @@ OPTIONS = ("control", "target", "in_place")
 
 
 def optimize(
-    module: Any, passes: Any = "default", journal: str = "decisions", *, verify: bool = True, keep_errors: bool = False, **options: Any
+    module: ModuleLike,
+    passes: PipelineLike = "default",
+    journal: str = "decisions",
+    *,
+    verify: bool = True,
+    keep_errors: bool = False,
+    **options: Any,
 ) -> Trace:
-    """Run passes on a copy of a module (or HLO text): `.module` is the result, the rest says how it came about.
+    """Run passes on a copy of a module: `.module` is the result, `.passes` says how it came about.
 
-    passes: `default`, `none`, a pipeline string such as `algsimp,cse,dce`, or a pipeline. journal: off, passes, decisions, everything.
-    verify: check the module after every pass that changed it.
+    Parameters
+    ----------
+    module
+        Whatever `xe.compile` takes.
+    passes
+        `default`, `none`, a pipeline string such as `algsimp,cse,dce`, or a pipeline.
+    journal
+        off, passes, decisions or everything.
+    verify
+        Check the module first, and after every pass that changed it.
+    keep_errors
+        Return the trace of passes that failed instead of raising.
+    **options
+        `control` (overrides of decisions), `target` (facts of the target), `in_place` (change the module itself).
 
-    Raises:
-        HloParseError, HloVerifyError: the module is malformed.
-        PipelineSyntaxError: the pipeline string is; with the place in it.
-        PassFailedError: a pass failed; its `.trace` has everything before. `keep_errors` returns the trace instead.
+    Returns
+    -------
+    Trace
+        The result and what every pass did.
+
+    Raises
+    ------
+    HloParseError, HloVerifyError
+        The module is malformed.
+    PipelineSyntaxError
+        The pipeline string is; with the place in it.
+    PassFailedError
+        A pass failed; its `.trace` has everything before.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) n = f32[4] negate(x) ROOT r = f32[4] negate(n) }"
+    >>> xe.optimize(text, "algsimp,dce").module.instruction_count()
+    1
     """
     check_keywords("xe.optimize has no", options, ["verify", "keep_errors", *OPTIONS])
     source = as_module(module)

@@ -14,6 +14,7 @@ from xla_explorer.explorer.sessions.beside import Beside
 from xla_explorer.explorer.sessions.compilation import DUMP, NotThereError
 from xla_explorer.explorer.sessions.loading import load_module
 from xla_explorer.explorer.trace import Passes, Trace
+from xla_explorer.explorer.widget import ExplorerView
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.renamed import warn_renamed
@@ -91,7 +92,7 @@ class XlaDump(Report):
         """The main program, optimised."""
         return self.session().module
 
-    def explore(self, name: str | int | None = None, **options: Any) -> Any:
+    def explore(self, name: str | int | None = None, **options: Any) -> ExplorerView:
         """The widget."""
         return self.session(name).explore(**options)
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
-from xla_explorer.explorer.comparisons.comparison import compare_backends, compare_sessions, diff
+from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
+from xla_explorer.explorer.comparisons.comparison import Comparison, compare_backends, compare_sessions, diff
 from xla_explorer.explorer.comparisons.fusion_comparison import compare_fusions
 from xla_explorer.explorer.comparisons.program_comparison import compare_programs
 from xla_explorer.explorer.comparisons.structural_difference import structural_diff
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.call_signatures import diff_signatures
 from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.loading import ModuleLike
 from xla_explorer.foundation.renamed import warn_renamed
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Compare:
@@ -28,9 +33,25 @@ class Compare:
     structure = staticmethod(structural_diff)
     text = staticmethod(diff)
 
+    @overload
+    def __call__(self, module: Compilation, other: Compilation, /, *arrays: Any, repeats: int = 10) -> Comparison: ...
+    @overload
     def __call__(
-        self, module: Any, *arrays: Any, backends: Sequence[str] | str = ("cpu", "interpreter"), repeats: int = 10, passes: Any = "default"
-    ) -> Any:
+        self,
+        module: ModuleLike,
+        *arrays: Any,
+        backends: Sequence[str] | str = ("cpu", "interpreter"),
+        repeats: int = 10,
+        passes: PipelineLike = "default",
+    ) -> pandas.DataFrame: ...
+    def __call__(
+        self,
+        module: ModuleLike,
+        *arrays: Any,
+        backends: Sequence[str] | str = ("cpu", "interpreter"),
+        repeats: int = 10,
+        passes: PipelineLike = "default",
+    ) -> pandas.DataFrame | Comparison:
         """Compare one module on several backends, or two sessions.
 
         Parameters

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.display import Blocks, CodeText, Report, Sentence, Table, drawn, printed, wide_frame
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, profile, spread, time_calls
@@ -94,7 +95,9 @@ def _changed(left: Compilation, right: Compilation) -> list[tuple[str, ...]]:
     return found
 
 
-def compare_backends(module: Any, backends: Sequence[str] | str, arrays: Sequence[Any], repeats: int, passes: Any) -> pandas.DataFrame:
+def compare_backends(
+    module: Any, backends: Sequence[str] | str, arrays: Sequence[Any], repeats: int, passes: PipelineLike
+) -> pandas.DataFrame:
     """A table: for each backend a row for the whole program and one for each kernel; see `xe.compare`."""
     import pandas
 

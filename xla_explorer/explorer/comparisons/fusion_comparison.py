@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xla_explorer.compiler.pipeline import PassTrace
 from xla_explorer.explorer.display import Blocks, Report, Table
 from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.compilation import Compilation, compile_as
-from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -68,7 +68,7 @@ class FusionComparison(Report):
 
 
 def compare_fusions(
-    module: Any, backends: tuple[str, str] = ("cpu", "xla"), *, policies: tuple[str, str] | None = None
+    module: ModuleLike, backends: tuple[str, str] = ("cpu", "xla"), *, policies: tuple[str, str] | None = None
 ) -> FusionComparison:
     """Compile a module on two backends and put their fusions side by side.
 

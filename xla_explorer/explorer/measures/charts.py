@@ -17,10 +17,11 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 
 if TYPE_CHECKING:
+    import altair
     import pandas
 
 
-def roofline(given: Compilation | pandas.DataFrame) -> Any:
+def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
     """The kernels as points, operations a second over operations a byte, under this machine's roof. Needs the extra `charts`.
 
     The roof is that of as many cores as the session's kernels use, of one core for a profile alone; its bandwidth is that at the working
@@ -47,7 +48,7 @@ def roofline(given: Compilation | pandas.DataFrame) -> Any:
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
     >>> chart = xe.charts.roofline(xe.compile(text))
     """
-    altair = import_optional("altair", "charts")
+    alt = import_optional("altair", "charts")
     import pandas
 
     from xla_explorer.backends.cpu.machine_limits import machine_limits
@@ -67,11 +68,11 @@ def roofline(given: Compilation | pandas.DataFrame) -> Any:
     ridge = peak / bandwidth
     ends = [min(points["operations a byte"].min(), ridge) / 2, ridge, max(points["operations a byte"].max(), ridge) * 2]
     roof = pandas.DataFrame({"operations a byte": ends, "GFLOP/s": [min(peak, bandwidth * x) for x in ends]})
-    plot = _over_line(altair, roof, points)
+    plot: altair.LayerChart = _over_line(alt, roof, points)
     return plot.properties(title=f"roofline: {peak:.0f} GFLOP/s, {bandwidth:.0f} GB/s, {number_of(threads, 'core')}")
 
 
-def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> Any:
+def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> altair.LayerChart:
     """Each kernel's measured time over the time that the cost model predicts; on the line they are equal. Needs the extra `charts`.
 
     Parameters
@@ -93,7 +94,7 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
     >>> session = xe.compile(text)
     >>> chart = xe.charts.predicted(session, session.profile(repeats=1))
     """
-    altair = import_optional("altair", "charts")
+    alt = import_optional("altair", "charts")
     import pandas
 
     profile = _profile_of(session) if profile is None else profile
@@ -106,10 +107,10 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
     frame = pandas.DataFrame(rows, columns=["kernel", "predicted us", "measured us"])
     ends = [min(frame["predicted us"].min(), frame["measured us"].min()), max(frame["predicted us"].max(), frame["measured us"].max())]
     equal = pandas.DataFrame({"predicted us": ends, "measured us": ends})
-    return _over_line(altair, equal, frame).properties(title="predicted and measured time of each kernel")
+    return _over_line(alt, equal, frame).properties(title="predicted and measured time of each kernel")
 
 
-def memory(session: Compilation) -> Any:
+def memory(session: Compilation) -> altair.Chart:
     """Bytes in use at each position of the schedule, and the instruction that stands there. Needs the extra `charts`.
 
     Parameters
@@ -128,19 +129,21 @@ def memory(session: Compilation) -> Any:
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
     >>> chart = xe.charts.memory(xe.compile(text))
     """
-    altair = import_optional("altair", "charts")
-    x = altair.X("position:Q", title="position in the schedule")
-    y = altair.Y("live_bytes:Q", title="bytes in use")
-    chart = altair.Chart(buffer_report(session).by_program_point()).mark_area(interpolate="step-after", opacity=0.6)
-    return chart.encode(x=x, y=y, tooltip=["instruction", "opcode", "live_bytes", "line"]).properties(title="memory over the program")
+    alt = import_optional("altair", "charts")
+    x = alt.X("position:Q", title="position in the schedule")
+    y = alt.Y("live_bytes:Q", title="bytes in use")
+    chart = alt.Chart(buffer_report(session).by_program_point()).mark_area(interpolate="step-after", opacity=0.6)
+    made: altair.Chart = chart.encode(x=x, y=y, tooltip=["instruction", "opcode", "live_bytes", "line"])
+    return made.properties(title="memory over the program")
 
 
-def _over_line(altair: Any, line: pandas.DataFrame, points: pandas.DataFrame) -> Any:
+def _over_line(alt: Any, line: pandas.DataFrame, points: pandas.DataFrame) -> altair.LayerChart:
     """Kernels as points over a line, whose columns are the two axes; both are logarithmic."""
-    x, y = [axis(f"{name}:Q", scale=altair.Scale(type="log")) for axis, name in zip((altair.X, altair.Y), line.columns, strict=True)]
-    dots = altair.Chart(points).mark_point(filled=True, size=70)
+    x, y = [axis(f"{name}:Q", scale=alt.Scale(type="log")) for axis, name in zip((alt.X, alt.Y), line.columns, strict=True)]
+    dots = alt.Chart(points).mark_point(filled=True, size=70)
     dots = dots.encode(x=x, y=y, color="kernel:N", tooltip=list(points.columns))
-    return altair.Chart(line).mark_line(color="gray").encode(x=x, y=y) + dots
+    made: altair.LayerChart = alt.Chart(line).mark_line(color="gray").encode(x=x, y=y) + dots
+    return made
 
 
 def _profile_of(given: Any) -> Any:

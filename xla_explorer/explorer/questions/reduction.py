@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Any
 
 from xla_explorer.compiler.pipeline import PassContext, make_pass
-from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -17,7 +16,7 @@ from xla_explorer.hlo.verifier import violations
 Move = Callable[[HloInstruction], bool]
 
 
-def reduce(module: Any, still_fails: Callable[[HloModule], object], *, seconds: float = 60.0) -> HloModule:
+def reduce(module: ModuleLike, still_fails: Callable[[HloModule], object], *, seconds: float = 60.0) -> HloModule:
     """Make a module small as long as it still fails.
 
     Five moves are tried until none helps: another root, a parameter in the place of an instruction, an operand in the place of its user,

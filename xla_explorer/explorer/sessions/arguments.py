@@ -9,7 +9,7 @@ import numpy as np
 
 from xla_explorer.compiler.pipeline.value_check import largest_error as largest_error
 from xla_explorer.explorer.display.quantities import number_of
-from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.pytrees import fits, flatten, is_node
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
@@ -183,7 +183,7 @@ def _pack(shape: Shape, leaves: Iterator[Array]) -> Any:
     return next(leaves) if shape.is_array else None
 
 
-def random_arguments(module: Any, seed: int = 0) -> tuple[Any, ...]:
+def random_arguments(module: ModuleLike, seed: int = 0) -> tuple[Any, ...]:
     """Arguments for a module: standard normal floats, integers from 0 to 9, random booleans; the same for the same seed.
 
     Parameters

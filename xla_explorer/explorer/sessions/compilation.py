@@ -20,13 +20,14 @@ from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, Com
 from xla_explorer.compiler.decisions.kinds import CONSTANT_VALUES
 from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
+from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.sessions.arguments import Array, Signature
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.sessions.beside import Beside
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
 from xla_explorer.explorer.sessions.lineage import AS_WRITTEN
-from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -212,9 +213,9 @@ class Compilation:
 def compile_as(
     kind: type[C],
     /,
-    module: Any,
+    module: ModuleLike,
     backend: str = "cpu",
-    passes: Any = "default",
+    passes: PipelineLike = "default",
     journal: str = "decisions",
     threads: int | None = None,
     *,
@@ -333,7 +334,7 @@ def _plain(values: Any) -> Any:
     return values if values is None or isinstance(values, bool | int | float | complex) else np.asarray(values)
 
 
-def _isolation(backend: str, passes: Any, asked: Any, wanted: Isolation | None) -> Isolation | None:
+def _isolation(backend: str, passes: PipelineLike, asked: Any, wanted: Isolation | None) -> Isolation | None:
     """What can be had of what is wanted. A child process that was asked for in the call and cannot be had is an error; one that only
     `xe.options` asks for, a warning."""
     if wanted is None:

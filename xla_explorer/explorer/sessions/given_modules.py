@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from xla_explorer.explorer.sessions.arguments import Signature
-from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.pytrees import is_node
 from xla_explorer.foundation.keywords import check_keywords
 from xla_explorer.hlo import evaluator, verifier
@@ -14,7 +14,7 @@ from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.verifier import VerifierOptions
 
 
-def verify(module: Any, options: VerifierOptions | None = None) -> None:
+def verify(module: ModuleLike, options: VerifierOptions | None = None) -> None:
     """Check that a module is well formed.
 
     Source: xla/service/hlo_verifier.cc for the module, the StableHLO constraints of each opcode for instructions.
@@ -46,7 +46,7 @@ def verify(module: Any, options: VerifierOptions | None = None) -> None:
         verifier.verify(as_module(module), options)
 
 
-def evaluate(module: Any, *arrays: Any, **options: Any) -> Any:
+def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Any:
     """The entry's result by the numpy reference: an array, or (nested) tuples of arrays as the module says.
 
     ElidedConstantsWarning is given where the text left values out.

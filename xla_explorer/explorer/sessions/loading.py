@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
@@ -24,6 +24,18 @@ _MLIR_SUFFIXES = {".mlir", ".mlirbc", ".stablehlo", ".mhlo"}
 _BYTECODE = b"ML\xefR"
 _CONTAINER_HEAD = 1 << 20  # bytes of a container in which its bytecode begins
 _LONGEST_PATH = 4096
+
+
+class HasModule(Protocol):
+    """A session, a trace, a dump, a traced function."""
+
+    @property
+    def module(self) -> HloModule:
+        """The module."""
+
+
+ModuleLike = HloModule | str | bytes | os.PathLike[str] | HasModule
+"""What calls take as a module: a module, HLO or StableHLO text, the path of a file, or what has a module."""
 
 
 class LoadError(XlaExplorerError, OSError):
