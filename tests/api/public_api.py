@@ -24,6 +24,8 @@ def lines() -> Iterator[str]:
         yield f"xe.hlo.{name}{_signature(getattr(xe.hlo, name))}"
     for name in sorted(n for n in dir(xe.charts) if getattr(getattr(xe.charts, n), "__module__", "") == xe.charts.__name__ and n[0] != "_"):
         yield f"xe.charts.{name}{_signature(getattr(xe.charts, name))}"
+    for name in sorted(xe.xla.__all__):
+        yield f"xe.xla.{name}{_signature(getattr(xe.xla, name))}"
     yield from (f"xe.errors.{name}" for name in xe.errors.__all__)
     yield from _members("Session", xe.Session)
     trace = xe.optimize("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }", "dce")
