@@ -92,6 +92,7 @@ SCRIPTS = {
         "backend xla": "xe.compile(TEXT, backend='xla')(X)",
     },
     "altair": {
+        "xla": "try:\n    xe.xla.read_profile('none.xplane.pb')\nexcept xe.xla.ProfileError:\n    pass",
         "charts": "s = xe.compile(TEXT); xe.charts.roofline(s); xe.charts.predicted(s); xe.charts.memory(s)",
     },
 }  # fmt: skip
