@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import xla_explorer as xe
 from xla_explorer.course.result import CheckResult, Failure
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.display import Code, Report, Table
 from xla_explorer.notebook.displays import FORMS
 from xla_explorer.notebook.jax_cell import JaxPrograms
 
@@ -110,6 +110,20 @@ def test_a_result_has_every_form(name: str, objects: dict[str, Any]) -> None:
     text, markdown, html = str(result), result.to_markdown(), result.to_html()
     assert text and markdown and html and " object at 0x" not in text + markdown + html
     assert repr(result).strip("<>").split("\n")[0] in text
+
+
+@pytest.mark.parametrize("name", ["decisions", "rules", "profile", "table", "pass catalogue"])
+def test_a_table_has_every_form(name: str, objects: dict[str, Any]) -> None:
+    table = objects[name]
+    head, rule, *rows = table.to_markdown().split("\n")
+    assert len(rows) == len(table) and rule.count("|") == head.count("|") == len(table.columns) + 1
+    assert len(table.to_frame()) == len(table) and len(json.loads(table.to_json(orient="records"))) == len(table)
+
+
+def test_markdown_holds_no_markup_of_values() -> None:
+    made = Table(["a|b"], [["*x*|<b>\n`y`"], [1.5], [None]]).to_markdown().split("\n")
+    assert made == [r"| a\|b |", "|---|", r"| \*x\*\|&lt;b&gt;<br>\`y\` |", "| 1.5 |", "| – |"]
+    assert Code("t", "a\n```\nb").to_markdown().split("\n")[2:] == ["````text", "a", "```", "b", "````"]
 
 
 def test_every_result_is_a_report(objects: dict[str, Any]) -> None:

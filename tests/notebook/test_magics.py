@@ -71,7 +71,7 @@ def test_options(shell: Shell, tmp_path: Path) -> None:
     line = f"%%hlo p --passes default --backend cpu,interpreter,gpu --show {shown} --time --args x,y --save {page}\n"
     _, text, outputs = shell.run(line + ADD)
     assert "random" not in text and page.read_text().startswith("<!doctype html>")
-    assert len(outputs) >= len(shown.split(",")) + 1
+    assert len(outputs) >= len(shown.split(",")) + 1 and any("BufferReport" in o.data.get("text/html", "") for o in outputs)
     assert shell.names["p_interpreter"].backend == "interpreter" and shell.names["p"].gpu() is shell.names["p_gpu"]
     assert shell.names["p"].last_profile is not None
     _, text, _ = shell.run("%%hlo q --no-run --journal off --passes none\n" + ADD)

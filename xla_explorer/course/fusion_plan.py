@@ -90,7 +90,7 @@ def unfused_operations(computation: HloComputation) -> int:
 
 
 def plan_refusal(computation: HloComputation, stored: Iterable[HloInstruction]) -> Reason | None:
-    """Why a set of instructions is no plan, or None."""
+    """Why a set of instructions cannot be a plan, or None."""
     stores = set(stored)
     foreign = [i for i in stores if i.parent is not computation]
     if foreign:

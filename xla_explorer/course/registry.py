@@ -22,6 +22,7 @@ from xla_explorer.hlo.module import HloModule
 
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 Cases = Iterator[Failure | str | None]
+"""None for a case that holds, a note, or a failure, with which the check ends."""
 Checker = Callable[[Any], Cases]
 
 

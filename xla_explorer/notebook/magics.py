@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -193,22 +192,13 @@ class HloMagics(Magics):
         if word == "passes":
             display(session.passes)
         elif word == "fusion":
-            frame = session.decisions("fusion")
-            rows = frame[["verdict", "subjects", "code", "message"]].values.tolist()
-            display(HTML(table_html("Fusion decisions", ["verdict", "producer, consumer", "code", "why"], rows)))
+            frame = session.decisions("fusion")[["verdict", "subjects", "code", "message"]]
+            display(HTML(table_html("Fusion decisions", ["verdict", "producer, consumer", "code", "why"], frame.values.tolist())))
         elif word == "html":
             session._brief_once = False
             display(session)
         else:
-            make: dict[str, Callable[[], Any]] = {
-                "graph": session.graph,
-                "ir": session.llvm_ir,
-                "asm": session.assembly,
-                "ptx": session.ptx,
-                "code": session.side_by_side,
-            }
-            shown = make.get(word)
-            display(shown() if shown is not None else getattr(session, word))
+            display(getattr(session, {"ir": "llvm_ir", "asm": "assembly", "code": "side_by_side"}.get(word, word))())
 
     # -- line magics ---------------------------------------------------------------------------------------------------
     def _value(self, name: str) -> Any:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas
 
+from xla_explorer.explorer.display.blocks import frame_table
 from xla_explorer.explorer.display.display import table_html
 from xla_explorer.foundation.visible_text import cleaned
 
@@ -28,3 +31,11 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
     def _repr_html_(self) -> str:
         rows = [[index, *row] for index, row in zip(self.index, self.astype(object).where(self.notna(), "").values.tolist(), strict=True)]
         return table_html("", ["", *map(str, self.columns)], rows, self._note())
+
+    def to_frame(self) -> WideFrame:
+        """Itself: a table has every form that a `Report` has."""
+        return self
+
+    def to_markdown(self, *arguments: Any, **options: Any) -> Any:
+        """The rows as a Markdown table. With arguments it is that of pandas, which needs the package tabulate."""
+        return super().to_markdown(*arguments, **options) if arguments or options else frame_table(self).to_markdown()
