@@ -29,12 +29,12 @@ from xla_explorer.backends.testing.programs import PROGRAMS, SIZES, draw
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.shape import parse_shape
 
-FAST = ("cpu", "interpreter")  # the others start emulators or compile every program by LLVM
+SAMPLE = {"cpu": 8, "interpreter": 8, "xla": 160}  # of the other backends every 40th program: they start emulators or compile all by LLVM
 
 
 @pytest.mark.parametrize("name", xe.backends.names())
 def test_a_registered_backend_keeps_its_contract(name: str) -> None:
-    found = xe.backends.contract(name, sample=8 if name in FAST else 40)
+    found = xe.backends.contract(name, sample=SAMPLE.get(name, 40))
     found.require()
     assert len(found.checks) == len(CHECKS)
     assert set(found.to_frame()["status"]) <= {"ok", "skipped"}

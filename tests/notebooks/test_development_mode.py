@@ -31,9 +31,9 @@ sys.exit(failed)
 """
 
 
-@pytest.mark.parametrize(
-    "path", [pytest.param(p, id=p.stem, marks=[] if p.stem.startswith("00") else [pytest.mark.slow]) for p in NOTEBOOKS]
-)
+# The README's code runs so by default: tests/explorer/test_public_functions.py.
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
 def test_no_cell_warns(path: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path / "ipython")}
     done = subprocess.run(

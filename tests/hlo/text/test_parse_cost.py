@@ -104,7 +104,7 @@ def bytes_per_instruction(text: str) -> float:
 
 def test_an_instruction_takes_less_than_650_bytes_with_metadata_of_its_own() -> None:
     """At most, wherever the tables of names and of instructions have just doubled."""
-    found = {count: bytes_per_instruction(ordinary_text(count)) for count in (4_000, 6_000, 8_500)}
+    found = {count: bytes_per_instruction(ordinary_text(count)) for count in (2_000, 3_000, 4_250)}
     assert all(size <= 650 for size in found.values()), found
 
 

@@ -233,7 +233,7 @@ def convolutions(draw):
 
 @pytest.mark.parametrize("forced", [True, False])
 @given(case=convolutions())
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @pytest.mark.sampled(1)
 def test_any_convolution(case, forced, monkeypatch_loop):
     """forced: also where one thread an element would be chosen."""

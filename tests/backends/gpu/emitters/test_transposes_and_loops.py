@@ -25,7 +25,7 @@ def values(kind, *shape):
 @pytest.mark.parametrize(
     ("shape", "order"), [((64, 96), (1, 0)), ((100, 52), (1, 0)), ((3, 40, 50), (0, 2, 1)), ((33, 5, 47), (2, 1, 0)), ((256, 128), (1, 0))]
 )
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(6)
 def test_transpose(kind, shape, order):
     ran = check(transpose(kind, shape, order), values(kind, *shape), assemble=shape == (100, 52))
     assert ran.emitted.emitter == "transpose" and ran.conflicts() == 1
