@@ -41,6 +41,7 @@ def test_a_registered_backend_keeps_its_contract(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", xe.backends.names())
 def test_a_registered_backend_keeps_all_of_it(name: str) -> None:
     xe.backends.contract(name).require()

@@ -58,5 +58,6 @@ def test_a_sample_of_the_corpus_passes_on_the_emulator() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_the_whole_corpus_passes_on_the_emulator() -> None:
     _check(1, 0, 0.005)

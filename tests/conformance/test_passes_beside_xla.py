@@ -28,7 +28,7 @@ REQUIRED = {
     **dict.fromkeys(["algsimp", "reshape-mover"], 0.85),
 }
 
-pytestmark = [pytest.mark.slow, pytest.mark.shared]
+pytestmark = [pytest.mark.slow, pytest.mark.shared, pytest.mark.timeout(1800)]
 needs_corpus = pytest.mark.skipif(not adapter.CORPUS.is_dir(), reason="the corpora do not stand beside the checkout")
 
 

@@ -109,6 +109,7 @@ def failures(pipeline: str, every: int = 1, pattern: str = "", jobs: int = 2) ->
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_a_sample_keeps_its_value() -> None:
     assert failures("default", every=120, jobs=1) == {}
 

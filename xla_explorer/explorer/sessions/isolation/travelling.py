@@ -30,7 +30,7 @@ _STEP = (
 )
 _SPAN = ("started", "seconds", "changed", "error")
 _VIOLATION = ("code", "message", "computation", "instruction", "instruction_id", "span")
-_EVENT = ("sequence", "span", "kind", "by", "subjects", "names", "reason", "facts", "verdict")
+_EVENT = ("sequence", "span", "kind", "by", "subjects", "names", "reason", "facts", "verdict", "checklist")
 
 
 def portable(problem: BaseException) -> BaseException | None:
