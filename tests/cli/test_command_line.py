@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.frontends.hlo_proto.test_read_hlo_proto import scaled
+from tests.frontends.xla_profile_fixtures import cpu_plane, metadata_plane, profile_of
 from tests.support.malformed_modules import MALFORMED
 from xla_explorer.cli.main import main, make_parser
 
@@ -20,7 +22,7 @@ SMALL = (
     "HloModule s\nENTRY e {\n  x = f32[4] parameter(0)\n  z = f32[] constant(0)\n  zs = f32[4] broadcast(z), dimensions={}\n"
     "  ROOT y = f32[4] add(x, zs)\n}\n"
 )
-COMMANDS = ("tour", "lab", "run", "opt", "explain", "compare", "bench", "aot", "report", "doctor")
+COMMANDS = ("tour", "lab", "run", "opt", "explain", "compare", "why-slow", "bench", "aot", "report", "doctor")
 
 
 @pytest.fixture
@@ -229,3 +231,20 @@ def test_control_c_waits_until_jupyterlab_has_ended_its_kernels(stubborn: bool, 
     monkeypatch.setattr(lab.subprocess, "Popen", Server)
     assert lab.lab(tmp_path, browser=False, port=None) == 0
     assert events == ["wait None", f"wait {lab.SHUT_DOWN_SECONDS}"] + ["kill"] * stubborn
+
+
+def test_a_recorded_profile_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "host.xplane.pb").write_bytes(profile_of(metadata_plane("jit_f", 3, scaled()), cpu_plane()))
+    for given in (tmp_path, tmp_path / "host.xplane.pb"):
+        assert main(["why-slow", str(given)]) == 0
+        assert "2 runs" in capsys.readouterr().out
+    assert main(["why-slow", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["device_us"] == pytest.approx(105)
+    assert main(["why-slow", str(tmp_path / "none.xplane.pb")]) == 2
+
+
+@pytest.mark.jax
+def test_a_module_is_run_on_real_xla(small: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("jax", reason="needs the extra `jax`")
+    assert main(["why-slow", small, "--repeats", "3"]) == 0
+    assert "on XLA:CPU" in capsys.readouterr().out

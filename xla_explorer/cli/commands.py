@@ -21,6 +21,8 @@ from xla_explorer.explorer.comparisons.compare import compare as run_compare
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.doctor import Capability
 from xla_explorer.explorer.doctor import doctor as diagnose
+from xla_explorer.explorer.real_xla import read_profile
+from xla_explorer.explorer.real_xla import why_slow as explain_slowness
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.explorer.sessions.compilation import CannotRunError, CompileFailedError, program_steps
 from xla_explorer.explorer.sessions.loading import load_module, module_of_bytes
@@ -141,6 +143,18 @@ def compare(given: Namespace) -> int:
     frame = run_compare(module, *arguments, backends=backends, repeats=given.repeats, passes=given.passes)
     print_frame(frame, as_json=given.json)
     return 0 if not (frame["status"] == "values differ").any() else 1
+
+
+def why_slow(given: Namespace) -> int:
+    """Real XLA's kernels: a recorded profile is read, a module is compiled and run."""
+    recorded = given.file.endswith((".xplane.pb", ".xplane.pb.gz")) or Path(given.file).is_dir()
+    if recorded:
+        print_report(read_profile(given.file), as_json=given.json)
+        return 0
+    module = read_module(given.file)
+    arguments, _ = read_arguments(given, module)
+    print_report(explain_slowness(module, *arguments, repeats=given.repeats), as_json=given.json)
+    return 0
 
 
 def bench(given: Namespace) -> int:

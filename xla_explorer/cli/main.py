@@ -117,6 +117,12 @@ def make_parser() -> argparse.ArgumentParser:
     )
     one.set_defaults(run="bench")
 
+    one = sub.add_parser("why-slow", help="where the time goes on real XLA: of a module that runs now, or of a recorded profile")
+    one.add_argument("file", help=f"{FILE_HELP}; or an *.xplane.pb file or the folder of jax.profiler.trace")
+    one.add_argument("--json", action="store_true", help="print as JSON")
+    _inputs(one)
+    one.set_defaults(run="why_slow")
+
     one = sub.add_parser("aot", help="object file, C header and examples for programs without Python")
     one.add_argument("file", help=FILE_HELP)
     one.add_argument("--triple", default="x86_64-linux-gnu", help="LLVM's name of the target (default: %(default)s)")
