@@ -17,8 +17,6 @@ import xla_explorer as xe
 import xla_explorer.hlo
 import xla_explorer.plugin  # `xe.plugin`
 
-# Names whose documentation has no sections yet. The list may only shrink.
-WITHOUT_SECTIONS = {"Session"}
 # What an example needs besides the base installation.
 NEEDS = {"from_jax": "jax", "jit": "jax"}
 PACKAGE = Path(xe.__file__).parent
@@ -52,13 +50,7 @@ def sections(documentation: str) -> dict[str, list[str]]:
 NAMES = _documented()
 
 
-def test_the_list_of_names_without_sections_only_shrinks() -> None:
-    assert set(NAMES) >= WITHOUT_SECTIONS, "names that are gone or renamed stay in the list"
-    done = [name for name in WITHOUT_SECTIONS if "Examples" in sections(inspect.getdoc(attrgetter(name)(xe)) or "")]
-    assert done == [], "take these from the list"
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in WITHOUT_SECTIONS])
+@pytest.mark.parametrize("name", NAMES)
 def test_sections(name: str) -> None:
     thing = attrgetter(name)(xe)
     found = sections(inspect.getdoc(thing) or "")
@@ -78,7 +70,7 @@ def test_sections(name: str) -> None:
         assert set(named) <= own, f"{sorted(set(named) - own)} is not in the signature"
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in WITHOUT_SECTIONS])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_example_runs(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, runs_here: None) -> None:
     if name in NEEDS:
         pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is not installed: the example of xe.{name} is not run")

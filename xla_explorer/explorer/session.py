@@ -55,8 +55,29 @@ if TYPE_CHECKING:
 class Session(Compilation):
     """One compile. Call it with arrays; ask it what happened.
 
-    source: the module as given. backend: its name. options: how it was compiled. passes: what every pass did (`passes[0]`: as written).
-    error: what ended the compile, or None. seconds: compile time by phase.
+    Attributes
+    ----------
+    source : HloModule
+        The module as given.
+    backend : str
+        The name of the backend.
+    options : CompileOptions
+        How it was compiled.
+    passes : Passes
+        What every pass did; `passes[0]` is the module as written.
+    error : BaseException or None
+        What ended the compile.
+    seconds : dict
+        Compile time by phase.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> session = xe.compile(text)
+    >>> session(np.zeros(4, np.float32)).tolist(), list(session.kernels()["opcode"])
+    ([1.0, 1.0, 1.0, 1.0], ['fusion'])
     """
 
     passes: Passes

@@ -65,7 +65,7 @@ def allocate_aligned(size: int) -> tuple[Any, int, int]:
             owner = _map_pages(length + padding)
         except OSError as problem:
             raise AllocationError(
-                f"cannot allocate {_readable(size)}: {problem}", "smaller shapes need less; `session.buffers` shows what takes the memory"
+                f"cannot allocate {_readable(size)}: {problem}", "smaller shapes need less; `session.buffers()` shows what takes the memory"
             ) from None
         if padding and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):

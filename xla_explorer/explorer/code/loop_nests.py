@@ -17,7 +17,7 @@ def loops_of(compilation: Compilation, kernel: str | int, schedule: str) -> Code
     number = compilation.passes.find(kernel)
     instructions = [i for c in compilation.module.computations.values() for i in c.instructions.values() if i.id == number]
     if not instructions:
-        raise XlaExplorerError(f"{kernel} is not in the optimised module", "the kernels are listed by session.kernels")
+        raise XlaExplorerError(f"{kernel} is not in the optimised module", "the kernels are listed by session.kernels()")
     nest = nest_of(instructions[0])
     if isinstance(nest, Reason):
         meaning = meaning_of("loop-nest", nest.code)

@@ -1,4 +1,4 @@
-"""`session.buffers`: the buffer assignment as a table and a chart, and why two values are not in one place."""
+"""`session.buffers()`: the buffer assignment as a table and a chart, and why two values are not in one place."""
 
 from __future__ import annotations
 

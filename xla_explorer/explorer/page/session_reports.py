@@ -236,7 +236,7 @@ class SessionReports(TraceReports):
 
     def column(self, given: Any) -> Column:
         """`given`: a mapping of names or ids to numbers, a Series with such an index, or a column of `session.profile` or
-        `session.kernels`."""
+        `session.kernels()`."""
         title = str(getattr(given, "name", None) or "your numbers")
         pairs: Iterable[tuple[Any, Any]]
         if isinstance(given, Mapping):

@@ -30,7 +30,7 @@ function buffersTab(app) {
     if (asked) return mark();
     asked = true;
     try {
-      view = await app.store.report("buffers", {}, "buffers", "session.buffers");
+      view = await app.store.report("buffers", {}, "buffers", "session.buffers()");
     } catch (error) {
       asked = false;
       note.textContent = error.message;
@@ -46,7 +46,7 @@ function buffersTab(app) {
     bar.append(csvButton("buffers", keys, () => rows.map(r => keys.map(k => r[k]))));
     note.textContent =
       `arena ${showBytes(view.arena_bytes)}, ${showBytes(view.lower_bound_bytes)} in use at the peak · ${rows.length} values` +
-      (view.hidden ? `, ${view.hidden} smaller ones left out: session.buffers` : "");
+      (view.hidden ? `, ${view.hidden} smaller ones left out: session.buffers()` : "");
     body.replaceChildren(chart(), answer, list());
     mark();
   }
@@ -143,7 +143,7 @@ function buffersTab(app) {
   async function whyApart(a, b) {
     const kept = namedAll("apart", view.why_apart).find(r => (r.first === a && r.second === b) || (r.first === b && r.second === a));
     if (kept) return kept;
-    if (!app.store.data.live) throw new Error(`session.buffers.why_not_shared(${JSON.stringify(a)}, ${JSON.stringify(b)}) says why`);
+    if (!app.store.data.live) throw new Error(`session.buffers().why_not_shared(${JSON.stringify(a)}, ${JSON.stringify(b)}) says why`);
     return named("apart", await app.store.ask({ ask: "apart", a, b }));
   }
   function mark() {

@@ -23,7 +23,7 @@ function kernelsTab(app) {
     if (!asked) {
       asked = true;
       try {
-        const data = await app.store.report("kernels", {}, "kernels", "session.kernels");
+        const data = await app.store.report("kernels", {}, "kernels", "session.kernels()");
         rows = namedAll("kernel", data.rows);
         build(new Set(data.llvm));
       } catch (error) {
@@ -72,7 +72,7 @@ function kernelsTab(app) {
     table = tableOf(columns, kept, r => app.select(r.instruction, "kernels"));
     body.replaceChildren(table);
     note.textContent = rows.length
-      ? `${rows.length === 1 ? "1 kernel" : `${numberOf(rows.length, "kernel")} in the order in which they run`}${rows.length > MOST_KERNEL_ROWS ? `, ${rows.length - MOST_KERNEL_ROWS} not shown: session.kernels` : ""} · ~ marks an estimate`
+      ? `${rows.length === 1 ? "1 kernel" : `${numberOf(rows.length, "kernel")} in the order in which they run`}${rows.length > MOST_KERNEL_ROWS ? `, ${rows.length - MOST_KERNEL_ROWS} not shown: session.kernels()` : ""} · ~ marks an estimate`
       : "this backend makes no kernels";
     if (rows.length && !by) {
       const keys = ["name", "opcode", "computes", "calls", "measured_us", "predicted_us", "bytes_read", "bytes_written", "flops", "line", "runs_on", "reason"];

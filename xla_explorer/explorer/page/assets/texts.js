@@ -94,7 +94,7 @@ function textTab(app) {
       body.replaceChildren(
         ...now.slice(0, 4000).map((e, k) => line("", " ", e, k + 1)),
         now.length > 4000
-          ? make("p", { textContent: `${now.length - 4000} more lines: session.trace.at(${app.step}).to_text()` })
+          ? make("p", { textContent: `${now.length - 4000} more lines: session.passes[${app.step}].module.to_text()` })
           : "",
       );
       return mark();
@@ -147,7 +147,7 @@ function textTab(app) {
     if (rows.length > limited.length)
       out.push(
         make("p", {
-          textContent: `${rows.length - limited.length} more rows not shown: session.trace.diff(${app.step})`,
+          textContent: `${rows.length - limited.length} more rows not shown: session.passes[${app.step}].diff`,
         }),
       );
     body.replaceChildren(...out);
