@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import pathlib
 import re
-from collections.abc import Iterator
-from functools import cache
 
 import pytest
 
-import xla_explorer
 import xla_explorer as xe
+from tests.architecture.test_reason_codes import PACKAGE, codes_in
 from tests.compiler.decisions import reason_page
 from tests.compiler.decisions.programs import COMPILES, MANY
 from xla_explorer.compiler.decisions import answer_reasons, fusion_reasons, gpu_code_reasons, nest_reasons, pass_reasons
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS, KINDS_OF_CODE, OF_ANY_KIND, accepted_sentence, meaning_of, reasons_of
 from xla_explorer.compiler.decisions.reason_code import ReasonTable
 
-PACKAGE = pathlib.Path(xla_explorer.__file__).parent
-RECORDING = (  # where reasons are made that a journal, an answer or a row of overrides may hold
-    "compiler", "backends/gpu/emitters", "backends/gpu/gpu_program.py", "backends/llvm/target_machine.py", "backends/interpreter/whole_module.py",
-    "explorer/questions", "hlo/analysis/call_graph_size.py", "hlo/analysis/coalescing.py", "hlo/analysis/elided_constants.py",
-    "hlo/analysis/indexing",
-)  # fmt: skip
-ELSEWHERE = {  # reasons of checks, of tables of buffers and of the verifier, which no decision carries
-    "compiler/rewriting/exactness.py", "compiler/buffers/checking.py", "compiler/buffers/assignment.py", "compiler/buffers/donation.py",
-    "compiler/codegen/nest/verifier.py",
-}  # fmt: skip
-NOT_RECORDED = {"cpu-feature-missing", "other-machine", "registers-too-narrow"}  # why code does not run on this machine
-MADE_OF_PARTS = {  # codes that are computed or passed on where they are refused
-    "gone-before-fusion", "gone-before-the-pass", "library-only", "library-faster", "not-cut", "operands-overlap", "read-only-constant",
-    "shared-computation", "tiny-kernel", "too-little-work", "worth-threads",
-}  # fmt: skip
 FUSION, OTHERS = "compiler/transforms/fusion/", "compiler/transforms/"
 CLOSED: dict[tuple[str, ...], ReasonTable] = {  # files of one policy -> its codes, no more and no fewer
     (FUSION + "fusion_wrapper.py",): fusion_reasons.WRAPPER,
@@ -48,38 +30,6 @@ CLOSED: dict[tuple[str, ...], ReasonTable] = {  # files of one policy -> its cod
     ("compiler/codegen/nest/directives.py",): nest_reasons.DIRECTIVES,
     ("backends/gpu/emitters/constant_memory.py",): gpu_code_reasons.CONSTANT_MEMORY,
 }
-
-
-@cache
-def codes_in(path: pathlib.Path) -> frozenset[str]:
-    """Codes of the calls that make reasons, where they are literals."""
-    made = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.args]
-    made = [n for n in made if n.func.id in ("refuse", "Reason", "RefusedLoop")]  # type: ignore[attr-defined]
-    return frozenset([str(n.args[0].value) for n in made if isinstance(n.args[0], ast.Constant)])
-
-
-def sources() -> Iterator[pathlib.Path]:
-    for place in RECORDING:
-        path = PACKAGE / place
-        found = [path] if path.is_file() else sorted(path.rglob("*.py"))
-        yield from [one for one in found if one.relative_to(PACKAGE).as_posix() not in ELSEWHERE]
-
-
-def registered() -> set[str]:
-    return {code for table in (*[row.reasons for row in KINDS.values()], OF_ANY_KIND, answer_reasons.COSTS) for code in table}
-
-
-def test_no_code_outside_of_the_registry_can_be_recorded() -> None:
-    missing = {f"{path.relative_to(PACKAGE)}: {code}" for path in sources() for code in codes_in(path) - registered() - NOT_RECORDED}
-    assert not missing, "give it a row in compiler/decisions"
-
-
-def test_no_code_of_the_registry_is_idle() -> None:
-    used = {code for path in sources() for code in codes_in(path)}
-    assert registered() - used <= MADE_OF_PARTS
-    text = "".join([path.read_text() for path in sources() if "decisions" not in path.parts])
-    spelled = {code for code in MADE_OF_PARTS if f'"{code}"' in text or (code == "read-only-constant" and 'f"read-only-{' in text)}
-    assert spelled == MADE_OF_PARTS
 
 
 @pytest.mark.parametrize("files", CLOSED, ids=lambda files: pathlib.Path(files[0]).stem)

@@ -17,6 +17,12 @@ GUARDS = table(
         "not-unsigned": ("the rule holds for unsigned integers", "s32 is not unsigned", _KEEP),
         "not-signed": ("the rule holds for signed integers", "u32 is not a signed integer", _KEEP),
         "not-floating": ("the rule holds for floats", "s32 is not a floating-point type", _KEEP),
+        "no-negative-values": ("the type holds no negative values", "f8e8m0fnu has no negative values", _KEEP),
+        "several-partitions": (
+            "the module is split over several devices",
+            "the module runs in 2 partitions",
+            "nothing to do: the sharding says what each device holds",
+        ),
         "complex": ("the rule holds for real numbers", "c64 is complex", _KEEP),
         "not-pred": ("the rule holds for pred", "s32 is not pred", _KEEP),
         "dynamic-shape": ("the rule holds for fixed sizes", "%add is f32[<=8], which is dynamic", "compile for fixed sizes"),

@@ -48,6 +48,11 @@ LIBRARY_CALLS: frozenset[OpcodeSpec] = frozenset([opcode(name) for name in (
     "select-and-scatter", "reduce-window", "rng", "rng-bit-generator", "rng-get-and-update-state", "map", "scan", "batch-norm-training",
     "batch-norm-inference", "batch-norm-grad") if name in OPCODES])
 
+# Producers that no policy is asked about: they are in memory, or run other computations.
+NEVER_ASKED: frozenset[str] = frozenset({
+    "parameter", "get-tuple-element", "tuple", "while", "conditional", "call", "copy", "after-all", "fusion",
+})  # fmt: skip
+
 # Recomputing one of these is as cheap as reading it, so it goes into every consumer whatever else needs it.
 ALWAYS_DUPLICABLE: frozenset[OpcodeSpec] = frozenset({BROADCAST, IOTA, RESHAPE, BITCAST, CONSTANT})
 

@@ -84,8 +84,6 @@ class _Planner:
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
         self.bodies = Counter([i.called[0] for i in computation.module.instructions() if i.opcode is FUSION])
         self.legality = policy.OF_REDUCES if reductions else policy.OF_LOOPS
-        if context.control.forbid:
-            self.legality = (*self.legality, policy.user_allows_it)
 
     def plan(self) -> list[LoopCluster]:
         """Clusters of at least two kernels."""

@@ -215,7 +215,7 @@ def faster_when_fused(pair: KernelPair) -> Reason | None:
 
 
 _ANY_KIND: tuple[Predicate, ...] = (
-    both_are_free_to_move, neither_reads_the_other, arrays_within_limit, code_within_limit, creates_no_cycle,
+    both_are_free_to_move, neither_reads_the_other, arrays_within_limit, code_within_limit, creates_no_cycle, user_allows_it,
 )
 OF_LOOPS: tuple[Predicate, ...] = (both_are_loops, *_ANY_KIND)
 OF_REDUCES: tuple[Predicate, ...] = (both_are_reduces, dimensions_agree, *_ANY_KIND)

@@ -185,7 +185,7 @@ def shares_enough(pair: LoopPair) -> Reason | None:
 
 
 LEGALITY: tuple[Predicate, ...] = (
-    both_are_loops, dimensions_agree, arrays_within_limit, code_within_limit, results_are_read_in_step, creates_no_cycle,
+    both_are_loops, dimensions_agree, arrays_within_limit, code_within_limit, results_are_read_in_step, creates_no_cycle, user_allows_it,
 )
 PROFITABILITY: tuple[Predicate, ...] = (shares_enough,)
 
@@ -198,7 +198,6 @@ class _Planner:
         self.order = ContractedOrder(computation)
         self.place = self.order.place
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
-        self.legality = (*LEGALITY, user_allows_it) if context.control.forbid else LEGALITY
 
     def plan(self) -> list[LoopCluster]:
         """Clusters of at least two loops."""
@@ -212,7 +211,7 @@ class _Planner:
                     continue
                 pair = LoopPair(other, i, theirs, mine, self.order, self.options, self.context.control)
                 reason = self.context.decide(
-                    "multi-output-fusion", self.legality, PROFITABILITY, other, i, candidate=pair, facts=pair.facts
+                    "multi-output-fusion", LEGALITY, PROFITABILITY, other, i, candidate=pair, facts=pair.facts
                 )
                 if reason is None:
                     self.order.join(other, i)

@@ -15,12 +15,10 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.candidate import CpuFusionLimits, FusionCandidate, FusionSetting, Placement
 from xla_explorer.compiler.transforms.fusion.group import FusionGroup
-from xla_explorer.compiler.transforms.fusion.policy import LEGALITY, PROFITABILITY, user_allows_it
+from xla_explorer.compiler.transforms.fusion.policy import LEGALITY, PROFITABILITY
 from xla_explorer.foundation.reason import Reason, first_refusal
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
-
-_NEVER_ASKED = frozenset({"parameter", "get-tuple-element", "tuple", "while", "conditional", "call", "copy", "after-all", "fusion"})
 
 
 class FusionPlanner:
@@ -31,7 +29,6 @@ class FusionPlanner:
         self.context = context
         pinned = fusible.control_successors(computation)
         self.setting = FusionSetting(FusionCostModel.from_context(context), limits, pinned, context.control)
-        self.legality = (*LEGALITY, user_allows_it) if context.control.forbid else LEGALITY
         self.groups: dict[HloInstruction, FusionGroup] = {}
         self.groups_of: dict[HloInstruction, list[FusionGroup]] = {}
         self._gone: set[HloInstruction] = set()  # computed inside fusions only
@@ -50,7 +47,7 @@ class FusionPlanner:
                         stored_anyway = True
                 else:
                     stored_anyway = True
-            if targets and producer.opcode.name not in _NEVER_ASKED:
+            if targets and producer.opcode.name not in fusible.NEVER_ASKED:
                 stored_anyway = self._place(producer, targets, stored_anyway)
             else:
                 stored_anyway = True
@@ -73,7 +70,7 @@ class FusionPlanner:
             return stored_anyway
         placement = Placement(producer, targets, stored_anyway, self.setting)
         if len(targets) > 1 and not stored_anyway:
-            if any(first_refusal(self.legality, placement.into(group)) is not None for group in targets):
+            if any(first_refusal(LEGALITY, placement.into(group)) is not None for group in targets):
                 stored_anyway = True
                 placement = Placement(producer, targets, True, self.setting)
         for group in targets:
@@ -101,7 +98,7 @@ class FusionPlanner:
                 found["read_by"] = [u.name for u in users]
             return found
 
-        return self.context.decide("fusion", self.legality, PROFITABILITY, producer, consumer, candidate=candidate, facts=facts)
+        return self.context.decide("fusion", LEGALITY, PROFITABILITY, producer, consumer, candidate=candidate, facts=facts)
 
     def _trim(self, group: FusionGroup) -> bool:
         """Leave reshapes of stored values outside, where they cost nothing. Whether anything besides the root is left."""

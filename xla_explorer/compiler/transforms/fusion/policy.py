@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
 from xla_explorer.compiler.decisions.tellers import control_edges, described, layouts, not_one
-from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion import fusible, updating
 from xla_explorer.compiler.transforms.fusion.candidate import FusionCandidate, FusionEdge
 from xla_explorer.compiler.transforms.fusion.group import FusionGroup
 from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
@@ -39,11 +39,6 @@ def _pieces(candidate: FusionEdge) -> str:
     if producer.opcode is not fusible.CONCATENATE:
         return not_one(producer, "concatenate")
     return at_most("pieces", len(producer.operands), MOST_PIECES)
-
-
-def _updates(candidate: FusionCandidate) -> str:
-    buffer = candidate.group.in_place if candidate.group is not None else None
-    return f"%{buffer.name} is read where it is written" if buffer is not None else "nothing is updated in place"
 
 
 def _operands(candidate: FusionCandidate) -> str:
@@ -185,7 +180,7 @@ def no_reduce_is_repeated(candidate: FusionEdge) -> Reason | None:
     return None
 
 
-@measures(_updates)
+@measures(lambda c: updating.told(c.group.in_place if c.group is not None else None))
 def updates_in_place_safely(candidate: FusionCandidate) -> Reason | None:
     """The kernel may read the buffer that it updates only where it writes."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -397,7 +392,7 @@ EDGE_LEGALITY: tuple[Predicate, ...] = (
     producer_is_fusible, producer_is_free_to_move, consumer_is_fusible, layouts_agree, code_holds_the_constant, no_reduce_is_repeated,
 )
 LEGALITY: tuple[Predicate, ...] = (
-    *EDGE_LEGALITY, updates_in_place_safely, no_concatenate_in_inner_loop, operands_within_limit, code_within_limit,
+    *EDGE_LEGALITY, updates_in_place_safely, no_concatenate_in_inner_loop, operands_within_limit, code_within_limit, user_allows_it,
 )
 PROFITABILITY: tuple[Predicate, ...] = (computes_each_element_once, duplicates_nothing_expensive, faster_than_storing)
 

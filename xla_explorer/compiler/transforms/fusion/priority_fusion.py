@@ -34,7 +34,6 @@ from xla_explorer.compiler.transforms.fusion.priority_policy import (
     Kernels,
     Offer,
     PriorityCandidate,
-    user_allows_it,
 )
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Reason, first_refusal
@@ -42,8 +41,6 @@ from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-_NEVER_ASKED = frozenset({"parameter", "get-tuple-element", "tuple", "while", "conditional", "call", "copy", "after-all", "fusion"})
 
 
 @register_pass()
@@ -83,7 +80,7 @@ class PriorityFusion:
         planner = PriorityPlanner(consumer.parent, context, self)
         if consumer not in planner.groups:
             return weighed(kind, subjects, EDGE_LEGALITY, planner.kernels.candidate(producer, consumer))
-        return weighed(kind, subjects, (*planner.legality, *PROFITABILITY), planner.candidate(producer, consumer))
+        return weighed(kind, subjects, (*LEGALITY, *PROFITABILITY), planner.candidate(producer, consumer))
 
 
 class PriorityPlanner:
@@ -99,7 +96,6 @@ class PriorityPlanner:
         self.groups: dict[HloInstruction, GpuKernel] = {}
         self.readers: dict[HloInstruction, dict[HloInstruction, None]] = {}
         self.kernels = Kernels(self.groups, self.place, options, pinned, context.control)
-        self.legality = (*LEGALITY, user_allows_it) if context.control.forbid else LEGALITY
         known: dict[HloInstruction, InstructionFacts] = {}
         for i in order:
             if fusible.is_consumer(i) and not i.control_predecessors and i not in pinned:
@@ -161,7 +157,7 @@ class PriorityPlanner:
         blocked: dict[HloInstruction, Reason] = {}
         able: list[HloInstruction] = []
         for consumer in self.readers.get(producer, ()):
-            reason = first_refusal(self.legality, self.kernels.candidate(producer, consumer))
+            reason = first_refusal(LEGALITY, self.kernels.candidate(producer, consumer))
             if reason is None:
                 able.append(consumer)
             else:
@@ -255,7 +251,7 @@ class PriorityPlanner:
     def _decide(self, producer: HloInstruction, consumer: HloInstruction, offer: Offer) -> Reason | None:
         return self.context.decide(
             "fusion",
-            self.legality,
+            LEGALITY,
             PROFITABILITY,
             producer,
             self._named(producer, consumer),
@@ -279,5 +275,5 @@ class PriorityPlanner:
 
 
 def _is_asked(producer: HloInstruction) -> bool:
-    return producer.opcode.name not in _NEVER_ASKED and not fusible.is_small_constant(producer)
+    return producer.opcode.name not in fusible.NEVER_ASKED and not fusible.is_small_constant(producer)
 

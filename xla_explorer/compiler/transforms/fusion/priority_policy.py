@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.transforms.fusion import updating
 from xla_explorer.compiler.transforms.fusion.candidate import FusionLimits
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuKernel, KernelEstimate
 from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
@@ -120,18 +121,13 @@ class PriorityCandidate(NamedTuple):
         return self.kernels.members(self.producer)
 
 
-def _updates(candidate: PriorityCandidate) -> str:
-    buffer = candidate.kernel.in_place
-    return f"%{buffer.name} is read where it is written" if buffer is not None else "nothing is updated in place"
-
-
 def _code(candidate: PriorityCandidate) -> str:
     both, limits = candidate.both, candidate.limits
     copies = max([len(both.members[member]) for member in candidate.members])
     return f"{at_most('copies', copies, limits.max_evaluations)}, {at_most('instructions per element', both.emitted, limits.max_emitted)}"
 
 
-@measures(_updates)
+@measures(lambda c: updating.told(c.kernel.in_place))
 def updates_in_place_safely(candidate: PriorityCandidate) -> Reason | None:
     """The kernel may read the buffer that it updates only where it writes."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -233,5 +229,5 @@ def _microseconds(kernels: tuple[KernelEstimate, ...]) -> float:
     return sum([k.nanoseconds for k in kernels]) / 1e3
 
 
-LEGALITY: tuple[Predicate, ...] = (*EDGE_LEGALITY, updates_in_place_safely, operands_within_limit, code_within_limit)
+LEGALITY: tuple[Predicate, ...] = (*EDGE_LEGALITY, updates_in_place_safely, operands_within_limit, code_within_limit, user_allows_it)
 PROFITABILITY: tuple[Predicate, ...] = (faster_when_fused,)

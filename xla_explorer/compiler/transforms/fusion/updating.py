@@ -9,6 +9,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 _SEARCHED = 64  # instructions at most
 
 
+def told(buffer: HloInstruction | None) -> str:
+    """What is updated in place, as a check tells it."""
+    return f"updated in place: {'nothing' if buffer is None else '%' + buffer.name}"
+
+
 def reads_buffer(operand: HloInstruction, buffer: HloInstruction) -> bool:
     """Whether an operand is the buffer: the same array, seen through bitcasts."""
     return _origin(operand) == _origin(buffer)

@@ -18,7 +18,6 @@ from xla_explorer.compiler.transforms.fusion.xla_policy import (
     FusionState,
     feeds_shifted_exponential,
     is_fusible,
-    user_allows_it,
 )
 from xla_explorer.foundation.reason import Reason, first_refusal
 from xla_explorer.hlo.computation import HloComputation
@@ -26,7 +25,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
 from xla_explorer.hlo.shape import Shape
 
-_UNRECORDED = frozenset({"parameter", "get-tuple-element", "tuple", "while", "conditional", "call", "after-all"})
+_UNRECORDED = fusible.NEVER_ASKED - {"copy", "fusion"}  # XLA asks about these two
 
 
 class XlaFusionPlanner:
@@ -39,7 +38,6 @@ class XlaFusionPlanner:
         self._place = {i: number for number, i in enumerate(self._order)}
         self.state = FusionState({i: dict.fromkeys(i.users) for i in self._order}, context.control)
         self._refused: set[tuple[HloInstruction, HloInstruction]] = set()
-        self._legality = (*LEGALITY, user_allows_it) if context.control.forbid else LEGALITY
         self._bar()
 
     def plan(self) -> list[FusedKernel]:
@@ -61,10 +59,10 @@ class XlaFusionPlanner:
 
     def _decide(self, producer: HloInstruction, root: HloInstruction) -> Reason | None:
         """Ask the context; a refusal is recorded once however often the kernel asks."""
-        context, legality = self.context, self._legality
+        context = self.context
         candidate = self.state.candidate(producer, root)
         if (producer, root) in self._refused or producer.opcode.name in _UNRECORDED:
-            reason = first_refusal((*legality, *PROFITABILITY), candidate)
+            reason = first_refusal((*LEGALITY, *PROFITABILITY), candidate)
             if reason is not None and not context.control.force:
                 return reason
 
@@ -72,7 +70,7 @@ class XlaFusionPlanner:
             users = [u.name for u in producer.users if u in self.state.kernel_of(root).members]
             return {"policy": "xla", **({} if users == [root.name] else {"read_by": users})}
 
-        found = context.decide("fusion", legality, PROFITABILITY, producer, root, candidate=candidate, facts=facts)
+        found = context.decide("fusion", LEGALITY, PROFITABILITY, producer, root, candidate=candidate, facts=facts)
         if found is not None:
             self._refused.add((producer, root))
         return found
@@ -91,7 +89,7 @@ class XlaFusionPlanner:
     # -- what is barred from every kernel ----------------------------------------------------------------------------
     def _bar(self) -> None:
         """Bar what would be read from more kernels than its operands can bear."""
-        checks = (*self._legality, *PROFITABILITY)
+        checks = (*LEGALITY, *PROFITABILITY)
         fuses: dict[tuple[HloInstruction, HloInstruction], bool] = {}
 
         def edge(producer: HloInstruction, consumer: HloInstruction) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.decisions.tellers import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.rewriting.removal import has_side_effect
-from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion import fusible, updating
 from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
 from xla_explorer.foundation.measured import at_most
@@ -145,11 +145,6 @@ class XlaCandidate(NamedTuple):
 
 
 # -- what the checks measure -------------------------------------------------------------------------------------------------
-def _updates(candidate: XlaCandidate) -> str:
-    buffer = candidate.kernel.updated_buffer
-    return f"%{buffer.name} is read where it is written" if buffer is not None else "nothing is updated in place"
-
-
 def _cost(candidate: XlaCandidate) -> str:
     return f"{candidate.producer.opcode.name} is {'expensive' if is_expensive(candidate.producer) else 'cheap'}"
 
@@ -226,7 +221,7 @@ def code_holds_the_constant(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(_updates)
+@measures(lambda c: updating.told(c.kernel.updated_buffer))
 def updates_in_place_safely(candidate: XlaCandidate) -> Reason | None:
     """The kernel may read the buffer that it updates only where it writes."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -362,7 +357,7 @@ def code_within_limit(candidate: XlaCandidate) -> Reason | None:
 
 LEGALITY: tuple[Predicate, ...] = (
     stays_inside_the_computation, producer_is_fusible, consumer_is_fusible, both_are_free_to_move, code_holds_the_constant,
-    updates_in_place_safely,
+    updates_in_place_safely, user_allows_it,
 )
 PROFITABILITY: tuple[Predicate, ...] = (
     fuses_on_all_paths, belongs_to_no_product, no_concatenate_in_inner_loop, computes_each_element_once, duplicates_nothing_expensive,
