@@ -13,6 +13,7 @@ from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.records import Phi
 from xla_explorer.compiler.codegen.ir.types import I64, Type
+from xla_explorer.compiler.codegen.ir.values import Value
 
 # Loops of constant, small extent become straight-line code; LLVM unrolls nothing else (see `OptimizationOptions`).
 UNROLLED_ITERATIONS = 9
@@ -59,12 +60,11 @@ class FunctionWriter(InOrderBuilder):
     unroll: mark short loops to be unrolled.
     effort: what LLVM's optimiser must do to the function.
     saturates: the target converts floats to integers with saturation in one instruction, in whatever it uses for vectors.
-    keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet, and its own NaNs end in 16 zeros.
     """
 
     __slots__ = (
         "_block", "_choices", "_entry_lines", "_final_names", "_kept_loops", "_repeated_lines", "_spans", "effort", "float_flags",
-        "keeps_nan_payloads", "saturates", "unroll", "uses_math",
+        "saturates", "unroll", "uses_math",
     )  # fmt: skip
 
     def __init__(self, unroll: bool = False) -> None:
@@ -80,7 +80,6 @@ class FunctionWriter(InOrderBuilder):
         self._final_names: dict[str, str] = {}
         self._block = "entry"
         self.float_flags = "contract"
-        self.keeps_nan_payloads = False
         self.saturates = False
 
     # -- lines -------------------------------------------------------------------------------------------------------
@@ -160,6 +159,12 @@ class FunctionWriter(InOrderBuilder):
         """Call an LLVM intrinsic (type, value pairs) and declare it."""
         self.declare(f"declare {result} @{name}({', '.join([t for t, _ in arguments])})")
         return self.value(f"call {flags}{result} @{name}({', '.join([f'{t} {v}' for t, v in arguments])})")
+
+    def math_call(self, function: str, *arguments: Value) -> Value:
+        """Call one of our vector-math functions by name; it is appended to the module later."""
+        self.uses_math[function] = None
+        t = arguments[0].type
+        return self.emit("call", t, arguments, f"{t} @{function}")
 
     def call_math(self, function: str, result: str, *arguments: str) -> str:
         """Call one of our vector-math functions by name; it is appended to the module later."""
@@ -274,6 +279,14 @@ class FunctionWriter(InOrderBuilder):
         for phi, after in zip((index, *carried), (following, *loop.following), strict=True):
             phi.incoming.append((after, self._block))
         self._close_loop(self.value(f"icmp ult i64 {following}, {extent}"), label, end, metadata)
+
+    def phi(self, first: Value, first_block: str, second: Value, second_block: str) -> Value:
+        """The value of the block that was left last; of two values of one type."""
+        self._counter += 1
+        result: Value = Value(self, first.type, f"%v{self._counter}")
+        self.records.append(Phi(result.name, first.type, [(first, first_block), (second, second_block)], self.origin))
+        self.origins.append(self.origin)
+        return result
 
     def _open_loop(self, stem: str) -> tuple[str, str, str]:
         """Labels of the body and of what follows, and of the block before."""

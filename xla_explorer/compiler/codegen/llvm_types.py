@@ -1,7 +1,7 @@
 """LLVM types and constants of HLO's primitive types.
 
 In memory pred is one byte (0 or 1), in registers i1. Sub-byte types occupy one byte each in memory, the upper bits zero, and their
-own width in registers. Floats of eight bits and fewer are integers everywhere (see `elemental/small_floats.py`). Complex values are pairs
+own width in registers. Floats of eight bits and fewer are integers everywhere (see `ir/small_floats.py`). Complex values are pairs
 {re, im} in memory and two scalars in registers. 16-bit floats are computed in f32 and rounded after each operation.
 bf16 is an i16 everywhere: LLVM fails assertions on shuffles of bfloat vectors, calls a library to round to bfloat where the CPU
 cannot, and rounds subnormals to zero where it can.
@@ -10,11 +10,14 @@ cannot, and rounds subnormals to zero where it can.
 from __future__ import annotations
 
 import struct
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.types import Type
+from xla_explorer.compiler.codegen.ir.values import Complex, Given, Scalar, Value
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -76,16 +79,65 @@ def memory_type(element_type: PrimitiveType) -> str:
     return _MEMORY[element_type.name]
 
 
-def from_memory(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
+@cache
+def value_type(element_type: PrimitiveType) -> Type:
+    """The type of one scalar (of a component, for complex) in registers."""
+    t = _REGISTER[element_type.name]
+    return Type(t, format=element_type.name if element_type.is_float and t.startswith("i") else "")
+
+
+@cache
+def stored_type(element_type: PrimitiveType) -> Type:
+    """The same in memory."""
+    t, held = _MEMORY[element_type.name], value_type(element_type)
+    return held if t == held.scalar else Type(t)
+
+
+def scalar_of(w: Builder, given: Given, element_type: PrimitiveType) -> Scalar:
+    """An element of the type from what older writers have: names or constants."""
+    if isinstance(given, (Value, Complex)):
+        return given
+    t = value_type(element_type)
+    return Complex(w.named(given[0], t), w.named(given[1], t)) if isinstance(given, tuple) else w.named(given, t)
+
+
+def real(given: Scalar) -> Value:
+    """An element that is known not to be complex."""
+    if not isinstance(given, Value):
+        raise TypeError(f"a real number is needed, got the complex {given!r}")
+    return given
+
+
+def pair(given: Scalar) -> Complex:
+    """An element that is known to be complex."""
+    if not isinstance(given, Complex):
+        raise TypeError(f"a complex number is needed, got the {given!r}")
+    return given
+
+
+def part_names(given: Scalar) -> tuple[str, str]:
+    """The names of the parts of a complex number, for writers of text."""
+    z = pair(given)
+    return z.real.name, z.imaginary.name
+
+
+def constant(w: Builder, value: Any, element_type: PrimitiveType) -> Scalar:
+    """A scalar constant of the type."""
+    return scalar_of(w, scalar_constant(value, element_type), element_type)
+
+
+def from_memory(w: Builder, loaded: Value | str, element_type: PrimitiveType) -> Value:
     """A scalar as it was loaded, as a register holds it."""
-    stored, held = memory_type(element_type), register_type(element_type)
-    return value if stored == held else w.value(f"trunc {stored} {value} to {held}")
+    stored, held = stored_type(element_type), value_type(element_type)
+    value = w.named(loaded, stored)
+    return w.retyped(value, held) if stored.scalar == held.scalar else w.emit("trunc", held, (value,))
 
 
-def to_memory(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
+def to_memory(w: Builder, given: Value | str, element_type: PrimitiveType) -> Value:
     """A scalar in a register, as it is stored."""
-    stored, held = memory_type(element_type), register_type(element_type)
-    return value if stored == held else w.value(f"zext {held} {value} to {stored}")
+    stored, held = stored_type(element_type), value_type(element_type)
+    value = w.named(given, held)
+    return value if stored.scalar == held.scalar else w.emit("zext", stored, (value,))
 
 
 def type_bits(llvm_type: str) -> int:
@@ -124,10 +176,10 @@ def scalar_constant(value: Any, element_type: PrimitiveType) -> str | tuple[str,
     return str(number - (1 << bits) if number >> (bits - 1) else number)
 
 
-def identity_constant(opcode: str | None, element_type: PrimitiveType) -> str | tuple[str, str] | None:
-    """The identity element of a binary opcode as an LLVM constant; None where there is none."""
+def identity_constant(w: Builder, opcode: str | None, element_type: PrimitiveType) -> Scalar | None:
+    """The identity element of a binary opcode; None where there is none."""
     found = identity_element(opcode, element_type)
-    return None if found is None else scalar_constant(found, element_type)
+    return None if found is None else constant(w, found, element_type)
 
 
 def nan_constant(llvm_type: str) -> str:

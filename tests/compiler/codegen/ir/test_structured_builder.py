@@ -97,7 +97,7 @@ def test_complex_numbers_are_pairs():
     b = StructuredBuilder()
     z = Complex(b.named("%re", F32), b.named("%im", F32))
     product = z * z - z
-    assert [part.type for part in product.parts] == [F32, F32]
+    assert [part.type for part in product] == [F32, F32]
     assert [r.op for r in b.records] == ["fmul", "fmul", "fsub", "fmul", "fmul", "fadd", "fsub", "fsub"]
 
 

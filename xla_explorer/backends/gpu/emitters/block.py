@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
+from xla_explorer.compiler.codegen.elemental.registry import Complex, Given, Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, to_memory, type_bits
+from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_of, to_memory, type_bits, value_type
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 WARP = 32
-Combine = Callable[[list[Value], list[Value]], list[Value]]
+Combine = Callable[[list[Scalar], list[Scalar]], list[Scalar]]
 
 
 class SharedArray:
@@ -31,18 +32,19 @@ class SharedArray:
     def _address(self, base: str, at: str | int) -> str:
         return self.w.value(f"getelementptr inbounds {self.kind}, ptr addrspace(3) {base}, i64 {at}")
 
-    def load(self, at: str | int) -> Value:
+    def load(self, at: str | int) -> Scalar:
         """The element at a position."""
         size = type_bits(self.kind) // 8
         values = [self.w.value(f"load {self.kind}, ptr addrspace(3) {self._address(base, at)}, align {size}") for base in self.parts]
         if self.element_type.is_complex:
-            return tuple(values)
+            t = value_type(self.element_type)
+            return Complex(*[self.w.named(value, t) for value in values])
         return from_memory(self.w, values[0], self.element_type)
 
-    def store(self, at: str | int, value: Value) -> None:
+    def store(self, at: str | int, value: Given) -> None:
         """Set the element at a position."""
-        size = type_bits(self.kind) // 8
-        values = value if self.element_type.is_complex else (to_memory(self.w, value, self.element_type),)
+        size, scalar = type_bits(self.kind) // 8, scalar_of(self.w, value, self.element_type)
+        values = scalar if isinstance(scalar, Complex) else (to_memory(self.w, scalar, self.element_type),)
         for base, part in zip(self.parts, values, strict=True):
             self.w.do(f"store {self.kind} {part}, ptr addrspace(3) {self._address(base, at)}, align {size}")
 
@@ -118,21 +120,22 @@ class Block:
         """The value of the lane whose number differs in the bits of `distance`."""
         return self._moved(value, llvm_type, "bfly", distance, WARP - 1)
 
-    def from_lane_below(self, values: list[Value], types: Sequence[PrimitiveType], distance: int) -> list[Value]:
+    def from_lane_below(self, values: list[Scalar], types: Sequence[PrimitiveType], distance: int) -> list[Scalar]:
         """Values of the lane `distance` below; the lowest lanes get their own."""
         return self._each_moved(values, types, "up", distance, 0)
 
-    def from_lane(self, values: list[Value], types: Sequence[PrimitiveType], lane: str | int) -> list[Value]:
+    def from_lane(self, values: list[Scalar], types: Sequence[PrimitiveType], lane: str | int) -> list[Scalar]:
         """Values of a lane."""
         number = lane if isinstance(lane, int) else self.w.value(f"trunc i64 {lane} to i32")
         return self._each_moved(values, types, "idx", number, WARP - 1)
 
-    def _each_moved(self, values: list[Value], types: Sequence[PrimitiveType], mode: str, lane: str | int, clamp: int) -> list[Value]:
-        moved: list[Value] = []
+    def _each_moved(self, values: list[Scalar], types: Sequence[PrimitiveType], mode: str, lane: str | int, clamp: int) -> list[Scalar]:
+        moved: list[Scalar] = []
         for value, element_type in zip(values, types, strict=True):
-            parts = [self._moved(part, register_type(element_type), mode, lane, clamp)
-                     for part in (value if element_type.is_complex else (value,))]  # fmt: skip
-            moved.append(tuple(parts) if element_type.is_complex else parts[0])
+            t = value_type(element_type)
+            parts = [self.w.named(self._moved(part.name, t.scalar, mode, lane, clamp), t)
+                     for part in (value if isinstance(value, Complex) else (value,))]  # fmt: skip
+            moved.append(Complex(*parts) if element_type.is_complex else parts[0])
         return moved
 
     def _moved(self, value: str, llvm_type: str, mode: str, distance: str | int, clamp: int) -> str:
@@ -160,7 +163,7 @@ class Block:
         arguments = (("i32", "-1"), ("i32", value), ("i32", str(lane)), ("i32", str(clamp)))
         return self.w.call_intrinsic(f"llvm.nvvm.shfl.sync.{mode}.i32", "i32", *arguments)
 
-    def combine_lanes(self, values: list[Value], types: Sequence[PrimitiveType], lanes: int, combine: Combine) -> list[Value]:
+    def combine_lanes(self, values: list[Scalar], types: Sequence[PrimitiveType], lanes: int, combine: Combine) -> list[Scalar]:
         """The combination over groups of `lanes` (a power of two up to 32) neighbouring lanes, in each of them. A fixed tree."""
         distance = lanes // 2
         while distance:
@@ -169,7 +172,7 @@ class Block:
             distance //= 2
         return values
 
-    def combine_threads(self, values: list[Value], types: Sequence[PrimitiveType], group: int, combine: Combine) -> list[Value]:
+    def combine_threads(self, values: list[Scalar], types: Sequence[PrimitiveType], group: int, combine: Combine) -> list[Scalar]:
         """The combination over groups of `group` (a power of two) neighbouring threads, in each of them: shuffles within the warps,
         then one value a warp through shared memory, then shuffles again."""
         w = self.w
@@ -208,13 +211,7 @@ def unravel(w: FunctionWriter, number: str | int, extents: Sequence[int]) -> lis
     return index
 
 
-def chosen(w: FunctionWriter, condition: str, types: Sequence[PrimitiveType], then: list[Value], otherwise: list[Value]) -> list[Value]:
+def chosen(w: FunctionWriter, condition: str, types: Sequence[PrimitiveType], then: Sequence[Given],
+           otherwise: Sequence[Given]) -> list[Scalar]:  # fmt: skip
     """`condition ? then : otherwise`, value by value."""
-    found: list[Value] = []
-    for t, a, b in zip(types, then, otherwise, strict=True):
-        kind = register_type(t)
-        if t.is_complex:
-            found.append(tuple([w.value(f"select i1 {condition}, {kind} {x}, {kind} {y}") for x, y in zip(a, b, strict=True)]))
-        else:
-            found.append(w.value(f"select i1 {condition}, {kind} {a}, {kind} {b}"))
-    return found
+    return [select_value(w, condition, t, a, b) for t, a, b in zip(types, then, otherwise, strict=True)]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import ROOT_WRITERS, KernelContext
 from xla_explorer.compiler.codegen.target import NVPTX
 from xla_explorer.foundation.reason import Reason, refuse
@@ -86,6 +86,6 @@ class ScratchArrays:
         return found
 
 
-def load_record(context: KernelContext, arrays: Sequence[ArrayInMemory], at: str | int) -> list[Value]:
+def load_record(context: KernelContext, arrays: Sequence[ArrayInMemory], at: str | int) -> list[Scalar]:
     """An element of each array."""
     return [array.load_linear(context.writer, at) for array in arrays]

@@ -7,263 +7,177 @@ more gives zero or the sign, maximum and minimum pass NaN on. Source: StableHLO 
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.complex_numbers import complex_binary, complex_unary
-from xla_explorer.compiler.codegen.elemental.registry import Value, emits_elementwise
-from xla_explorer.compiler.codegen.elemental.small_floats import SMALL_FLOATS, narrow_small, widen_small
+from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar, emits_elementwise
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.llvm_types import float_constant, nan_constant, register_type, type_bits
+from xla_explorer.compiler.codegen.ir.types import I1, Type
+from xla_explorer.compiler.codegen.ir.values import Complex, Value
+from xla_explorer.compiler.codegen.llvm_types import pair, real, scalar_of, value_type
 from xla_explorer.compiler.codegen.vector_math import vector_math_function
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import F32, PrimitiveType
+from xla_explorer.hlo.primitive_type import PrimitiveType
 
-
-def compute_type(element_type: PrimitiveType) -> str:
-    """The LLVM type that arithmetic on a real type uses: floats of 16 bits and fewer compute in float."""
-    return "float" if element_type.is_float and element_type.bits < 32 else register_type(element_type)
-
-
-def widen(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
-    """A float of 16 bits or fewer as float; anything else unchanged."""
-    if element_type.name in SMALL_FLOATS:
-        return widen_small(w, value, element_type.name)
-    if element_type.name == "f16":
-        return w.value(f"fpext half {value} to float")
-    if element_type.name != "bf16":
-        return value
-    upper = w.value(f"zext i16 {value} to i32")
-    return w.value(f"bitcast i32 {w.value(f'shl i32 {upper}, 16')} to float")
-
-
-def narrow(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
-    """Round a float back to a type of 16 bits or fewer; anything else unchanged."""
-    if element_type.name in SMALL_FLOATS:
-        return narrow_small(w, value, element_type.name)
-    if element_type.name == "f16":
-        return w.value(f"fptrunc float {value} to half")
-    if element_type.name != "bf16":
-        return value
-    # To nearest, ties to even, on the bits: adding just under half carries into the kept ones; a NaN must stay one.
-    raw = w.value(f"bitcast float {value} to i32")
-    bits = _rounded_to_bf16(w, raw)
-    unordered = w.value(f"fcmp uno float {value}, {value}")
-    quiet = w.value(f"or i32 {raw}, {0x400000}")
-    return _upper_half(w, w.value(f"select i1 {unordered}, i32 {quiet}, i32 {bits}"))
-
-
-def narrow_arithmetic(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
-    """`narrow` of the sum, difference, product or quotient of two floats that were widened from the type.
-
-    A NaN among them has no lower half: it is the CPU's own or an operand's, made quiet. Rounding leaves it as it is, without a test.
-    """
-    if element_type.name != "bf16" or not w.keeps_nan_payloads:
-        return narrow(w, value, element_type)
-    return _upper_half(w, _rounded_to_bf16(w, w.value(f"bitcast float {value} to i32")))
-
-
-def narrow_exact(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
-    """`narrow` of a float that the type can represent, or a NaN."""
-    return _upper_half(w, w.value(f"bitcast float {value} to i32")) if element_type.name == "bf16" else narrow(w, value, element_type)
-
-
-def _rounded_to_bf16(w: FunctionWriter, raw: str) -> str:
-    last = w.value(f"and i32 {w.value(f'lshr i32 {raw}, 16')}, 1")
-    return w.value(f"add i32 {raw}, {w.value(f'add i32 {last}, {0x7FFF}')}")
-
-
-def _upper_half(w: FunctionWriter, bits: str) -> str:
-    return w.value(f"trunc i32 {w.value(f'lshr i32 {bits}, 16')} to i16")
-
-
-_FLOAT_BINARY = {"add": "fadd", "subtract": "fsub", "multiply": "fmul"}
-_FLOAT_ARITHMETIC = ("add", "subtract", "multiply", "divide")
-_INTEGER_BINARY = {"add": "add", "subtract": "sub", "multiply": "mul"}
+_ARITHMETIC = {"add": "add", "subtract": "sub", "multiply": "mul"}
 _PRED_BINARY = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and", "and": "and", "or": "or", "xor": "xor",
                 "subtract": "xor"}
 
 
-def float_binary(w: FunctionWriter, name: str, llvm_type: str, a: str, b: str) -> str:
-    """A binary operation on float or double."""
-    if name in _FLOAT_BINARY:
-        return w.value(f"{_FLOAT_BINARY[name]} {w.float_flags} {llvm_type} {a}, {b}")
+def float_binary(w: FunctionWriter, name: str, a: Value, b: Value) -> Value:
+    """A binary operation on floats of any width; narrow ones compute in f32 and are rounded."""
+    if name in _ARITHMETIC:
+        return w.arithmetic(_ARITHMETIC[name], a, b, w.float_flags)
     if name == "divide":
-        return w.value(f"fdiv {llvm_type} {a}, {b}")
-    suffix = "f32" if llvm_type == "float" else "f64"
+        return w.arithmetic("div", a, b)
+    t = a.type
+    x, y = w.widen(a), w.widen(b)
     if name in ("maximum", "minimum"):
         # Where the order of combination is free, a reduction's result may be either zero; that halves the instructions on x86.
-        flags = "nsz " if "reassoc" in w.float_flags else ""
-        return w.call_intrinsic(f"llvm.{name}.{suffix}", llvm_type, (llvm_type, a), (llvm_type, b), flags=flags)
+        return w.narrow_exact(w.per_lane(name, x, y, flags="nsz" if "reassoc" in w.float_flags else ""), t)
     if name == "remainder":
         # Not frem: a call into libm on CPUs, and inexact on GPUs, where LLVM expands it to one division.
-        return w.call_math(vector_math_function("remainder", suffix).name, llvm_type, a, b)
+        return w.narrow(w.math_call(vector_math_function("remainder", x.type.suffix).name, x, y), t)
     raise KeyError(name)
 
 
 @emits_elementwise("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor")
-def binary(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def binary(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """Two operands of one type."""
     return binary_value(w, i.opcode.name, i.shape.element_type, operands[0], operands[1])
 
 
-def binary_value(w: FunctionWriter, name: str, element_type: PrimitiveType, a: Value, b: Value) -> Value:
+def binary_value(w: FunctionWriter, name: str, element_type: PrimitiveType, left: Given, right: Given) -> Scalar:
     """A binary operation by opcode name on two values of the element type."""
+    first, second = scalar_of(w, left, element_type), scalar_of(w, right, element_type)
     if element_type.is_complex:
-        return complex_binary(w, name, register_type(element_type), a, b)
+        return complex_binary(w, name, pair(first), pair(second))
+    a, b = real(first), real(second)
     if element_type.is_pred:
-        return w.value(f"{_PRED_BINARY[name]} i1 {a}, {b}")
-    llvm_type = register_type(element_type)
+        return w.binary(_PRED_BINARY[name], a, b)
     if element_type.is_float:
-        kind = compute_type(element_type)
-        rounded = narrow_arithmetic if name in _FLOAT_ARITHMETIC else narrow_exact if name in ("maximum", "minimum") else narrow
-        return rounded(w, float_binary(w, name, kind, widen(w, a, element_type), widen(w, b, element_type)), element_type)
-    if name in _INTEGER_BINARY:
-        return w.value(f"{_INTEGER_BINARY[name]} {llvm_type} {a}, {b}")
+        return float_binary(w, name, a, b)
+    if name in _ARITHMETIC:
+        return w.arithmetic(_ARITHMETIC[name], a, b)
     if name in ("and", "or", "xor"):
-        return w.value(f"{name} {llvm_type} {a}, {b}")
+        return w.binary(name, a, b)
     if name in ("maximum", "minimum"):
-        order = ("s" if element_type.is_signed else "u") + name[:3]
-        return w.call_intrinsic(f"llvm.{order}.{llvm_type}", llvm_type, (llvm_type, a), (llvm_type, b))
-    return _integer_division(w, name, element_type, llvm_type, a, b)
+        return w.per_lane(("s" if element_type.is_signed else "u") + name[:3], a, b)
+    return _integer_division(w, name, element_type.is_signed, a, b)
 
 
-def _integer_division(w: FunctionWriter, name: str, element_type: PrimitiveType, llvm_type: str, a: str, b: str) -> str:
-    zero = w.value(f"icmp eq {llvm_type} {b}, 0")
-    if element_type.is_signed:
-        smallest = -(1 << (type_bits(llvm_type) - 1))
-        at_minimum = w.value(f"icmp eq {llvm_type} {a}, {smallest}")
-        by_minus_one = w.value(f"icmp eq {llvm_type} {b}, -1")
-        overflow = w.value(f"and i1 {at_minimum}, {by_minus_one}")
-        unsafe = w.value(f"or i1 {zero}, {overflow}")
-        safe = w.value(f"select i1 {unsafe}, {llvm_type} 1, {llvm_type} {b}")
-        if name == "divide":
-            quotient = w.value(f"sdiv {llvm_type} {a}, {safe}")
-            return w.value(f"select i1 {zero}, {llvm_type} -1, {llvm_type} {quotient}")
-        rest = w.value(f"srem {llvm_type} {a}, {safe}")
-        return w.value(f"select i1 {zero}, {llvm_type} {a}, {llvm_type} {rest}")
-    safe = w.value(f"select i1 {zero}, {llvm_type} 1, {llvm_type} {b}")
-    if name == "divide":
-        quotient = w.value(f"udiv {llvm_type} {a}, {safe}")
-        return w.value(f"select i1 {zero}, {llvm_type} -1, {llvm_type} {quotient}")
-    rest = w.value(f"urem {llvm_type} {a}, {safe}")
-    return w.value(f"select i1 {zero}, {llvm_type} {a}, {llvm_type} {rest}")
+def _integer_division(w: FunctionWriter, name: str, signed: bool, a: Value, b: Value) -> Value:
+    zero = unsafe = b.equals(0)
+    if signed:
+        at_minimum, by_minus_one = a.equals(-(1 << (a.type.bits - 1))), b.equals(-1)
+        overflow = w.both(at_minimum, by_minus_one)
+        unsafe = w.either(zero, overflow)
+    safe = w.select(unsafe, 1, b)
+    result = w.binary(("s" if signed else "u") + ("div" if name == "divide" else "rem"), a, safe)
+    return w.select(zero, -1 if name == "divide" else a, result)
 
 
 @emits_elementwise("shift-left", "shift-right-logical", "shift-right-arithmetic")
-def shift(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def shift(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """Shifts whose amount may be the width or more."""
-    llvm_type, (a, b) = register_type(i.shape.element_type), operands
-    bits = type_bits(llvm_type)
-    inside = w.value(f"icmp ult {llvm_type} {b}, {bits}")
+    a, b = real(operands[0]), real(operands[1])
+    bits = a.type.bits
+    inside = w.compare("ult", b, bits)
     if i.opcode.name == "shift-right-arithmetic":
-        amount = w.value(f"select i1 {inside}, {llvm_type} {b}, {llvm_type} {bits - 1}")
-        return w.value(f"ashr {llvm_type} {a}, {amount}")
+        return w.binary("ashr", a, w.select(inside, b, bits - 1))
     # Masked rather than chosen: LLVM's NVPTX back end takes the chosen form for PTX's own clamp, and cuts 64-bit amounts to 32.
-    amount = w.value(f"and {llvm_type} {b}, {bits - 1}")
-    shifted = w.value(f"{'shl' if i.opcode.name == 'shift-left' else 'lshr'} {llvm_type} {a}, {amount}")
-    return w.value(f"select i1 {inside}, {llvm_type} {shifted}, {llvm_type} 0")
+    shifted = w.binary("shl" if i.opcode.name == "shift-left" else "lshr", a, b & (bits - 1))
+    return w.select(inside, shifted, 0)
 
 
 @emits_elementwise("negate")
-def negate(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def negate(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """Minus x; wraps for integers."""
-    element_type, llvm_type = i.shape.element_type, register_type(i.shape.element_type)
-    if element_type.is_complex:
-        return tuple([w.value(f"fneg {llvm_type} {part}") for part in operands[0]])
-    if element_type.name == "bf16":
-        return w.value(f"xor i16 {operands[0]}, {-0x8000}")
-    if element_type.name in SMALL_FLOATS:
-        return narrow(w, w.value(f"fneg float {widen(w, operands[0], element_type)}"), element_type)
-    if element_type.is_float:
-        return w.value(f"fneg {llvm_type} {operands[0]}")
-    return w.value(f"sub {llvm_type} 0, {operands[0]}")
+    x = operands[0]
+    if isinstance(x, Complex):
+        return -x
+    t = x.type
+    if t.format == "bf16":
+        return w.retyped(w.to_bits(x) ^ -0x8000, t)
+    if t.format:
+        return w.narrow(-w.widen(x), t)
+    return -x if t.is_float else w.binary("sub", 0, x)
 
 
 @emits_elementwise("abs")
-def absolute(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def absolute(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """|x|; abs(INT_MIN) = INT_MIN; the modulus of a complex number."""
-    operand_type = i.operands[0].shape.element_type
-    if operand_type.is_complex:
-        return complex_unary(w, "abs", register_type(operand_type), operands[0])
-    llvm_type = register_type(operand_type)
-    if operand_type.name == "bf16":
-        return w.value(f"and i16 {operands[0]}, {0x7FFF}")
-    if operand_type.name in SMALL_FLOATS:
-        return narrow(w, w.call_intrinsic("llvm.fabs.f32", "float", ("float", widen(w, operands[0], operand_type))), operand_type)
-    if operand_type.is_float:
-        return w.call_intrinsic(f"llvm.fabs.{_suffix(llvm_type)}", llvm_type, (llvm_type, operands[0]))
-    if operand_type.is_unsigned:
-        return operands[0]
-    w.declare(f"declare {llvm_type} @llvm.abs.{llvm_type}({llvm_type}, i1)")
-    return w.value(f"call {llvm_type} @llvm.abs.{llvm_type}({llvm_type} {operands[0]}, i1 false)")
-
-
-def _suffix(llvm_type: str) -> str:
-    return {"half": "f16", "float": "f32", "double": "f64"}[llvm_type]
+    x = operands[0]
+    if isinstance(x, Complex):
+        return complex_unary(w, "abs", x)
+    t = x.type
+    if t.format == "bf16":
+        return w.retyped(w.to_bits(x) & 0x7FFF, t)
+    if t.format:
+        return w.narrow(w.absolute(w.widen(x)), t)
+    if t.is_float:
+        return w.absolute(x)
+    if i.operands[0].shape.element_type.is_unsigned:
+        return x
+    return w.intrinsic(f"llvm.abs.{t.suffix}", t, x, w.number(0, I1))
 
 
 @emits_elementwise("sign")
-def sign(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def sign(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """-1, 0 or 1; zeros keep their sign, NaN stays NaN; z / |z| for complex."""
-    element_type, llvm_type, x = i.shape.element_type, register_type(i.shape.element_type), operands[0]
-    if element_type.is_complex:
-        return complex_unary(w, "sign", llvm_type, x)
+    element_type, x = i.shape.element_type, operands[0]
+    if isinstance(x, Complex):
+        return complex_unary(w, "sign", x)
+    t = x.type
     if element_type.is_float:
-        kind = compute_type(element_type)
-        x = widen(w, x, element_type)
-        one = w.call_intrinsic(f"llvm.copysign.{_suffix(kind)}", kind, (kind, float_constant(1.0, kind)), (kind, x))
-        ordinary = w.value(f"fcmp one {kind} {x}, {float_constant(0.0, kind)}")
-        return narrow_exact(w, w.value(f"select i1 {ordinary}, {kind} {one}, {kind} {x}"), element_type)
-    positive = w.value(f"icmp ne {llvm_type} {x}, 0")
-    wide = w.value(f"zext i1 {positive} to {llvm_type}")
-    if element_type.is_unsigned:
-        return wide
-    negative = w.value(f"icmp slt {llvm_type} {x}, 0")
-    return w.value(f"select i1 {negative}, {llvm_type} -1, {llvm_type} {wide}")
+        wide = w.widen(x)
+        one = w.copy_sign(w.number(1.0, wide.type), wide)
+        return w.narrow_exact(w.select(w.compare("one", wide, 0.0), one, wide), t)
+    positive = w.convert("zext", x.differs(0), t.scalar)
+    return positive if element_type.is_unsigned else w.select(x < 0, -1, positive)
 
 
-_ROUNDINGS = {"floor": "llvm.floor", "ceil": "llvm.ceil", "round-nearest-afz": "llvm.round", "round-nearest-even": "llvm.roundeven"}
+_ROUNDINGS = {"floor": "floor", "ceil": "ceil", "round-nearest-afz": "round", "round-nearest-even": "roundeven"}
 
 
 @emits_elementwise("floor", "ceil", "round-nearest-afz", "round-nearest-even")
-def rounding(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def rounding(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """To a neighbouring whole number; zeros keep their sign."""
-    element_type = i.shape.element_type
-    kind = compute_type(element_type)
-    x = widen(w, operands[0], element_type)
-    return narrow_exact(w, w.call_intrinsic(f"{_ROUNDINGS[i.opcode.name]}.{_suffix(kind)}", kind, (kind, x)), element_type)
+    x = real(operands[0])
+    return w.narrow_exact(w.per_lane(_ROUNDINGS[i.opcode.name], w.widen(x)), x.type)
 
 
 @emits_elementwise("not")
-def bitwise_not(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def bitwise_not(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """Every bit flipped; logical for pred."""
-    llvm_type = register_type(i.shape.element_type)
-    return w.value(f"xor {llvm_type} {operands[0]}, {'true' if llvm_type == 'i1' else -1}")
+    x = real(operands[0])
+    return x ^ (1 if x.type is I1 else -1)
 
 
 @emits_elementwise("popcnt", "count-leading-zeros")
-def bit_count(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def bit_count(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """Ones, or zeros before the first one (the width for zero)."""
-    llvm_type = register_type(i.shape.element_type)
+    x = real(operands[0])
     if i.opcode.name == "popcnt":
-        return w.call_intrinsic(f"llvm.ctpop.{llvm_type}", llvm_type, (llvm_type, operands[0]))
-    w.declare(f"declare {llvm_type} @llvm.ctlz.{llvm_type}({llvm_type}, i1)")
-    return w.value(f"call {llvm_type} @llvm.ctlz.{llvm_type}({llvm_type} {operands[0]}, i1 false)")
+        return w.per_lane("ctpop", x)
+    return w.intrinsic(f"llvm.ctlz.{x.type.suffix}", x.type, x, w.number(0, I1))
 
 
-def select_value(w: FunctionWriter, condition: str, element_type: PrimitiveType, a: Value, b: Value) -> Value:
-    """condition ? a : b, complex values part by part."""
-    llvm_type = register_type(element_type)
-    if element_type.is_complex:
-        return tuple([w.value(f"select i1 {condition}, {llvm_type} {x}, {llvm_type} {y}") for x, y in zip(a, b, strict=True)])
-    return w.value(f"select i1 {condition}, {llvm_type} {a}, {llvm_type} {b}")
+def select_value(w: FunctionWriter, condition: Given, element_type: PrimitiveType, then: Given, otherwise: Given) -> Scalar:
+    """condition ? then : otherwise, complex values part by part."""
+    choice = w.named(condition, I1)
+    a, b = scalar_of(w, then, element_type), scalar_of(w, otherwise, element_type)
+    if isinstance(a, Complex):
+        b = pair(b)
+        return Complex(w.select(choice, a.real, b.real), w.select(choice, a.imaginary, b.imaginary))
+    return w.select(choice, a, real(b))
 
 
 @emits_elementwise("select")
-def select(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def select(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """on_true where the predicate holds."""
     return select_value(w, operands[0], i.shape.element_type, operands[1], operands[2])
 
 
 @emits_elementwise("clamp")
-def clamp(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def clamp(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """min(max(x, low), high); NaN in any of the three gives NaN."""
     low, x, high = operands
     element_type = i.shape.element_type
@@ -271,61 +185,53 @@ def clamp(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
 
 
 @emits_elementwise("mulhi")
-def multiply_high(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def multiply_high(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """The upper half of the full product."""
-    element_type, llvm_type = i.shape.element_type, register_type(i.shape.element_type)
-    bits = type_bits(llvm_type)
-    extend = "sext" if element_type.is_signed else "zext"
-    a, b = [w.value(f"{extend} {llvm_type} {x} to i{2 * bits}") for x in operands]
-    product = w.value(f"mul i{2 * bits} {a}, {b}")
-    return w.value(f"trunc i{2 * bits} {w.value(f'lshr i{2 * bits} {product}, {bits}')} to {llvm_type}")
+    t = value_type(i.shape.element_type)
+    extend = "sext" if i.shape.element_type.is_signed else "zext"
+    a, b = [w.convert(extend, real(x), f"i{2 * t.bits}") for x in operands]
+    return w.convert("trunc", w.binary("mul", a, b) >> t.bits, t.scalar)
 
 
 @emits_elementwise("copy", "opt-barrier", "domain", "add-dependency")
-def identity(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def identity(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """The first operand as it is."""
     return operands[0]
 
 
-_FORMATS = {"half": (16, 10, 15), "i16": (16, 7, 127), "float": (32, 23, 127), "double": (64, 52, 1023)}  # bits, mantissa, bias
+_FORMATS = {"half": (10, 15), "i16": (7, 127), "float": (23, 127), "double": (52, 1023)}  # mantissa, bias
 
 
 @emits_elementwise("reduce-precision")
-def reduce_precision(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+def reduce_precision(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
     """Round to fewer exponent and mantissa bits, in integer arithmetic on the type's own bits: nearest even, overflow to infinity,
     underflow to zero."""
-    if i.shape.element_type.name in SMALL_FLOATS:
-        wide = _reduced(w, i, F32, widen(w, operands[0], i.shape.element_type))
-        return narrow(w, wide, i.shape.element_type)
-    return _reduced(w, i, i.shape.element_type, operands[0])
+    x = real(operands[0])
+    if x.type.format and x.type.format != "bf16":
+        return w.narrow(_reduced(w, i, w.widen(x)), x.type)
+    return _reduced(w, i, x)
 
 
-def _reduced(w: FunctionWriter, i: HloInstruction, element_type: PrimitiveType, x: str) -> str:
-    kind = register_type(element_type)
-    bits, mantissa_width, bias = _FORMATS[kind]
-    integer = f"i{bits}"
+def _reduced(w: FunctionWriter, i: HloInstruction, x: Value) -> Value:
+    t: Type = x.type
+    bits, (mantissa_width, bias) = t.bits, _FORMATS[t.scalar]
     exponent_mask = ((1 << (bits - 1 - mantissa_width)) - 1) << mantissa_width
     exponent_bits, mantissa_bits = i.attribute("exponent_bits"), i.attribute("mantissa_bits")
-    raw = w.value(f"bitcast {kind} {x} to {integer}")
+    raw = w.convert("bitcast", x, f"i{bits}")
     result = raw
     if mantissa_bits < mantissa_width:
         dropped = mantissa_width - mantissa_bits
-        last = w.value(f"and {integer} {w.value(f'lshr {integer} {raw}, {dropped}')}, 1")
-        rounded = w.value(f"add {integer} {raw}, {w.value(f'add {integer} {last}, {(1 << (dropped - 1)) - 1}')}")
-        result = w.value(f"and {integer} {rounded}, {-(1 << dropped)}")
-    sign_bit = w.value(f"and {integer} {raw}, {-(1 << (bits - 1))}")
+        last = (raw >> dropped) & 1
+        rounded = raw + (last + ((1 << (dropped - 1)) - 1))
+        result = rounded & -(1 << dropped)
+    sign_bit = raw & -(1 << (bits - 1))
     if exponent_bits < bits - 1 - mantissa_width:
         reduced_bias = (1 << (exponent_bits - 1)) - 1
-        field = w.value(f"and {integer} {result}, {exponent_mask}")
-        too_big = w.value(f"icmp ugt {integer} {field}, {(bias + reduced_bias) << mantissa_width}")
-        too_small = w.value(f"icmp ule {integer} {field}, {(bias - reduced_bias) << mantissa_width}")
-        infinity = w.value(f"or {integer} {sign_bit}, {exponent_mask}")
-        result = w.value(f"select i1 {too_big}, {integer} {infinity}, {integer} {result}")
-        result = w.value(f"select i1 {too_small}, {integer} {sign_bit}, {integer} {result}")
-    made = w.value(f"bitcast {integer} {result} to {kind}")
-    wide = widen(w, x, element_type)
-    unordered = w.value(f"fcmp uno {compute_type(element_type)} {wide}, {wide}")
-    kept = nan_constant(kind) if mantissa_bits == 0 else x
-    return w.value(f"select i1 {unordered}, {kind} {kept}, {kind} {made}")
-
-
+        field = result & exponent_mask
+        too_big = w.compare("ugt", field, (bias + reduced_bias) << mantissa_width)
+        too_small = w.compare("ule", field, (bias - reduced_bias) << mantissa_width)
+        infinity = sign_bit | exponent_mask
+        result = w.select(too_small, sign_bit, w.select(too_big, infinity, result))
+    made = w.emit("bitcast", t, (result,))
+    unordered = w.widen(x).is_nan()
+    return w.select(unordered, w.number(float("nan"), t) if mantissa_bits == 0 else x, made)

@@ -11,9 +11,10 @@ import math
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value, from_bits, to_bits
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Value, emits_indexed
+from xla_explorer.compiler.codegen.elemental.registry import Complex, Given, Scalar, emits_indexed
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.llvm_types import register_type, scalar_constant, type_bits
+from xla_explorer.compiler.codegen.ir.types import I64, PTR
+from xla_explorer.compiler.codegen.llvm_types import constant, real, scalar_of, value_type
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, S64, PrimitiveType
@@ -21,13 +22,13 @@ from xla_explorer.hlo.shape import Shape
 
 
 @emits_indexed("broadcast")
-def broadcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def broadcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Operand dimension k is result dimension dimensions[k]."""
     return e.element(i.operands[0], tuple([index[d] for d in i.attribute("dimensions")]))
 
 
 @emits_indexed("transpose")
-def transpose(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def transpose(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Result dimension k is operand dimension permutation[k]."""
     permutation = i.attribute("dimensions")
     source: list[str | int] = [0] * len(permutation)
@@ -37,7 +38,7 @@ def transpose(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Valu
 
 
 @emits_indexed("reverse")
-def reverse(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def reverse(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Counts the listed dimensions from their end."""
     reversed_dimensions = set(i.attribute("dimensions"))
     return e.element(i.operands[0], tuple([e.writer.sub(i.shape.dimensions[d] - 1, x) if d in reversed_dimensions else x
@@ -45,7 +46,7 @@ def reverse(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
 
 
 @emits_indexed("slice")
-def slice_(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def slice_(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """start + index * stride."""
     w = e.writer
     return e.element(i.operands[0], tuple([w.add(w.mul(x, d.stride), d.start) for x, d in zip(index, i.attribute("slice"), strict=True)]))
@@ -95,14 +96,14 @@ def _row_major_strides(dimensions: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @emits_indexed("reshape")
-def reshape(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def reshape(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """The same elements in row-major order under other dimensions."""
     operand = i.operands[0]
     return e.element(operand, reshape_index(e.writer, index, i.shape.dimensions, operand.shape.dimensions))
 
 
 @emits_indexed("bitcast")
-def bitcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def bitcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """The element at the same place in memory, its bits as the new type; both types have one width."""
     operand, w = i.operands[0], e.writer
     to, of = [tuple(reversed(shape.layout.minor_to_major)) for shape in (i.shape, operand.shape)]
@@ -114,19 +115,19 @@ def bitcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
     value = e.element(operand, tuple(where))
     if operand.shape.element_type is i.shape.element_type:
         return value
-    return from_bits(w, to_bits(w, value, operand.shape.element_type), i.shape.element_type)
+    return from_bits(w, to_bits(w, value), i.shape.element_type)
 
 
 @emits_indexed("iota")
-def iota(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def iota(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """The index along one dimension, as the element type."""
     return index_value(e.writer, index[i.attribute("iota_dimension")], i.shape.element_type)
 
 
-def index_value(w: FunctionWriter, position: str | int, element_type: PrimitiveType) -> Value:
+def index_value(w: FunctionWriter, position: str | int, element_type: PrimitiveType) -> Scalar:
     """An i64 index as a value of the element type."""
     if isinstance(position, int):
-        return scalar_constant(position, element_type)
+        return constant(w, position, element_type)
     if element_type.is_float and element_type.bits <= 32:  # the vectoriser converts 32-bit integers, not 64-bit ones
         narrow = w.value(f"trunc i64 {position} to i32")
         return convert_value(w, narrow, S32, element_type)
@@ -134,13 +135,13 @@ def index_value(w: FunctionWriter, position: str | int, element_type: PrimitiveT
 
 
 @emits_indexed("concatenate")
-def concatenate(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def concatenate(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Which operand holds the element is decided by branches; kernels whose root is a concatenate write piece by piece."""
     (dimension,) = i.attribute("dimensions")
     return _concatenated(e, i, index, dimension, 0, 0)
 
 
-def _concatenated(e: ElementalEmitter, i: HloInstruction, index: IndexTuple, dimension: int, number: int, start: int) -> Value:
+def _concatenated(e: ElementalEmitter, i: HloInstruction, index: IndexTuple, dimension: int, number: int, start: int) -> Scalar:
     operand, w = i.operands[number], e.writer
     position = index[dimension]
     shifted = (*index[:dimension], w.sub(position, start), *index[dimension + 1 :])
@@ -155,7 +156,7 @@ def _concatenated(e: ElementalEmitter, i: HloInstruction, index: IndexTuple, dim
 
 
 @emits_indexed("pad")
-def pad(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def pad(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Operand element where one is, else the padding value; low and high may crop, interior spreads."""
     w, operand = e.writer, i.operands[0]
     conditions: list[str] = []
@@ -191,15 +192,16 @@ def clamped_start(e: ElementalEmitter, start: HloInstruction, limit: int, at: In
     return clamp_to(e.writer, value, start.shape.element_type, limit)
 
 
-def clamp_to(w: FunctionWriter, value: Value, element_type: PrimitiveType, limit: int) -> str:
+def clamp_to(w: FunctionWriter, given: Given, element_type: PrimitiveType, limit: int) -> str:
     """An integer value as i64, clamped to [0, limit]; unsigned values count as large, not negative."""
-    t = register_type(element_type)
-    if type_bits(t) < 64:
-        value = w.value(f"{'sext' if element_type.is_signed else 'zext'} {t} {value} to i64")
+    value = real(scalar_of(w, given, element_type))
+    if value.type.bits < 64:
+        value = w.convert("sext" if element_type.is_signed else "zext", value, "i64")
     if element_type.is_signed:
-        value = w.call_intrinsic("llvm.smax.i64", "i64", ("i64", value), ("i64", "0"))
-        return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", value), ("i64", str(limit)))
-    return w.call_intrinsic("llvm.umin.i64", "i64", ("i64", value), ("i64", str(limit)))
+        value = w.per_lane("smin", w.per_lane("smax", value, w.number(0, I64)), w.number(limit, I64))
+    else:
+        value = w.per_lane("umin", value, w.number(limit, I64))
+    return value.name
 
 
 def dynamic_starts(e: ElementalEmitter, starts: tuple[HloInstruction, ...], operand: Shape, sizes: tuple[int, ...]) -> list[str | int]:
@@ -214,7 +216,7 @@ def dynamic_starts(e: ElementalEmitter, starts: tuple[HloInstruction, ...], oper
 
 
 @emits_indexed("dynamic-slice")
-def dynamic_slice(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def dynamic_slice(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Operand element at clamped start + index."""
     operand = i.operands[0]
     starts = dynamic_starts(e, i.operands[1:], operand.shape, i.shape.dimensions)
@@ -222,7 +224,7 @@ def dynamic_slice(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> 
 
 
 @emits_indexed("dynamic-update-slice")
-def dynamic_update_slice(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def dynamic_update_slice(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """The update where the index falls into its window, else the operand (kernels with it as root update in place)."""
     w, (operand, update) = e.writer, i.operands[:2]
     starts = dynamic_starts(e, i.operands[2:], operand.shape, update.shape.dimensions)
@@ -241,7 +243,7 @@ def dynamic_update_slice(e: ElementalEmitter, i: HloInstruction, index: IndexTup
 
 
 @emits_indexed("gather")
-def gather(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def gather(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Operand element at clamped gathered start + offset."""
     w = e.writer
     operand, indices = i.operands
@@ -265,13 +267,13 @@ def gather(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
 
 
 @emits_indexed("map")
-def map_(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def map_(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """The called computation on the elements at this index."""
     return e.inline_scalar_computation(i.to_apply, [e.element(o, index) for o in i.operands])[0]
 
 
 @emits_indexed("reduce")
-def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """A loop over the reduced dimensions for this one element (single operand; roots have kernels of their own)."""
     w, operand = e.writer, i.operands[0]
     element_type = i.shape.element_type
@@ -279,20 +281,15 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
     # Small floats are summed in f32, as in a kernel of their own: 256 ones in bf16 are all that rounding at each step would count.
     operation = _one_operation(i.to_apply) if element_type.is_float and element_type.bits < 32 else None
     wide = F32 if operation else element_type
-    t = register_type(wide)
+    slots = [w.named(w.stack_slot(value_type(wide).scalar), PTR) for _ in range(2 if element_type.is_complex else 1)]
 
-    def parts(value: Value) -> tuple[str, ...]:
-        return value if isinstance(value, tuple) else (value,)
+    def store(value: Scalar) -> None:
+        for part, slot in zip(value if isinstance(value, Complex) else (value,), slots, strict=True):
+            w.store(part, slot)
 
-    slots = [w.stack_slot(t) for _ in range(2 if element_type.is_complex else 1)]
-
-    def store(value: Value) -> None:
-        for part, slot in zip(parts(value), slots, strict=True):
-            w.do(f"store {t} {part}, ptr {slot}")
-
-    def load() -> Value:
-        values = [w.value(f"load {t}, ptr {slot}") for slot in slots]
-        return tuple(values) if element_type.is_complex else values[0]
+    def load() -> Scalar:
+        values = [w.load(slot, value_type(wide)) for slot in slots]
+        return Complex(*values) if element_type.is_complex else values[0]
 
     store(convert_value(w, e.element(i.operands[1], ()), element_type, wide))
     from contextlib import ExitStack
@@ -305,7 +302,7 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
             position.append(loops.enter_context(w.loop(operand.shape.dimensions[d], stem="reduce")) if d in reduced else next(kept))
         value = e.element(operand, tuple(position))
         if operation:
-            combined: Value = binary_value(w, operation, wide, load(), convert_value(w, value, element_type, wide))
+            combined = binary_value(w, operation, wide, load(), convert_value(w, value, element_type, wide))
         else:
             (combined,) = e.inline_scalar_computation(i.to_apply, [load(), value])
         store(combined)
@@ -321,7 +318,7 @@ def _one_operation(reducer: HloComputation) -> str | None:
 
 
 @emits_indexed("get-dimension-size")
-def dimension_size(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+def dimension_size(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """The size of a dimension, which is known: arrays with dynamic dimensions have no native code."""
     (dimension,) = i.attribute("dimensions")
-    return scalar_constant(i.operands[0].shape.dimensions[dimension], i.shape.element_type)
+    return constant(e.writer, i.operands[0].shape.dimensions[dimension], i.shape.element_type)

@@ -6,13 +6,15 @@ remembered per (instruction, index) while the block in which they were computed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
-from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS, Value
+from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS, Complex, Given, Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, scalar_constant, to_memory
+from xla_explorer.compiler.codegen.ir.types import I1, PTR, Type
+from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.llvm_types import constant, from_memory, pair, real, scalar_of, stored_type, to_memory
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -21,10 +23,14 @@ from xla_explorer.hlo.shape import Shape
 
 Position = "str | int"
 IndexTuple = tuple["str | int", ...]
+Source = Callable[[IndexTuple], Given]
 
 
 class CodegenError(XlaExplorerError):
     """Code generation met what `supports` should have refused: a defect of the emitter, with the instruction named."""
+
+
+_POINTERS = {"ptr": PTR, "ptr addrspace(1)": Type("ptr", space=1), "ptr addrspace(3)": Type("ptr", space=3)}
 
 
 class ArrayInMemory:
@@ -43,43 +49,38 @@ class ArrayInMemory:
         size = self.shape.element_type.bytes
         return size if k == 0 and self.pointer_type != "ptr" else size // 2
 
-    def load(self, w: FunctionWriter, index: IndexTuple) -> Value:
+    def load(self, w: FunctionWriter, index: IndexTuple) -> Scalar:
         """Load the element at the index."""
         return self.load_linear(w, w.linear(index, self.shape.strides))
 
-    def load_linear(self, w: FunctionWriter, offset: str | int) -> Value:
+    def _address(self, w: FunctionWriter, t: Type, offset: str | int) -> Value:
+        return w.address(w.named(self.pointer, _POINTERS[self.pointer_type]), t, offset)
+
+    def load_linear(self, w: FunctionWriter, offset: str | int) -> Scalar:
         """Load the element at a linear offset (in elements)."""
         element_type = self.shape.element_type
-        t = memory_type(element_type)
+        t = stored_type(element_type)
         tail = ", !invariant.load !0" if self.invariant else ""
         if element_type.is_complex:
             even = w.mul(offset, 2)
-            parts = []
-            for k in (0, 1):
-                address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {w.add(even, k)}")
-                parts.append(w.value(f"load {t}, {self.pointer_type} {address}, align {self._part_alignment(k)}{tail}"))
-            return tuple(parts)
-        address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {offset}")
-        loaded = w.value(f"load {t}, {self.pointer_type} {address}, align {element_type.bytes}{tail}")
-        return from_memory(w, loaded, element_type)
+            return Complex(*[w.load(self._address(w, t, w.add(even, k)), t, self._part_alignment(k), tail) for k in (0, 1)])
+        return from_memory(w, w.load(self._address(w, t, offset), t, element_type.bytes, tail), element_type)
 
-    def store(self, w: FunctionWriter, index: IndexTuple, value: Value) -> None:
+    def store(self, w: FunctionWriter, index: IndexTuple, value: Given) -> None:
         """Store the element at the index."""
         self.store_linear(w, w.linear(index, self.shape.strides), value)
 
-    def store_linear(self, w: FunctionWriter, offset: str | int, value: Value) -> None:
+    def store_linear(self, w: FunctionWriter, offset: str | int, value: Given) -> None:
         """Store the element at a linear offset (in elements)."""
         element_type = self.shape.element_type
-        t = memory_type(element_type)
-        if element_type.is_complex:
+        t, scalar = stored_type(element_type), scalar_of(w, value, element_type)
+        if isinstance(scalar, Complex):
             even = w.mul(offset, 2)
-            for k in (0, 1):
-                address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {w.add(even, k)}")
-                w.do(f"store {t} {value[k]}, {self.pointer_type} {address}, align {self._part_alignment(k)}")
+            for k, part in enumerate(scalar):
+                w.store(part, self._address(w, t, w.add(even, k)), self._part_alignment(k))
             return
-        value = to_memory(w, value, element_type)
-        address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {offset}")
-        w.do(f"store {t} {value}, {self.pointer_type} {address}, align {element_type.bytes}")
+        stored = to_memory(w, scalar, element_type)
+        w.store(stored, self._address(w, t, offset), element_type.bytes)
 
 
 class ElementalEmitter:
@@ -89,10 +90,10 @@ class ElementalEmitter:
     a function from index to value.
     """
 
-    def __init__(self, writer: FunctionWriter, sources: dict[HloInstruction, Callable[[IndexTuple], Value]]) -> None:
+    def __init__(self, writer: FunctionWriter, sources: Mapping[HloInstruction, Source]) -> None:
         self.writer = writer
-        self.sources = sources
-        self._scopes: list[dict[tuple[HloInstruction, IndexTuple], Value]] = [{}]
+        self.sources = dict(sources)
+        self._scopes: list[dict[tuple[HloInstruction, IndexTuple], Scalar]] = [{}]
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -103,7 +104,7 @@ class ElementalEmitter:
         finally:
             self._scopes.pop()
 
-    def element(self, i: HloInstruction, index: IndexTuple) -> Value:
+    def element(self, i: HloInstruction, index: IndexTuple) -> Scalar:
         """The value of element `index` of instruction `i`."""
         index = self.own_index(i, index)
         known = self._known(i, index)
@@ -113,17 +114,17 @@ class ElementalEmitter:
         """The part of an index that matters to the instruction (all of it here)."""
         return index
 
-    def _known(self, i: HloInstruction, index: IndexTuple) -> Value:
+    def _known(self, i: HloInstruction, index: IndexTuple) -> Scalar | None:
         key = (i, index)
         for scope in reversed(self._scopes):
             if key in scope:
                 return scope[key]
         return None
 
-    def _resolve(self, i: HloInstruction, index: IndexTuple) -> Value:
+    def _resolve(self, i: HloInstruction, index: IndexTuple) -> Scalar:
         """Compute an element. Chains of elementwise instructions, which may be thousands long, are walked without recursion."""
         stack = [(i, index)]
-        value: Value = None
+        value: Scalar | None = None
         while stack:
             current, at = stack[-1]
             value = self._known(current, at)
@@ -131,7 +132,7 @@ class ElementalEmitter:
                 stack.pop()
                 continue
             source = self.sources.get(current)
-            operands: list[Value] = []
+            operands: list[Scalar] = []
             if source is None and self._is_elementwise(current):
                 missing = []
                 for operand in current.operands:
@@ -139,19 +140,21 @@ class ElementalEmitter:
                     found = self._known(operand, place)
                     if found is None:
                         missing.append((operand, place))
-                    operands.append(found)
+                    else:
+                        operands.append(found)
                 if missing:
                     stack.extend(reversed(missing))
                     continue
             stack.pop()
             with self.writer.from_instruction(current.id):
                 if source is not None:
-                    value = source(at)
+                    value = scalar_of(self.writer, source(at), current.shape.element_type)
                 elif operands:
                     value = ELEMENTWISE_EMITTERS[current.opcode.name](self.writer, current, operands)
                 else:
                     value = self._compute(current, at)
             self._scopes[-1][current, at] = value
+        assert value is not None
         return value
 
     def scalar_index(self, index: IndexTuple) -> IndexTuple:
@@ -162,26 +165,26 @@ class ElementalEmitter:
         name = i.opcode.name
         return name in ELEMENTWISE_EMITTERS and not (name == "bitcast-convert" and i.shape.dimensions != i.operands[0].shape.dimensions)
 
-    def _compute(self, i: HloInstruction, index: IndexTuple) -> Value:
+    def _compute(self, i: HloInstruction, index: IndexTuple) -> Scalar:
         """An element of an instruction that is not elementwise."""
         name = i.opcode.name
         if name == "constant":
             splat = i.literal.splat
             if splat is None:
                 raise CodegenError(f"%{i.name}: an array constant must be a kernel argument")
-            return scalar_constant(splat, i.shape.element_type)
+            return constant(self.writer, splat, i.shape.element_type)
         indexed = INDEXED_EMITTERS.get(name)
         if indexed is None:
             raise CodegenError(f"%{i.name}: {name} has no elemental emitter")
         return indexed(self, i, index)
 
     # -- small computations called with scalars (reducers, comparators, map) ------------------------------------------
-    def inline_scalar_computation(self, computation: HloComputation, arguments: list[Value]) -> list[Value]:
+    def inline_scalar_computation(self, computation: HloComputation, arguments: Sequence[Given]) -> list[Scalar]:
         """The results (one per root tuple element) of a computation over scalars, inlined here."""
         parameters = computation.parameters()
         values = dict(zip(parameters, arguments, strict=True))
 
-        def always(value: Value) -> Callable[[IndexTuple], Value]:
+        def always(value: Given) -> Callable[[IndexTuple], Given]:
             return lambda _index: value
 
         inner = ElementalEmitter(self.writer, {p: always(v) for p, v in values.items()})
@@ -189,7 +192,7 @@ class ElementalEmitter:
         outputs = root.operands if root.opcode.name == "tuple" else (root,)
         return [inner.element(o, ()) for o in outputs]
 
-    def combine(self, computation: HloComputation, arguments: list[Value], types: Sequence[PrimitiveType]) -> list[Value]:
+    def combine(self, computation: HloComputation, arguments: Sequence[Given], types: Sequence[PrimitiveType]) -> list[Scalar]:
         """`inline_scalar_computation` for arguments of the given types: the parameters may have another precision."""
         w, parameters = self.writer, computation.parameters()
         wanted = [p.shape.element_type for p in parameters]
@@ -200,11 +203,11 @@ class ElementalEmitter:
         return [convert_value(w, v, k, t) if k.is_float and t is not k else v for v, k, t in zip(results, made, types, strict=False)]
 
     # -- branches ----------------------------------------------------------------------------------------------------
-    def choose(self, condition: str, shape: Shape, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
+    def choose(self, condition: Given, shape: Shape, then: Callable[[], Scalar], otherwise: Callable[[], Scalar]) -> Scalar:
         """`condition ? then() : otherwise()` with real branches, so that the side not taken reads nothing."""
         w = self.writer
         yes, no, join = w.fresh_label("then"), w.fresh_label("else"), w.fresh_label("join")
-        w.branch_if(condition, yes, no)
+        w.branch_if(str(w.named(condition, I1)), yes, no)
         w.start_block(yes)
         with self.scope():
             a = then()
@@ -216,7 +219,6 @@ class ElementalEmitter:
         b_block = w.block
         w.branch(join)
         w.start_block(join)
-        t = register_type(shape.element_type)
-        if isinstance(a, tuple):
-            return tuple([w.value(f"phi {t} [ {x}, %{a_block} ], [ {y}, %{b_block} ]") for x, y in zip(a, b, strict=True)])
-        return w.value(f"phi {t} [ {a}, %{a_block} ], [ {b}, %{b_block} ]")
+        if isinstance(a, Complex):
+            return Complex(*[w.phi(x, a_block, y, b_block) for x, y in zip(a, pair(b), strict=True)])
+        return w.phi(a, a_block, real(b), b_block)

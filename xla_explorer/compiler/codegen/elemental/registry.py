@@ -7,17 +7,20 @@ asks the `ElementalEmitter` for the operand elements that it wants.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from xla_explorer.compiler.codegen.ir.values import Complex, Given, Scalar
 from xla_explorer.hlo.instruction import HloInstruction
 
 if TYPE_CHECKING:
     from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
     from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 
-Value = Any  # str; for complex numbers a pair (real, imaginary) of str
-ElementwiseEmitter = Callable[["FunctionWriter", HloInstruction, list[Value]], Value]
-IndexedEmitter = Callable[["ElementalEmitter", HloInstruction, tuple["str | int", ...]], Value]
+__all__ = ["ELEMENTWISE_EMITTERS", "INDEXED_EMITTERS", "Complex", "Given", "Scalar", "elemental_opcodes", "emits_elementwise",
+           "emits_indexed"]
+
+ElementwiseEmitter = Callable[["FunctionWriter", HloInstruction, list[Scalar]], Scalar]
+IndexedEmitter = Callable[["ElementalEmitter", HloInstruction, tuple["str | int", ...]], Scalar]
 
 ELEMENTWISE_EMITTERS: dict[str, ElementwiseEmitter] = {}
 INDEXED_EMITTERS: dict[str, IndexedEmitter] = {}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.compiler.codegen.ir.small_floats import SMALL_FLOATS, narrow_small, widen_small
 from xla_explorer.compiler.codegen.ir.types import I1, I32, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Float, Integer, Pointer, Value
 
@@ -18,12 +20,14 @@ _FLOAT_OF_INTEGER = {"i16": "half", "i32": "float", "i64": "double"}
 
 
 def literal(t: Type, value: float) -> str:
-    """A number as LLVM writes a constant of the type, in every lane; floats as their exact bits."""
-    if t.scalar == "half":
-        text = f"0xH{struct.unpack('<H', struct.pack('<e', value))[0]:04X}"
+    """A number as LLVM writes a constant of the type, in every lane; floats as their exact bits, out of range as infinities."""
+    if t.format:
+        text = _code(t, value)
+    elif t.scalar == "half":
+        text = f"0xH{_packed('<e', value)[1]:02X}{_packed('<e', value)[0]:02X}"
     elif t.is_float:
         if t.scalar == "float":
-            value = struct.unpack("<f", struct.pack("<f", value))[0]
+            value = struct.unpack("<f", _packed("<f", value))[0]
         text = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
     elif value != int(value):
         raise TypeError(f"{value} is no constant of type {t!r}")
@@ -32,12 +36,35 @@ def literal(t: Type, value: float) -> str:
     return text if t.lanes == 1 else f"splat ({t.scalar} {text})"
 
 
-class Builder:
-    """origin: the HLO instruction that the next records belong to. declarations: of the intrinsics that are called."""
+def _packed(form: str, value: float) -> bytes:
+    try:
+        return struct.pack(form, value)
+    except OverflowError:
+        return struct.pack(form, math.copysign(math.inf, value))
 
-    __slots__ = ("declarations", "origin")
+
+def _code(t: Type, value: float) -> str:
+    """A float that is held as an integer: the signed integer with its bits."""
+    import numpy as np  # here, for vector math is written without it
+
+    from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        stored = np.asarray(value).astype(PRIMITIVE_TYPES[t.format].dtype)
+    code = int(stored.view(np.uint16 if t.bits == 16 else np.uint8)) & ((1 << t.bits) - 1)
+    return str(code - (1 << t.bits) if code >> (t.bits - 1) else code)
+
+
+class Builder:
+    """origin: the HLO instruction that the next records belong to. declarations: of the intrinsics that are called.
+
+    keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet, and its own NaNs end in 16 zeros.
+    """
+
+    __slots__ = ("declarations", "keeps_nan_payloads", "origin")
 
     def __init__(self) -> None:
+        self.keeps_nan_payloads = False
         self.origin: int | None = None
         self.declarations: dict[str, None] = {}
 
@@ -81,7 +108,7 @@ class Builder:
     def binary(self, op: str, a: Operand, b: Operand, flags: str = "") -> Value:
         """An LLVM operation by its name."""
         x, y = self._pair(a, b)
-        if x.type.is_float is not (op in _FLOAT_OPERATIONS):
+        if x.type.is_float is not (op in _FLOAT_OPERATIONS) or x.type.format:
             raise TypeError(f"{op} does not take operands of type {x.type!r} and {y.type!r}")
         return self.emit(op, x.type, (x, y), flags)
 
@@ -93,7 +120,7 @@ class Builder:
         if not t.is_small:
             return self.emit("f" + name, t, (x, y), flags) if t.is_float else self.binary(name, x, y)
         wide = self.emit("f" + name, x.type.computes_in, (self.widen(x), self.widen(y)), flags)
-        return self.narrow(wide, x.type)
+        return self.narrow_sum(wide, t)
 
     def negate(self, a: Value) -> Value:
         """Minus a float."""
@@ -121,25 +148,37 @@ class Builder:
         """A float of 16 bits or fewer as f32; anything else as it is."""
         if a.type.scalar == "half":
             return self.convert("fpext", a, "float")
+        if a.type.format in SMALL_FLOATS:
+            return widen_small(self, a)
         if not a.type.format:
             return a
-        if a.type.format != "bf16":
-            raise TypeError(f"arithmetic on {a.type!r} needs a builder that knows the format")
-        upper = self.convert("zext", a, "i32") << 16
-        return self.from_bits(upper)
+        return self.from_bits(self.convert("zext", a, "i32") << 16)
 
     def narrow(self, a: Value, t: Type) -> Value:
-        """An f32 rounded to a type of 16 bits or fewer: to nearest, ties to even; a NaN stays one."""
+        """An f32 rounded to a float of 16 bits or fewer: to nearest, ties to even; a NaN stays one. Of other types, itself."""
         if t.scalar == "half":
             return self.convert("fptrunc", a, "half")
+        if t.format in SMALL_FLOATS:
+            return narrow_small(self, a, t)
         if not t.format:
             return a
-        if t.format != "bf16":
-            raise TypeError(f"rounding to {t!r} needs a builder that knows the format")
         raw = self.to_bits(a)
         rounded = self.rounded_upper_half(raw)
         unordered = a.is_nan()
         return self.upper_half(self.select(unordered, raw | 0x400000, rounded))
+
+    def narrow_sum(self, a: Value, t: Type) -> Value:
+        """`narrow` of the sum, difference, product or quotient of two floats that were widened from the type.
+
+        A NaN among them has no lower half: it is the CPU's own or an operand's, made quiet. Rounding leaves it as it is, without a test.
+        """
+        if t.format != "bf16" or not self.keeps_nan_payloads:
+            return self.narrow(a, t)
+        return self.upper_half(self.rounded_upper_half(self.to_bits(a)))
+
+    def narrow_exact(self, a: Value, t: Type) -> Value:
+        """`narrow` of a float that the type can represent, or a NaN."""
+        return self.upper_half(self.to_bits(a)) if t.format == "bf16" else self.narrow(a, t)
 
     def rounded_upper_half(self, raw: Value[Integer]) -> Value[Integer]:
         """The bits of an f32, so that the upper half is the nearest bf16: just under half carries into the kept ones."""
@@ -157,7 +196,13 @@ class Builder:
 
     def to_bits(self, a: Value) -> Value[Integer]:
         """A float as the integer with its bits."""
-        return self.convert("bitcast", a, _INTEGER_OF_FLOAT[a.type.scalar]) if a.type.is_float else a
+        if a.type.is_float:
+            return self.convert("bitcast", a, _INTEGER_OF_FLOAT[a.type.scalar])
+        return self.retyped(a, Type(a.type.scalar, a.type.lanes)) if a.type.format else a
+
+    def retyped(self, a: Value, t: Type) -> Value:
+        """The same value read as a type that LLVM does not tell from its own: an integer as the float whose bits it holds, and back."""
+        return a if a.type is t else Value(a.builder, t, a.name, a.depth)
 
     def from_bits(self, a: Value[Integer]) -> Value[Float]:
         """The float with the bits of an integer."""
@@ -236,10 +281,10 @@ class Builder:
         """The address of an element. offset: in elements, an i64 or a number."""
         return self.emit("getelementptr", pointer.type, (pointer, self.named(offset, I64)), str(t))
 
-    def load(self, pointer: Value[Pointer], t: Type, alignment: int, tail: str = "") -> Value:
-        """What stands at an address. tail: metadata."""
-        return self.emit("load", t, (pointer,), f", align {alignment}{tail}")
+    def load(self, pointer: Value[Pointer], t: Type, alignment: int = 0, tail: str = "") -> Value:
+        """What stands at an address. alignment: 0 for that of the type. tail: metadata."""
+        return self.emit("load", t, (pointer,), f", align {alignment}{tail}" if alignment else tail)
 
-    def store(self, value: Value, pointer: Value[Pointer], alignment: int, tail: str = "") -> None:
+    def store(self, value: Value, pointer: Value[Pointer], alignment: int = 0, tail: str = "") -> None:
         """Write a value to an address."""
-        self.effect("store", (value, pointer), f", align {alignment}{tail}")
+        self.effect("store", (value, pointer), f", align {alignment}{tail}" if alignment else tail)

@@ -6,7 +6,7 @@ Operators are IEEE arithmetic without fast-math flags, in the written order. Sta
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # for the default, which Python has from 3.13 on
@@ -135,23 +135,13 @@ class Value(Generic[K]):
         return self.builder.compare("uno", self, self)
 
 
-class Complex:
-    """A complex number: two floats of one type. Sums and products round each operation; products may contract."""
+class Complex(NamedTuple):
+    """A complex number: two floats of one type. Products may contract, sums and differences round as floats do."""
 
-    __slots__ = ("imaginary", "real")
+    real: Value[Float]
+    imaginary: Value[Float]
 
-    def __init__(self, real: Value[Float], imaginary: Value[Float]) -> None:
-        self.real, self.imaginary = real, imaginary
-
-    def __repr__(self) -> str:
-        return f"({self.real!r}, {self.imaginary!r})"
-
-    @property
-    def parts(self) -> tuple[Value[Float], Value[Float]]:
-        """Real and imaginary part."""
-        return self.real, self.imaginary
-
-    def __add__(self, other: Complex) -> Complex:
+    def __add__(self, other: Complex) -> Complex:  # type: ignore[override]  # a number, not a sequence
         return Complex(self.real + other.real, self.imaginary + other.imaginary)
 
     def __sub__(self, other: Complex) -> Complex:
@@ -160,7 +150,7 @@ class Complex:
     def __neg__(self) -> Complex:
         return Complex(-self.real, -self.imaginary)
 
-    def __mul__(self, other: Complex) -> Complex:
+    def __mul__(self, other: Complex) -> Complex:  # type: ignore[override]
         b = self.real.builder
 
         def product(x: Value[Float], y: Value[Float]) -> Value[Float]:
@@ -171,3 +161,4 @@ class Complex:
 
 
 Scalar = Value | Complex  # an element of an array
+Given = Scalar | str | tuple[str, str]  # the same as older writers have it: names or constants, whose type the caller knows

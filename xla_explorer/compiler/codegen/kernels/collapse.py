@@ -13,9 +13,9 @@ from collections.abc import Set as AbstractSet
 
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, CodegenError, ElementalEmitter, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Value
+from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.llvm_types import scalar_constant
+from xla_explorer.compiler.codegen.llvm_types import constant
 from xla_explorer.hlo.analysis.indexing import DimensionMap, dimensions_read
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -130,7 +130,7 @@ class CollapsedEmitter(ElementalEmitter):
         return [(self.arrays[i], self.writer.linear([index[group] for group in groups], strides))
                 for i, (groups, strides) in self._strides.items() if groups and groups[-1] == last and strides[-1] == 1]
 
-    def _compute(self, i: HloInstruction, index: IndexTuple) -> Value:
+    def _compute(self, i: HloInstruction, index: IndexTuple) -> Scalar:
         w, name = self.writer, i.opcode.name
         if i in self.arrays:
             groups, strides = self._strides[i]
@@ -141,7 +141,7 @@ class CollapsedEmitter(ElementalEmitter):
         if name == "iota":
             return index_value(w, index[self._group_of[self.maps[i][i.attribute("iota_dimension")]]], i.shape.element_type)
         if name == "constant":
-            return scalar_constant(i.literal.splat, i.shape.element_type)
+            return constant(self.writer, i.literal.splat, i.shape.element_type)
         raise CodegenError(f"%{i.name}: {name} in a collapsed fusion")
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.dot_epilogue import epilogue_dot
 from xla_explorer.compiler.codegen.kernels.dot_geometry import dot_free_dimensions
@@ -68,18 +68,18 @@ def write_dot_kernel(context: KernelContext) -> None:
             left[a], right[b] = x, x
         return tuple(left), tuple(right)
 
-    def product(index: list[str | int], contracted: list[str | int]) -> Value:
+    def product(index: list[str | int], contracted: list[str | int]) -> Scalar:
         a, b = positions(index, contracted)
         x = convert_value(w, emitter.element(lhs, a), lhs.shape.element_type, wide)
         y = convert_value(w, emitter.element(rhs, b), rhs.shape.element_type, wide)
         return binary_value(w, "multiply", wide, x, y)
 
-    def accumulate(value: Value, index: list[str | int], contracted: list[str | int]) -> Value:
+    def accumulate(value: Scalar, index: list[str | int], contracted: list[str | int]) -> Scalar:
         term = product(index, contracted)
         with w.fast_math("reassoc contract"):
             return binary_value(w, "add", wide, value, term)
 
-    def store(value: Value, index: tuple[str | int, ...]) -> None:
+    def store(value: Scalar, index: tuple[str | int, ...]) -> None:
         value = convert_value(w, value, wide, dot.shape.element_type)
         if dot is not context.roots[0]:
             after = context.emitter()

@@ -11,6 +11,7 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.fourier_stages import Complex, FourierStages, Pair, roots_of_unity
 from xla_explorer.compiler.codegen.kernels.fourier_vectors import VectorStages
+from xla_explorer.compiler.codegen.llvm_types import part_names
 
 Index = str | int
 
@@ -60,7 +61,7 @@ class Lines:
 
     def load(self, row: Index, k: Index) -> Complex:
         """Complex element of the source."""
-        re, im = self.source.load_linear(self.w, self._from(row, k))
+        re, im = part_names(self.source.load_linear(self.w, self._from(row, k)))
         return self._convert(re, self.t, self.stages.t), self._convert(im, self.t, self.stages.t)
 
     def load_real(self, row: Index, k: Index) -> str:

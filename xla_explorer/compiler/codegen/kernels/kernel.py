@@ -10,6 +10,7 @@ from xla_explorer.compiler.codegen.elemental import ElementalEmitter, elemental_
 from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
 from xla_explorer.compiler.codegen.elemental.emission_count import emission_is_bounded
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels.shares import Shares
@@ -122,7 +123,7 @@ class KernelContext:
         """A fresh emitter that reads the arrays in memory."""
         w = self.writer
 
-        def reader(array: ArrayInMemory) -> Callable[[IndexTuple], object]:
+        def reader(array: ArrayInMemory) -> Callable[[IndexTuple], Scalar]:
             return lambda index: array.load(w, index)
 
         return ElementalEmitter(w, {i: reader(array) for i, array in self.arrays.items()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import identity_constant
 from xla_explorer.hlo.computation import HloComputation
@@ -42,27 +42,27 @@ class Reducer:
         self.wide: list[PrimitiveType] = [F32] if widened else list(self.types)
         self.flags = "" if rounds_each_step and self.types[0].bits < 32 else "reassoc contract"
 
-    def identity(self) -> list[Value] | None:
+    def identity(self) -> list[Scalar] | None:
         """The identity element in accumulator types; None where the combiner has none."""
-        found = identity_constant(self.combiner, self.wide[0])
+        found = identity_constant(self.w, self.combiner, self.wide[0])
         return None if found is None else [found]
 
-    def elements(self, index: IndexTuple) -> list[Value]:
+    def elements(self, index: IndexTuple) -> list[Scalar]:
         """The input elements at an index, in accumulator types."""
         return self.widened([self.emitter.element(i, index) for i in self.inputs])
 
-    def widened(self, values: list[Value]) -> list[Value]:
+    def widened(self, values: list[Scalar]) -> list[Scalar]:
         """Values of the input types in accumulator types."""
         with self.w.from_instruction(self.reduce.id):
             return [convert_value(self.w, v, t, wide) for v, t, wide in zip(values, self.types, self.wide, strict=True)]
 
-    def join(self, accumulators: list[Value], values: list[Value]) -> list[Value]:
+    def join(self, accumulators: list[Scalar], values: list[Scalar]) -> list[Scalar]:
         """Accumulators with later values, in accumulator types, taken in."""
         with self.w.from_instruction(self.reduce.id), self.w.fast_math(self.flags):
             if self.combiner:
                 return [binary_value(self.w, self.combiner, self.wide[0], accumulators[0], values[0])]
             return self.emitter.inline_scalar_computation(self.reduce.to_apply, [*accumulators, *values])
 
-    def results(self, accumulators: list[Value]) -> list[Value]:
+    def results(self, accumulators: list[Scalar]) -> list[Scalar]:
         """Accumulators in result types."""
         return [convert_value(self.w, a, wide, t) for a, wide, t in zip(accumulators, self.wide, self.types, strict=True)]

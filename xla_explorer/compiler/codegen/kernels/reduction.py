@@ -12,10 +12,10 @@ import math
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, compute_type, widen
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
@@ -24,37 +24,37 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_r
 from xla_explorer.compiler.codegen.kernels.reducer import Reducer
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
 from xla_explorer.compiler.codegen.kernels.stretches import plan_stretches, write_stretches
-from xla_explorer.compiler.codegen.llvm_types import float_constant
+from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.hlo.instruction import HloInstruction
 
 CHUNK = 4096  # elements summed before a partial sum joins the total
 LANES = (16, 32, 64)  # accumulators side by side of an argmax, the more the longer the row
 STREAMS = 4  # sequential streams of one long sum read at once
 SMALL = 8  # reductions over so few elements are unrolled
-Give = Callable[[list["str | int"], list[Value]], None]  # what becomes of the accumulators of a result
+Give = Callable[[list["str | int"], list[Scalar]], None]  # what becomes of the accumulators of a result
 
 
 class ReductionState(Reducer):
     """The reduce of a CPU kernel, and where it reads: a stretch of a reduction starts from other values, at another place."""
 
-    starts: list[Value] | None = None  # instead of the initial values
+    starts: list[Scalar] | None = None  # instead of the initial values
     place: Callable[[IndexTuple], IndexTuple] | None = None  # where an index is read
 
-    def start_of_parts(self) -> list[Value] | None:
+    def start_of_parts(self) -> list[Scalar] | None:
         """What any number of accumulators may start from without changing the result; None where there is nothing of the kind."""
         return self.initial_values() if finds_extreme_and_index(self.reduce.to_apply) else self.identity()
 
-    def initial_values(self) -> list[Value]:
+    def initial_values(self) -> list[Scalar]:
         """The values to start from, in accumulator types: the initial values, but for a stretch of a reduction."""
         if self.starts is not None:
             return self.starts
         return [convert_value(self.w, self._scalar(i), t, wide) for i, t, wide in zip(self.initial, self.types, self.wide, strict=True)]
 
-    def _scalar(self, i: HloInstruction) -> Value:
+    def _scalar(self, i: HloInstruction) -> Scalar:
         emitter = self.emitter
         return emitter.element(i, (0,) * emitter.rank) if isinstance(emitter, _CollapsedReductionEmitter) else emitter.element(i, ())
 
-    def combine(self, accumulators: list[Value], index: IndexTuple) -> list[Value]:
+    def combine(self, accumulators: list[Scalar], index: IndexTuple) -> list[Scalar]:
         """Accumulators with the input elements at the index taken in."""
         return self.join(accumulators, self.elements(index if self.place is None else self.place(index)))
 
@@ -102,7 +102,7 @@ def write_reduction_kernel(context: KernelContext) -> None:
         with context.iterate([e for e, flag in zip(extents, is_reduced, strict=True) if not flag]) as kept:
             store_results(context, state.results(state.initial_values()), context.writer.linear(_merge(kept, is_reduced), strides))
         return
-    def give(index: list[str | int], accumulators: list[Value]) -> None:
+    def give(index: list[str | int], accumulators: list[Scalar]) -> None:
         store_results(context, state.results(accumulators), context.writer.linear(index, strides))
 
     if total <= SMALL:
@@ -133,7 +133,7 @@ def _in_stretches(
             (_by_column if by_column else _per_result)(context, state, steps, is_reduced, give_part)
         state.starts = state.place = None
 
-    def join(index: list[str | int], pieces: list[list[Value]]) -> None:
+    def join(index: list[str | int], pieces: list[list[Scalar]]) -> None:
         with state.emitter.scope():
             accumulators = state.initial_values()
             for piece in pieces:
@@ -156,7 +156,7 @@ def _merge(kept: IndexTuple, is_reduced: list[bool]) -> list[str | int]:
     return [0 if flag else next(rest) for flag in is_reduced]
 
 
-def store_results(context: KernelContext, values: list[Value], offset: str | int) -> None:
+def store_results(context: KernelContext, values: list[Scalar], offset: str | int) -> None:
     for value, output in zip(values, context.outputs, strict=True):
         output.store_linear(context.writer, offset, value)
 
@@ -229,9 +229,7 @@ def _extreme_in_lanes(context: KernelContext, state: ReductionState, slots: Accu
     slots.store(lanes.load(0))
     if not state.wide[0].is_float:
         return
-    kind = compute_type(state.wide[0])
-    value = widen(w, slots.load()[0], state.wide[0])
-    ordinary = w.value(f"fcmp one {kind} {value}, {float_constant(0.0, kind)}")
+    ordinary = w.compare("one", w.widen(real(slots.load()[0])), 0.0).name
     again, done = w.fresh_label("again"), w.fresh_label("done")
     w.branch_if(ordinary, done, again)
     w.start_block(again)

@@ -12,17 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.elemental.arithmetic import compute_type, widen
 from xla_explorer.compiler.codegen.elemental.comparison import total_order_key
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, scalar_constant, type_bits
+from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
-Record = list[Value]
+Record = list[Scalar]
 INSERTION_RUN = 12  # records that insertion sorts before merging starts
 RADIX_WORTH = 32  # records per radix pass from which passes beat merging
 WIDE_DIGIT_ROW = 1 << 16  # records from which 11-bit digits (fewer passes, more buckets) beat 8-bit ones
@@ -36,28 +35,26 @@ class RadixKey(NamedTuple):
 
 
 def integer_key(
-    w: FunctionWriter, value: Value, element_type: PrimitiveType, ascending: bool, total_order: bool = True
+    w: FunctionWriter, given: Scalar, element_type: PrimitiveType, ascending: bool, total_order: bool = True
 ) -> str:
     """A value as an unsigned integer of its width (pred: i8) in the wanted order. total_order: -0 before +0; else
     they are equal."""
-    t = register_type(element_type)
+    value = real(given)
     if element_type.is_pred:
-        key, bits, flip = w.value(f"zext i1 {value} to i8"), 8, 0
+        key, flip = w.convert("zext", value, "i8"), 0
     elif element_type.is_float:
         if not total_order and element_type.has_sign:
-            kind, zero_constant = compute_type(element_type), str(scalar_constant(0.0, element_type))
-            zero = w.value(f"fcmp oeq {kind} {widen(w, value, element_type)}, {float_constant(0.0, kind)}")
-            value = w.value(f"select i1 {zero}, {t} {zero_constant}, {t} {value}")
-        bits = type_bits(t)
-        key, flip = total_order_key(w, value, element_type), 1 << (bits - 1)
+            value = w.select(w.widen(value).equals(0.0), 0.0, value)
+        key = total_order_key(w, value)
+        flip = 1 << (key.type.bits - 1)
     else:
-        bits = type_bits(t)
-        key, flip = value, 1 << (bits - 1) if element_type.is_signed else 0
+        key, flip = value, 1 << (value.type.bits - 1) if element_type.is_signed else 0
+    bits = key.type.bits
     if not ascending:
         flip ^= (1 << bits) - 1
     if flip >> (bits - 1):
         flip -= 1 << bits
-    return w.value(f"xor i{bits} {key}, {flip}")
+    return (key ^ flip).name
 
 
 @contextmanager

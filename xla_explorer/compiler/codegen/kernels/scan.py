@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 
+from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.reduction import ReductionState, store_results
@@ -81,7 +82,7 @@ class _VectorScan:
         self.lanes = min(LINE, context.target.vector_bits // 8) // self.wide.bytes
         found = state.identity()
         assert found is not None  # `_in_vectors` asked
-        self.identity: Value = found[0]
+        self.identity: Scalar = found[0]
         self.tile = ArrayInMemory(self.w.stack_slot(self.t, TILE), array_shape(self.wide, (TILE,)))
         self.before = self.w.stack_slot(self.t, self.lanes)  # what came before, in every lane
 
@@ -118,7 +119,7 @@ class _VectorScan:
             with w.loop(parts, stem="before") as k:
                 # All are looked at, those behind as if they were the identity: a loop runs at least once.
                 earlier = w.value(f"icmp slt i64 {k}, {number}")
-                piece = w.value(f"select i1 {earlier}, {self.t} {found.load_linear(w, w.mul(k, pitch))}, {self.t} {self.identity}")
+                piece = select_value(w, earlier, self.wide, found.load_linear(w, w.mul(k, pitch)), self.identity)
                 slots.store(state.join(slots.load(), [piece]))
             self._set_before(slots.load()[0])
             self._scan(row, *bounds(number))
@@ -129,7 +130,7 @@ class _VectorScan:
     def _vector(self) -> str:
         return f"<{self.lanes} x {self.t}>"
 
-    def _set_before(self, value: Value) -> None:
+    def _set_before(self, value: Scalar) -> None:
         w, v = self.w, self._vector()
         one = w.value(f"insertelement {v} poison, {self.t} {value}, i64 0")
         every = w.value(f"shufflevector {v} {one}, {v} poison, <{self.lanes} x i32> zeroinitializer")

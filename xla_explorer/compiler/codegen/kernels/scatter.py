@@ -12,14 +12,14 @@ import math
 from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_row, later_of, rows_ahead
 from xla_explorer.compiler.codegen.kernels.reducer import simple_combiner
 from xla_explorer.compiler.codegen.kernels.window import Guard
-from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, to_memory, type_bits
+from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, register_type, to_memory, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
 
 FEW_ROWS = 16  # index rows that every element of the operand may as well look at
@@ -84,9 +84,8 @@ class _Scatter:
         t = register_type(index_type)
         fits: str | None = None
         for component, d in enumerate(self.root.attribute("scatter_dims_to_operand_dims")):
-            value = self.emitter.element(
-                self.indices, tuple([component if k == self.vector_dim else x for k, x in enumerate(at)])
-            )
+            found = self.emitter.element(self.indices, tuple([component if k == self.vector_dim else x for k, x in enumerate(at)]))
+            value = str(found)
             if type_bits(t) < 64:
                 value = w.value(f"{'sext' if index_type.is_signed else 'zext'} {t} {value} to i64")
             room = extents[d] - self.window_size.get(d, 1)
@@ -264,7 +263,7 @@ def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory,
         w.start_block(skip)
 
 
-def _compare_and_swap(scatter: _Scatter, output: ArrayInMemory, offset: str | int, update: Value) -> None:
+def _compare_and_swap(scatter: _Scatter, output: ArrayInMemory, offset: str | int, update: Scalar) -> None:
     """Combine an update into an element: guess the old value, and again with what was there, until the guess was right. An element of
     less than 32 bits is exchanged together with its neighbours in the word."""
     w, element_type = scatter.w, scatter.root.shape.element_type
@@ -285,7 +284,7 @@ def _compare_and_swap(scatter: _Scatter, output: ArrayInMemory, offset: str | in
     held = from_memory(w, old if t == narrow else w.value(f"bitcast {narrow} {old} to {t}"), element_type)
     with scatter.emitter.scope():
         (value,) = scatter.emitter.combine(scatter.root.to_apply, [held, update], scatter.types)
-    stored = to_memory(w, value, element_type)
+    stored = to_memory(w, real(value), element_type).name
     new = stored if t == narrow else w.value(f"bitcast {t} {stored} to {narrow}")
     if bits < 32:
         mask = w.value(f"shl i32 {(1 << bits) - 1}, {shift}")

@@ -12,10 +12,10 @@ from contextlib import ExitStack, nullcontext
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.window import Guard, base_position
-from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, to_memory
+from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, to_memory
 from xla_explorer.hlo.attributes import WindowDimension
 
 UNROLLED_WINDOW = 32  # positions of a window that is written out whole
@@ -79,7 +79,7 @@ def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, .
             tuple([w.add(c, k) for c, k in zip(corner, window, strict=True)])
             for window in itertools.product(*[range(r.size) for r in rules])
         ]
-        best: Value = emitter.element(x, places[0])
+        best: Scalar = emitter.element(x, places[0])
         chosen = "0"
         for number, place in enumerate(places[1:], 1):
             candidate = emitter.element(x, place)
@@ -99,7 +99,7 @@ def select_position(context: KernelContext, emitter: ElementalEmitter, index: In
     x = root.operands[0]
     rules = root.attribute("window").dimensions
     element_type = x.shape.element_type
-    t, stored = register_type(element_type), memory_type(element_type)
+    stored = memory_type(element_type)
     best, chosen = w.stack_slot(stored), w.stack_slot("i64")
     w.do(f"store i64 -1, ptr {chosen}")
     with ExitStack() as loops:
@@ -116,17 +116,15 @@ def select_position(context: KernelContext, emitter: ElementalEmitter, index: In
         candidate = emitter.element(x, place)
         at = w.value(f"load i64, ptr {chosen}")
         first = w.value(f"icmp slt i64 {at}, 0")
-        held = w.value(f"load {stored}, ptr {best}")
-        held = from_memory(w, held, element_type)
+        held: Scalar = from_memory(w, w.value(f"load {stored}, ptr {best}"), element_type)
         # Before the first element `best` holds nothing: the candidate stands in, and is taken whatever select says.
-        held = w.value(f"select i1 {first}, {t} {candidate}, {t} {held}")
+        held = select_value(w, first, element_type, candidate, held)
         (keep,) = emitter.combine(root.called[0], [held, candidate], [element_type] * 2)
-        keep = w.value(f"and i1 {keep}, {w.value(f'xor i1 {first}, true')}")
-        value = select_value(w, keep, element_type, held, candidate)
-        value = to_memory(w, value, element_type)
-        w.do(f"store {stored} {value}, ptr {best}")
+        kept = w.value(f"and i1 {keep}, {w.value(f'xor i1 {first}, true')}")
+        value = real(select_value(w, kept, element_type, held, candidate))
+        w.do(f"store {stored} {to_memory(w, value, element_type)}, ptr {best}")
         here = w.linear(place, output.shape.strides)
-        w.do(f"store i64 {w.value(f'select i1 {keep}, i64 {at}, i64 {here}')}, ptr {chosen}")
+        w.do(f"store i64 {w.value(f'select i1 {kept}, i64 {at}, i64 {here}')}, ptr {chosen}")
     return w.value(f"load i64, ptr {chosen}")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Value
+from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Scalar
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.hlo.analysis.indexing import DimensionMap
@@ -67,7 +67,7 @@ def write_short_rows(
     with w.loop(end, begin, stem="tile") as number, emitter.scope():
         fill(0, w.mul(number, together))
         start = w.mul(number, length)
-        sources: dict[HloInstruction, Callable[[IndexTuple], Value]] = {b: _reader(context, tile, 0) for b, tile in tiles.items()}
+        sources: dict[HloInstruction, Callable[[IndexTuple], Scalar]] = {b: _reader(context, tile, 0) for b, tile in tiles.items()}
         sources.update({i: _reader(context, array, start) for i, array in context.arrays.items()})
         flat = ElementalEmitter(w, sources)
         with w.loop(length, stem="flat") as j, flat.scope():
@@ -77,7 +77,7 @@ def write_short_rows(
     return True
 
 
-def _reader(context: KernelContext, array: ArrayInMemory, start: str | int) -> Callable[[IndexTuple], Value]:
+def _reader(context: KernelContext, array: ArrayInMemory, start: str | int) -> Callable[[IndexTuple], Scalar]:
     """Elements of an array by flat index; a scalar has none."""
     w = context.writer
     return lambda index: array.load_linear(w, w.add(start, index[0]) if index else 0)

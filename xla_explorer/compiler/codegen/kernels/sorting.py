@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key
@@ -46,10 +46,10 @@ def _radix_keys(context: KernelContext, comparator: HloComputation) -> list[Radi
     return keys
 
 
-def key_of_record(w: FunctionWriter, comparator: HloComputation, key: SortKey, record: Record) -> Value:
+def key_of_record(w: FunctionWriter, comparator: HloComputation, key: SortKey, record: Record) -> Scalar:
     """The key of a record, which takes the place of the comparator's left side."""
 
-    def reader(value: Value) -> Callable[[IndexTuple], Value]:
+    def reader(value: Scalar) -> Callable[[IndexTuple], Scalar]:
         return lambda _index: value
 
     parameters = comparator.parameters()

@@ -18,10 +18,11 @@ from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import NONTEMPORAL, FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import PTR
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_run
-from xla_explorer.compiler.codegen.llvm_types import memory_type, to_memory
+from xla_explorer.compiler.codegen.llvm_types import memory_type, real, stored_type, to_memory
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -98,8 +99,8 @@ def write_streaming_nest(
             values = [emitter.element(root, (*outer, w.add(start, j))) for root, _ in rows]
             for value, (_, output), tile in zip(values, rows, tiles, strict=True):
                 t = output.shape.element_type
-                address = w.value(f"getelementptr inbounds {memory_type(t)}, ptr {tile}, i64 {j}")
-                w.do(f"store {memory_type(t)} {to_memory(w, value, t)}, ptr {address}, align {t.bytes}")
+                address = w.address(w.named(tile, PTR), stored_type(t), j)
+                w.store(to_memory(w, real(value), t), address, t.bytes)
         for (_, output), tile in zip(rows, tiles, strict=True):
             _send(context, tile, output, w.linear((*outer, start), strides), size)
     if rest:

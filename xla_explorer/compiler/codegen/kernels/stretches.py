@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.shares import BALANCED, Shares
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -72,8 +72,8 @@ def write_stretches(
     extents: list[int],
     is_reduced: list[bool],
     types: list[PrimitiveType],
-    reduce_part: Callable[[list[int], Callable[[IndexTuple], IndexTuple], Callable[[list[str | int], list[Value]], None]], None],
-    join: Callable[[list[str | int], list[list[Value]]], None],
+    reduce_part: Callable[[list[int], Callable[[IndexTuple], IndexTuple], Callable[[list[str | int], list[Scalar]], None]], None],
+    join: Callable[[list[str | int], list[list[Scalar]]], None],
 ) -> None:
     """The kernel. reduce_part(extents, place, give): code that reduces so many steps, reads at place(index) and gives the values of each
     result (with its index). join(index, values): combines the values of the stretches in order and stores the result."""
@@ -92,7 +92,7 @@ def write_stretches(
         def place(index: IndexTuple) -> IndexTuple:
             return (*index[:group], at(index[group]), *index[group + 1 :])
 
-        def give(index: list[str | int], values: list[Value]) -> None:
+        def give(index: list[str | int], values: list[Scalar]) -> None:
             where = w.add(w.mul(number, pitch), w.linear(index, strides))
             for array, value in zip(arrays, values, strict=True):
                 array.store_linear(w, where, value)

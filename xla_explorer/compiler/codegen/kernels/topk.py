@@ -8,7 +8,7 @@ best of these is a limit that k elements reach, and few blocks hold others that 
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key, repeat_while
@@ -35,7 +35,7 @@ def write_topk_kernel(context: KernelContext) -> None:
         _by_sorting(context, k)
 
 
-def _key(context: KernelContext, value: Value) -> str:
+def _key(context: KernelContext, value: Scalar) -> str:
     """Smaller is better. As wide as it is stored: a byte at least."""
     element_type = context.outputs[0].shape.element_type
     key = integer_key(

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
@@ -173,7 +173,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
 
     def term(
         batch: str | int, group: str | int, base: list[str | int], window: list[str | int], inner: str | int, feature: str | int
-    ) -> Value:
+    ) -> Scalar:
         left: list[str | int] = [0] * lhs.shape.rank
         right: list[str | int] = [0] * rhs.shape.rank
         left[labels.input_batch] = w.add(w.mul(group, out_batch), batch) if batches > 1 else batch
@@ -187,7 +187,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
         b = convert_value(w, emitter.element(rhs, tuple(right)), rhs.shape.element_type, wide)
         return binary_value(w, "multiply", wide, a, b)
 
-    def add(value: Value, by: Value) -> Value:
+    def add(value: Scalar, by: Scalar) -> Scalar:
         with w.fast_math("reassoc contract"):
             return binary_value(w, "add", wide, value, by)
 

@@ -21,10 +21,10 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_constant, to_memory
+from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, scalar_constant, to_memory
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import WindowDimension
 from xla_explorer.hlo.instruction import HloInstruction
@@ -168,7 +168,7 @@ class _Kernel:
         whole = w.value(f"icmp eq {words.kind} {words.mod(at, rule.base_dilation)}, 0")
         return words.div(at, rule.base_dilation), both(w, among, whole)
 
-    def _load(self, array: ArrayInMemory, offset: Word, inside: str | None) -> list[Value]:
+    def _load(self, array: ArrayInMemory, offset: Word, inside: str | None) -> list[Scalar]:
         """The thread's neighbours from an offset on, or any others."""
         w, words, width = self.w, self.words, self.plan.width
         kind: PrimitiveType = array.shape.element_type
@@ -181,7 +181,7 @@ class _Kernel:
         raw = [w.value(f"extractelement {vector} {loaded}, i64 {j}") for j in range(width)]
         return [convert_value(w, from_memory(w, x, kind), kind, self.wide) for x in raw]
 
-    def _store(self, index: list[Word], values: list[Value]) -> None:
+    def _store(self, index: list[Word], values: list[Scalar]) -> None:
         words, store, feature = self.words, self.store, self.labels.output_feature
         finished = []
         with store.emitter.scope():
@@ -192,11 +192,11 @@ class _Kernel:
         if len(finished) == 1:
             store.output.store_linear(self.w, offset, finished[0])
         elif store.output.shape.element_type.bytes * len(finished) <= 16:
-            store.store_vector([to_memory(self.w, str(x), store.output.shape.element_type) for x in finished], offset)
+            store.store_vector([to_memory(self.w, real(x), store.output.shape.element_type).name for x in finished], offset)
         else:  # the results are longer than the operands
             half = 16 // store.output.shape.element_type.bytes
             for first in range(0, len(finished), half):
-                some = [to_memory(self.w, str(x), store.output.shape.element_type) for x in finished[first : first + half]]
+                some = [to_memory(self.w, real(x), store.output.shape.element_type).name for x in finished[first : first + half]]
                 store.store_vector(some, self.w.add(offset, first))
 
 

@@ -25,7 +25,7 @@ from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_constant
@@ -179,10 +179,10 @@ class _Tile:
                     vector = w.value(f"insertelement {whole} {vector}, {t} {value}, i64 {j}")
                 w.do(f"store {whole} {vector}, ptr addrspace(3) {self._address(half, reduced, kept)}, align {self.width * size}")
 
-    def read(self, half: Word, row: int, thread: Word) -> list[Value]:
+    def read(self, half: Word, row: int, thread: Word) -> list[Scalar]:
         """The elements of a thread's rows or columns, in a row of the tile: `run` neighbours, and the next of them SIDE runs further."""
         w, words, t = self.kernel.w, self.kernel.words, memory_type(self.wide)
-        found: list[Value] = []
+        found: list[Scalar] = []
         for first in range(0, self.length, SIDE * self.run):
             address = self._address(half, row, words.add(words.mul(thread, self.run), first))
             whole = f"<{self.run} x {t}>"

@@ -17,6 +17,7 @@ from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
@@ -99,9 +100,9 @@ def sum_of_parts(
     result = store(context, Block(context, launch.threads_per_block), m)
     with context.iterate([*m.batch, m.m, m.n]) as index:
         linear = w.linear(index, sums.shape.strides[1:])
-        value = sums.load_linear(w, linear)
+        value = real(sums.load_linear(w, linear))
         for part in range(1, parts.number):
-            value = w.value(f"fadd float {value}, {sums.load_linear(w, w.add(linear, part * total))}")
+            value = value + real(sums.load_linear(w, w.add(linear, part * total)))
         result.at(list(index[:-2]))
         result.element(value, F32, index[-2], index[-1])
     launch = launch._replace(reasoning=f"sums of {parts.number} parts: {launch.reasoning}")

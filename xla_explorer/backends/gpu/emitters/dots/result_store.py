@@ -16,9 +16,9 @@ from xla_explorer.backends.gpu.emitters.block import Block, both
 from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import memory_type, to_memory, type_bits
+from xla_explorer.compiler.codegen.llvm_types import memory_type, real, scalar_of, to_memory, type_bits
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
@@ -77,9 +77,9 @@ class ResultStore:
         self.context, self.block, self.product, self.m, self.n = context, block, product, m, n
         self.w, self.output = context.writer, context.outputs[0]
         self.emitter = context.emitter()
-        self._now: Value = None
+        self._now: Scalar | None = None
         self._sums_only = False
-        self.emitter.sources[product.dot] = lambda index: self._now
+        self.emitter.sources[product.dot] = lambda index: self._product()
         self.batch: list[str | int] = []
         # Columns stand in runs of a multiple of so many, which lie together and begin at a multiple of their size.
         self.together = n
@@ -92,13 +92,17 @@ class ResultStore:
         """The product of the batch whose elements come next."""
         self.batch = batch
 
-    def finished(self, value: Value, wide: PrimitiveType, row: str | int, column: str | int) -> Value:
+    def _product(self) -> Scalar:
+        assert self._now is not None  # `finished_at` sets it
+        return self._now
+
+    def finished(self, value: Given, wide: PrimitiveType, row: str | int, column: str | int) -> Scalar:
         """What is stored for a sum of a type. The index must be inside the result: operands are read there."""
         if self._sums_only:
-            return value
+            return scalar_of(self.w, value, wide)
         return self.finished_at(value, wide, self.index(row, column))
 
-    def finished_at(self, value: Value, wide: PrimitiveType, index: tuple[str | int, ...]) -> Value:
+    def finished_at(self, value: Given, wide: PrimitiveType, index: tuple[str | int, ...]) -> Scalar:
         """The same by its index in the result."""
         self._now = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
         if self.product.root is self.product.dot:
@@ -160,7 +164,7 @@ class ResultStore:
                 if len(together) == 1:
                     self.output.store_linear(w, offset, values[0])
                 else:
-                    self.store_vector([to_memory(w, str(value), self.output.shape.element_type) for value in values], offset)
+                    self.store_vector([to_memory(w, real(value), self.output.shape.element_type).name for value in values], offset)
 
     def _sixteen_bytes(
         self, pairs: Sequence[Sequence[str]], row: str | int, at_row: str | int, first: str | int, in_rows: str | None, exact: bool
@@ -191,7 +195,7 @@ class ResultStore:
         place = w.value(f"getelementptr inbounds {element}, {pointer} {self.output.pointer}, i64 {offset}")
         w.do(f"store {whole} {vector}, {pointer} {place}, align {len(values) * type_bits(kind) // 8}")
 
-    def _packed(self, values: Sequence[Value]) -> str:
+    def _packed(self, values: Sequence[Scalar]) -> str:
         """Two 16-bit values as a word, the first one low."""
         w = self.w
         halves = [str(v) if self.output.shape.element_type.name != "f16" else w.value(f"bitcast half {v} to i16") for v in values]
@@ -218,7 +222,7 @@ class ResultStore:
         return w.add(batch, w.add(w.mul(row, strides[-2]), column))
 
     def neighbours(
-        self, values: Sequence[Value], wide: PrimitiveType, row: str | int, column: str | int, exact_rows: bool, exact_columns: bool
+        self, values: Sequence[Scalar], wide: PrimitiveType, row: str | int, column: str | int, exact_rows: bool, exact_columns: bool
     ) -> None:
         """Sums of a type, of neighbouring columns from `column` (a multiple of their number) on; together where the result has them so."""
         w = self.w
@@ -232,9 +236,9 @@ class ResultStore:
                 if count == 1:
                     self.output.store_linear(w, offset, finished[0])
                 else:
-                    self.store_vector([to_memory(w, str(value), self.output.shape.element_type) for value in finished], offset)
+                    self.store_vector([to_memory(w, real(value), self.output.shape.element_type).name for value in finished], offset)
 
-    def element(self, value: Value, wide: PrimitiveType, row: str | int, column: str | int) -> None:
+    def element(self, value: Given, wide: PrimitiveType, row: str | int, column: str | int) -> None:
         """Store one sum that is inside the result."""
         with self.emitter.scope():
             self.output.store_linear(self.w, self._offset(row, column), self.finished(value, wide, row, column))

@@ -17,7 +17,7 @@ from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraf
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant, type_is_emitted
@@ -121,7 +121,7 @@ class _ThinDot:
         """Index of a batch element."""
         return unravel(self.w, number, self.plan.batch)
 
-    def load(self, side: Side, batch: list[str | int], kept: str | int, reduced: str | int) -> Value:
+    def load(self, side: Side, batch: list[str | int], kept: str | int, reduced: str | int) -> Scalar:
         """An element of an operand, in the type of the sums."""
         w = self.w
         offset = w.add(w.linear(batch, side.batch), w.add(w.mul(kept, side.kept_stride), w.mul(reduced, side.reduced_stride)))
@@ -141,11 +141,11 @@ class _ThinDot:
             else:
                 slot.store([total])
 
-    def add(self, a: list[Value], b: list[Value]) -> list[Value]:
+    def add(self, a: list[Scalar], b: list[Scalar]) -> list[Scalar]:
         """Two partial sums."""
         return [binary_value(self.w, "add", self.plan.kind, a[0], b[0])]
 
-    def store(self, batch: list[str | int], kept: str | int, number: str | int, value: Value) -> None:
+    def store(self, batch: list[str | int], kept: str | int, number: str | int, value: Scalar) -> None:
         """A result."""
         plan, output, w = self.plan, self.context.outputs[0], self.w
         ends = (kept, number) if plan.wide.number == 0 else (number, kept)
@@ -215,7 +215,7 @@ class _ThinDot:
         block.barrier()
         with block.only_if(both(w, exists, w.value(f"icmp eq i64 {block.warp}, 0"))):
             for thin, shared in enumerate(parts):
-                total: list[Value] = [shared.load(block.lane)]
+                total: list[Scalar] = [shared.load(block.lane)]
                 for warp in range(1, WARPS):
                     total = self.add(total, [shared.load(w.add(block.lane, warp * WARP))])
                 if scratch is None:

@@ -16,7 +16,7 @@ from xla_explorer.backends.gpu.emitters.block import WARP, Block, SharedArray, b
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, why_own_writer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Value
+from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -186,10 +186,10 @@ def _reader(
     tile: SharedArray,
     pitch: int,
     places: dict[IndexTuple, tuple[str | int, str | int]],
-) -> Callable[[IndexTuple], Value]:
+) -> Callable[[IndexTuple], Scalar]:
     w = context.writer
 
-    def read(at: IndexTuple) -> Value:
+    def read(at: IndexTuple) -> Scalar:
         if at not in places:  # asked for by something that moves elements: perhaps not in this tile
             return context.emitter().element(hero, at)
         row, column = places[at]

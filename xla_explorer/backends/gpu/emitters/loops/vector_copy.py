@@ -15,7 +15,7 @@ from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraf
 from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.elemental.data_movement import dynamic_starts
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -28,7 +28,7 @@ class Piece(NamedTuple):
 
     extents: tuple[int, ...]
     start: int
-    value: Callable[[ElementalEmitter, IndexTuple], Value]
+    value: Callable[[ElementalEmitter, IndexTuple], Scalar]
     place: Callable[[IndexTuple], IndexTuple]
 
 
@@ -44,7 +44,7 @@ def _pieces(context: KernelContext) -> list[Piece] | Reason:
             def place(index: IndexTuple, offset: int = offset) -> IndexTuple:
                 return (*index[:dimension], w.add(index[dimension], offset), *index[dimension + 1 :])
 
-            def element(emitter: ElementalEmitter, index: IndexTuple, operand: HloInstruction = operand) -> Value:
+            def element(emitter: ElementalEmitter, index: IndexTuple, operand: HloInstruction = operand) -> Scalar:
                 return emitter.element(operand, index)
 
             if 0 not in operand.shape.dimensions:
@@ -65,7 +65,7 @@ def _pieces(context: KernelContext) -> list[Piece] | Reason:
     def updated(index: IndexTuple) -> IndexTuple:
         return tuple([w.add(s, x) for s, x in zip(starts, index, strict=True)])
 
-    def value(emitter: ElementalEmitter, index: IndexTuple) -> Value:
+    def value(emitter: ElementalEmitter, index: IndexTuple) -> Scalar:
         if not starts:
             starts.extend(dynamic_starts(emitter, root.operands[2:], operand.shape, update.shape.dimensions))
         return emitter.element(update, index)

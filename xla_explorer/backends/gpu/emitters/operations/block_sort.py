@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xla_explorer.backends.gpu.emitters.block import Block, both, chosen, smaller
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
-Record = list[Value]
+Record = list[Scalar]
 Before = Callable[[Record, Record], str]
 BANKS = 32  # of shared memory
 

@@ -20,7 +20,7 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.fourier_stages import Complex, FourierStages, chirp_length, radices
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type
+from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names, register_type
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -147,7 +147,7 @@ class _Fourier:
             self._stage_in_shared(block, shared, places, stages, roots, (n, s, radix), per_line)
             n, s = n // radix, s * radix
         self._move(block, length, together, target.inner > 1, lambda line, k: result.store(
-            w.add(first, line), k, shared.load(places.at(line, k))), (first, lines) if lines % together else None)  # fmt: skip
+            w.add(first, line), k, part_names(shared.load(places.at(line, k)))), (first, lines) if lines % together else None)  # fmt: skip
         block.finish()
         blocks = -(-lines // together)
         why = f"{lines} lines of {length} numbers: {together} in a block's shared memory, {per_line} threads each, stages {radices(length)}"
@@ -192,7 +192,7 @@ class _Fourier:
             if inside is not None:
                 b = w.value(f"select i1 {inside}, i64 {b}, i64 0")
                 from_line = w.value(f"select i1 {inside}, i64 {line}, i64 0")
-            values: list[Complex] = [shared.load(places.at(from_line, w.add(b, butterflies * k))) for k in range(radix)]
+            values: list[Complex] = [part_names(shared.load(places.at(from_line, w.add(b, butterflies * k)))) for k in range(radix)]
             q, p = w.mod(b, s), w.div(b, s)
             values = _twiddled(stages, roots, values, p, s, n // radix)
             held.append((inside, w.add(q, w.mul(p, s * radix)), values))
@@ -252,12 +252,12 @@ class _Fourier:
             w.do(f"store i64 0, ptr {numerator}")
             with w.loop(length, stem="term") as at:
                 here = w.value(f"load i64, ptr {numerator}")
-                term = stages.mul(shared.load(at), roots.at(here))
-                total.store([stages.add(total.load()[0], term)])
+                term = stages.mul(part_names(shared.load(at)), roots.at(here))
+                total.store([stages.add(part_names(total.load()[0]), term)])
                 following = w.add(here, k)
                 wrapped = w.value(f"icmp uge i64 {following}, {length}")
                 w.do(f"store i64 {w.value(f'select i1 {wrapped}, i64 {w.sub(following, length)}, i64 {following}')}, ptr {numerator}")
-            result.store(block.number, k, total.load()[0])
+            result.store(block.number, k, part_names(total.load()[0]))
 
         self._move(block, length, 1, False, element)
         block.finish()

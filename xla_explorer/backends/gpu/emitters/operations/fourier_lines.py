@@ -12,7 +12,7 @@ from xla_explorer.backends.gpu.emitters.drafts import ScratchArrays
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.fourier_stages import Complex, FourierStages, roots_of_unity
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type
+from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names, register_type
 from xla_explorer.hlo.primitive_type import C64, C128, PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
@@ -67,8 +67,7 @@ class Roots:
         return self.stages.mul(self._load(self.coarse, w.div(numerator, self.low)), self._load(self.fine, w.mod(numerator, self.low)))
 
     def _load(self, table: ArrayInMemory, at: Index) -> Complex:
-        re, im = table.load_linear(self.context.writer, at)
-        return re, im
+        return part_names(table.load_linear(self.context.writer, at))
 
 
 class OpenLines(NamedTuple):
@@ -113,7 +112,7 @@ class ArrayLines(NamedTuple):
 
         def load(line: Index, k: Index) -> Complex:
             if not kind.is_complex:
-                value = array.load_linear(w, place(line, k))
+                value = str(array.load_linear(w, place(line, k)))
                 real = value if held == t else w.value(f"fpext {held} {value} to {t}")
                 return (zero, real) if self.swapped else (real, zero)
             half = self.length // 2
@@ -121,7 +120,7 @@ class ArrayLines(NamedTuple):
             if self.stored < self.length:  # the rest of the spectrum of real numbers
                 mirrored = w.value(f"icmp ugt i64 {k}, {half}")
                 k = w.value(f"select i1 {mirrored}, i64 {w.sub(self.length, k)}, i64 {k}")
-            re, im = converted(context, array.load_linear(w, place(line, k)), held, t)
+            re, im = converted(context, part_names(array.load_linear(w, place(line, k))), held, t)
             if mirrored is not None:
                 whole = w.value(f"icmp eq i64 {k}, 0")
                 if self.length % 2 == 0:

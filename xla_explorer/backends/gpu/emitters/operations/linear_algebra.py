@@ -19,10 +19,16 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Complex, Given, Scalar
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import float_constant, nan_constant, register_type, scalar_constant, type_is_emitted
+from xla_explorer.compiler.codegen.llvm_types import (
+    constant,
+    pair,
+    scalar_constant,
+    type_is_emitted,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, PrimitiveType
@@ -30,7 +36,7 @@ from xla_explorer.hlo.primitive_type import F32, S32, PrimitiveType
 PANEL, WIDE_PANEL = 16, 8  # columns, of which each thread keeps an element in registers; 8 of wide numbers and where indices take more
 ROWS_AT_ONCE = 256  # threads of a block of cholesky
 SIDES_AT_ONCE = 64  # right sides of a block of triangular-solve
-Element = Callable[["str | int", "str | int"], Value]
+Element = Callable[["str | int", "str | int"], Scalar]
 
 
 def why_no_factorisation(i: HloInstruction) -> Reason | None:
@@ -55,34 +61,34 @@ class _Panels:
         self.panels = -(-size // self.panel)
         self.sums = [Accumulators(context, [self.kind]) for _ in range(self.panel)]
 
-    def op(self, name: str, a: Value, b: Value) -> Value:
+    def op(self, name: str, a: Scalar, b: Scalar) -> Scalar:
         """An operation on two numbers."""
         return binary_value(self.w, name, self.kind, a, b)
 
-    def conjugate(self, a: Value) -> Value:
+    def conjugate(self, a: Scalar) -> Scalar:
         """The complex conjugate."""
-        return (a[0], self.w.value(f"fneg {register_type(self.kind)} {a[1]}")) if self.kind.is_complex else a
+        return Complex(a.real, -a.imaginary) if isinstance(a, Complex) else a
 
-    def over_real(self, a: Value, b: Value) -> Value:
+    def over_real(self, a: Scalar, b: Scalar) -> Scalar:
         """A quotient by a number whose imaginary part, if it has one, is zero."""
-        if not self.kind.is_complex:
+        if not isinstance(a, Complex):
             return self.op("divide", a, b)
-        t = register_type(self.kind)
-        return tuple([self.w.value(f"fdiv {t} {part}, {b[0]}") for part in a])
+        divisor = pair(b).real
+        return Complex(a.real / divisor, a.imaginary / divisor)
 
-    def zero(self) -> Value:
+    def zero(self) -> Scalar:
         """0."""
-        return scalar_constant(0, self.kind)
+        return constant(self.w, 0, self.kind)
 
-    def select(self, condition: str, a: Value, b: Value) -> Value:
+    def select(self, condition: str, a: Given, b: Given) -> Scalar:
         """`condition ? a : b`."""
         return chosen(self.w, condition, [self.kind], [a], [b])[0]
 
-    def load(self, array: ArrayInMemory, index: tuple[str | int, ...]) -> Value:
+    def load(self, array: ArrayInMemory, index: tuple[str | int, ...]) -> Scalar:
         """An element, as wide as it is computed with."""
         return convert_value(self.w, array.load(self.w, index), self.stored, self.kind)
 
-    def store(self, array: ArrayInMemory, index: tuple[str | int, ...], value: Value) -> None:
+    def store(self, array: ArrayInMemory, index: tuple[str | int, ...], value: Scalar) -> None:
         """Store an element."""
         array.store(self.w, index, convert_value(self.w, value, self.kind, self.stored))
 
@@ -113,7 +119,7 @@ class _Panels:
                     value = self.select(on_diagonal, one, value)
                 array.store(q, value)
 
-    def subtract_finished(self, number: str | int, factor: Element, finished: Callable[[str | int], Value], column: str | int) -> None:
+    def subtract_finished(self, number: str | int, factor: Element, finished: Callable[[str | int], Scalar], column: str | int) -> None:
         """From the sums of each thread: factor[column + c, k] finished[k] for all k of earlier panels."""
         w, panel = self.w, self.panel
         if self.panels == 1:
@@ -133,7 +139,7 @@ class _Panels:
     def solve_panel(self, conjugated: bool, unit: bool) -> None:
         """The sums, divided by the diagonal tile; by its conjugate, whose diagonal is real, for cholesky."""
         panel = self.panel
-        found: list[Value] = []
+        found: list[Scalar] = []
         for c, slot in enumerate(self.sums):
             value = slot.load()[0]
             for k in range(c):
@@ -176,14 +182,14 @@ class _Cholesky:
     def _place(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
         return (*self.batch, row, column) if self.lower else (*self.batch, column, row)
 
-    def _read(self, array: ArrayInMemory, row: str | int, column: str | int) -> Value:
+    def _read(self, array: ArrayInMemory, row: str | int, column: str | int) -> Scalar:
         value = self.panels.load(array, self._place(row, column))
         return value if self.lower else self.panels.conjugate(value)
 
-    def _write(self, row: str | int, column: str | int, value: Value) -> None:
+    def _write(self, row: str | int, column: str | int, value: Scalar) -> None:
         self.panels.store(self.output, self._place(row, column), value if self.lower else self.panels.conjugate(value))
 
-    def _clear(self, value: Value, whole: bool) -> None:
+    def _clear(self, value: Scalar, whole: bool) -> None:
         """Set the triangle that the factor does not have (or the whole matrix)."""
         w, size, threads = self.w, self.size, self.block.threads
         with w.loop(-(-size * size // threads), stem="clear") as step:
@@ -230,13 +236,11 @@ class _Cholesky:
             block.barrier()
         bad = w.value(f"icmp ne i32 {self.failed.load(0)}, 0")
         with block.only_if(bad):
-            missing = nan_constant(register_type(panels.kind))
-            self._clear((missing, float_constant(0.0, register_type(panels.kind))) if panels.kind.is_complex else missing, True)
+            self._clear(constant(w, math.nan, panels.kind), True)
 
     def _factor(self, start: str | int, offset: str | int) -> None:
         """The diagonal tile: its rows are the sums of the first threads; its factor goes to shared memory and to the result."""
         w, panels, block, n = self.w, self.panels, self.block, self.panels.panel
-        t = register_type(panels.kind)
         block.barrier()
         with block.only_if(w.value(f"icmp ult i64 {offset}, {n}")):
             _, row_exists = panels.bounded(w.add(start, offset))
@@ -252,22 +256,19 @@ class _Cholesky:
         row, column = w.div(q, n), w.mod(q, n)
         inside = None if block.threads <= n * n else w.value(f"icmp ult i64 {q}, {n * n}")
 
-        def root_of(value: Value) -> str:
-            real = value[0] if panels.kind.is_complex else value
-            return w.call_intrinsic(f"llvm.sqrt.{'f32' if t == 'float' else 'f64'}", t, (t, real))
-
-        def real_number(value: str) -> Value:
-            return (value, float_constant(0.0, t)) if panels.kind.is_complex else value
+        def real_number(value: Value) -> Scalar:
+            return Complex(value, w.number(0.0, value.type)) if panels.kind.is_complex else value
 
         with w.loop(n, stem="column") as done:
             block.barrier()
-            pivot = panels.diagonal.load(w.mul(done, n + 1))
-            positive = w.value(f"fcmp ogt {t} {pivot[0] if panels.kind.is_complex else pivot}, {float_constant(0.0, t)}")
+            loaded = panels.diagonal.load(w.mul(done, n + 1))
+            pivot = loaded.real if isinstance(loaded, Complex) else loaded
+            positive = pivot > 0.0
             with block.only_if(w.value(f"and i1 {w.value(f'icmp eq i64 {q}, 0')}, {w.value(f'xor i1 {positive}, true')}")):
                 self.failed.store(0, "1")
             below = w.value(f"and i1 {w.value(f'icmp eq i64 {column}, {done}')}, {w.value(f'icmp ugt i64 {row}, {done}')}")
             with block.only_if(both(w, inside, below)):
-                panels.diagonal.store(q, panels.over_real(panels.diagonal.load(q), real_number(root_of(pivot))))
+                panels.diagonal.store(q, panels.over_real(panels.diagonal.load(q), real_number(w.square_root(pivot))))
             block.barrier()
             rest = w.value(f"and i1 {w.value(f'icmp ugt i64 {column}, {done}')}, {w.value(f'icmp uge i64 {row}, {column}')}")
             with block.only_if(both(w, inside, rest)):
@@ -276,7 +277,8 @@ class _Cholesky:
                 panels.diagonal.store(q, panels.op("subtract", panels.diagonal.load(q), panels.op("multiply", a, b)))
         block.barrier()
         with block.only_if(both(w, inside, w.value(f"icmp eq i64 {row}, {column}"))):
-            panels.diagonal.store(q, real_number(root_of(panels.diagonal.load(q))))
+            loaded = panels.diagonal.load(q)
+            panels.diagonal.store(q, real_number(w.square_root(loaded.real if isinstance(loaded, Complex) else loaded)))
         block.barrier()
         (_, row_exists), (_, column_exists) = panels.bounded(w.add(start, row)), panels.bounded(w.add(start, column))
         stored = both(w, both(w, row_exists, column_exists), w.value(f"icmp uge i64 {row}, {column}"))
@@ -315,7 +317,7 @@ def write_triangular_solve(i: HloInstruction, architecture: GpuArchitecture, slo
     def counted(at: str | int) -> str | int:
         return at if forward else w.sub(size - 1, at)
 
-    def factor(row: str | int, column: str | int) -> Value:
+    def factor(row: str | int, column: str | int) -> Scalar:
         r, c = counted(row), counted(column)
         value = panels.load(matrix, (*batch, c, r) if transposed else (*batch, r, c))
         return panels.conjugate(value) if adjoint else value

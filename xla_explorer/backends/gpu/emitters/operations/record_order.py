@@ -8,11 +8,10 @@ are ordered as they were. XLA leaves the order open, too, but keeps all records,
 from __future__ import annotations
 
 from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record
-from xla_explorer.compiler.codegen.elemental.arithmetic import compute_type, widen
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.row_sort import integer_key
 from xla_explorer.compiler.codegen.kernels.sorting import key_of_record
-from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
+from xla_explorer.compiler.codegen.llvm_types import real, register_type, type_bits
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.sorting import SortKey, comparator_keys
 
@@ -33,12 +32,12 @@ def order_of_records(context: KernelContext, comparator: HloComputation) -> Befo
         kind = key.side.shape.element_type
         x, y = [key_of_record(w, comparator, key, record) for record in (a, b)]
         if not _has_unordered(key):
-            x, y = [integer_key(w, value, kind, key.ascending, key.total_order) for value in (x, y)]
-            return w.value(f"icmp ult {'i8' if kind.is_pred else f'i{type_bits(register_type(kind))}'} {x}, {y}")
-        x, y = [widen(w, str(value), kind) for value in (x, y)]
+            keys = [integer_key(w, value, kind, key.ascending, key.total_order) for value in (x, y)]
+            return w.value(f"icmp ult {'i8' if kind.is_pred else f'i{type_bits(register_type(kind))}'} {keys[0]}, {keys[1]}")
+        first, second = [w.widen(real(value)) for value in (x, y)]
         # True of a number and NaN as well.
-        behind = w.value(f"fcmp {'ugt' if key.ascending else 'ult'} {compute_type(kind)} {y}, {x}")
-        return w.value(f"and i1 {behind}, {w.value(f'fcmp ord {compute_type(kind)} {x}, {x}')}")
+        behind = w.compare("ugt" if key.ascending else "ult", second, first)
+        return w.both(behind, w.compare("ord", first, first)).name
 
     def before(a: Record, b: Record) -> str:
         result = less(keys[-1], a, b)

@@ -20,6 +20,7 @@ from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Rec
 from xla_explorer.backends.gpu.emitters.operations.record_order import order_of_records
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.ir.types import I32
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.row_sort import integer_key
 from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
@@ -61,7 +62,7 @@ class ArrayRows:
         index = self._index(row, at)
         record = [array.load(self.w, index) for array in self.arrays]
         if self.numbered:
-            record.append(str(at) if isinstance(at, int) else self.w.value(f"trunc i64 {at} to i32"))
+            record.append(self.w.named(at if isinstance(at, int) else self.w.value(f"trunc i64 {at} to i32"), I32))
         return record
 
     def store(self, row: str | int, at: str | int, record: Record) -> None:
@@ -233,7 +234,7 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
             w.do(f"store i64 {w.value(f'select i1 {further}, i64 {b}, i64 {at}')}, ptr {high}")
         splits.store(block.thread, w.value(f"load i64, ptr {low}"))
     block.barrier()
-    begin, end = splits.load(0), splits.load(1)
+    begin, end = str(splits.load(0)), str(splits.load(1))
     from_left_run = w.sub(end, begin)
     records, rights, places = [], [], []
     for step in range(each):

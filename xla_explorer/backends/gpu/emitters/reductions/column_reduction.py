@@ -17,7 +17,7 @@ from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReduce
 from xla_explorer.backends.gpu.emitters.reductions.row_reduction import IN_FLIGHT, Partials, scratch_arrays
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -95,7 +95,7 @@ class _ColumnKernel:
         active = w.value(f"icmp ult i64 {row}, {self.length}")
         return w.value(f"select i1 {active}, i64 {row}, i64 0"), active
 
-    def sweep(self, elements: Callable[[ParallelReducer, str | int, int], list[Value]], store: bool) -> list[list[Accumulators]]:
+    def sweep(self, elements: Callable[[ParallelReducer, str | int, int], list[Scalar]], store: bool) -> list[list[Accumulators]]:
         """Accumulate all rows of this thread: accumulators by reducer and column."""
         w, plan, a = self.w, self.plan, self.analysis
         slots = [[Accumulators(a.context, reducer.wide) for _ in range(plan.width)] for reducer in self.reducers]
@@ -167,7 +167,7 @@ def write_column_kernel(analysis: FusedReduction, plan: ColumnPlan, scratch: str
     kernel = _ColumnKernel(analysis, plan, analysis.length)
     w = kernel.w
 
-    def elements(reducer: ParallelReducer, row: str | int, j: int) -> list[Value]:
+    def elements(reducer: ParallelReducer, row: str | int, j: int) -> list[Scalar]:
         return reducer.elements(analysis.index(kernel.kept, row, plan.width, j))
 
     slots = kernel.sweep(elements, True)
@@ -193,7 +193,7 @@ def write_column_partials_kernel(
     kernel = _ColumnKernel(analysis, plan, splits)
     arrays: dict[HloInstruction, list[ArrayInMemory]] = scratch_arrays(analysis, splits, scratch)[0]
 
-    def elements(reducer: ParallelReducer, row: str | int, j: int) -> list[Value]:
+    def elements(reducer: ParallelReducer, row: str | int, j: int) -> list[Scalar]:
         return [array.load_linear(kernel.w, _place(kernel, splits, row, j)) for array in arrays[reducer.reduce]]
 
     slots = kernel.sweep(elements, False)

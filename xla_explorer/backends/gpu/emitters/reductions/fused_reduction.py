@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReducer, why_not_parallel
 from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, extents_of, group_dimensions, operands_along
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.reduction import SMALL
@@ -35,7 +35,7 @@ class ReductionEmitter(CollapsedEmitter):
         for i in opaque:
             self.sources[i] = self._opaque(i, maps[i])
 
-    def _opaque(self, i: HloInstruction, mapping: DimensionMap) -> Callable[[IndexTuple], Value]:
+    def _opaque(self, i: HloInstruction, mapping: DimensionMap) -> Callable[[IndexTuple], Scalar]:
         return lambda index: self.plain.element(i, tuple([index[self._group_of[d]] for d in mapping]))
 
     @contextmanager
@@ -44,11 +44,11 @@ class ReductionEmitter(CollapsedEmitter):
         with super().scope(), self.plain.scope():
             yield
 
-    def set(self, reduce: HloInstruction, values: list[Value]) -> None:
+    def set(self, reduce: HloInstruction, values: list[Scalar]) -> None:
         """The values of a reduction, the same for all elements of its row from here on."""
         self.sources[reduce] = lambda _index: values[0]
 
-    def scalar(self, i: HloInstruction) -> Value:
+    def scalar(self, i: HloInstruction) -> Scalar:
         """The value of a scalar instruction."""
         return self.element(i, (0,) * self.rank)
 
@@ -128,23 +128,23 @@ class FusedReduction:
         index[-1] = w.add(w.mul(index[-1], width), within)
         return tuple(index)
 
-    def start(self, reducer: ParallelReducer) -> list[Value]:
+    def start(self, reducer: ParallelReducer) -> list[Scalar]:
         """What an accumulator starts from: the identity element, or the initial value where there is none (argmax)."""
         identity = reducer.identity()
         return identity if identity is not None else [self.emitter.scalar(i) for i in reducer.initial]
 
-    def results(self, reduce: HloInstruction, total: list[Value]) -> list[Value]:
+    def results(self, reduce: HloInstruction, total: list[Scalar]) -> list[Scalar]:
         """A reduction's values, from its combined elements."""
         reducer = self.reducers[reduce]
         return reducer.final([self.emitter.scalar(i) for i in reducer.initial], total)
 
-    def announce(self, reduce: HloInstruction, total: list[Value]) -> list[Value]:
+    def announce(self, reduce: HloInstruction, total: list[Scalar]) -> list[Scalar]:
         """The same, and known to what follows."""
         values = self.results(reduce, total)
         self.emitter.set(reduce, values)
         return values
 
-    def store_kept(self, index: IndexTuple, known: dict[HloInstruction, list[Value]]) -> None:
+    def store_kept(self, index: IndexTuple, known: dict[HloInstruction, list[Scalar]]) -> None:
         """Store what there is one of for each result."""
         w = self.context.writer
         place = {d: k for k, d in enumerate([d for d in range(len(self.dimensions)) if d not in self.reduced])}

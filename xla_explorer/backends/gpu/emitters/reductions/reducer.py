@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.index_reduction import finds_extreme_and_index
 from xla_explorer.compiler.codegen.kernels.reducer import Reducer, simple_combiner
 from xla_explorer.compiler.codegen.llvm_types import register_type
@@ -28,7 +29,7 @@ def why_not_parallel(reduce: HloInstruction) -> Reason | None:
 class ParallelReducer(Reducer):
     """A reduce whose partial results threads, warps and blocks combine."""
 
-    def combine(self, a: list[Value], b: list[Value]) -> list[Value]:
+    def combine(self, a: list[Scalar], b: list[Scalar]) -> list[Scalar]:
         """Two partial results into one. Of argmax: the one with the lower index counts as the earlier."""
         w = self.w
         if self.combiner is not None:
@@ -38,17 +39,11 @@ class ParallelReducer(Reducer):
             swap = w.value(f"icmp {order} {register_type(self.types[1])} {a[1]}, {b[1]}")
             return self.join(self.select(swap, b, a), self.select(swap, a, b))
 
-    def select(self, condition: str, then: list[Value], otherwise: list[Value]) -> list[Value]:
+    def select(self, condition: str, then: list[Scalar], otherwise: list[Scalar]) -> list[Scalar]:
         """`condition ? then : otherwise`."""
-        chosen: list[Value] = []
-        for a, b, t in zip(then, otherwise, self.wide, strict=True):
-            kind = register_type(t)
-            pairs = list(zip(a, b, strict=True)) if t.is_complex else [(a, b)]
-            parts = [self.w.value(f"select i1 {condition}, {kind} {x}, {kind} {y}") for x, y in pairs]
-            chosen.append(tuple(parts) if t.is_complex else parts[0])
-        return chosen
+        return [select_value(self.w, condition, t, a, b) for a, b, t in zip(then, otherwise, self.wide, strict=True)]
 
-    def take(self, accumulators: list[Value] | None, values: list[Value], active: str | None) -> list[Value]:
+    def take(self, accumulators: list[Scalar] | None, values: list[Scalar], active: str | None) -> list[Scalar]:
         """Accumulators (None: there are none yet) with values taken in where `active` holds (None: everywhere)."""
         if active is not None and (identity := self.identity()) is not None:
             values, active = self.select(active, values, identity), None
@@ -57,7 +52,7 @@ class ParallelReducer(Reducer):
         combined = self.combine(accumulators, values)
         return combined if active is None else self.select(active, combined, accumulators)
 
-    def final(self, initial: list[Value], total: list[Value]) -> list[Value]:
+    def final(self, initial: list[Scalar], total: list[Scalar]) -> list[Scalar]:
         """The results, in their own types: the initial values and the combination of all elements."""
         values = self.join(self.widened(initial), total)
         with self.w.from_instruction(self.reduce.id):

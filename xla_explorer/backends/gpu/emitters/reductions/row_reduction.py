@@ -17,7 +17,7 @@ from xla_explorer.backends.gpu.emitters.reductions.fused_reduction import FusedR
 from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReducer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.llvm_types import memory_type, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
@@ -28,7 +28,7 @@ IN_FLIGHT = 4  # vector loads of one thread before it uses the first
 BLOCK = 256
 LARGEST_GROUP = 1024
 LEAST_PER_SPLIT = 4096  # elements of a row that are worth a block of their own
-Partials = dict[HloInstruction, list[Value]]
+Partials = dict[HloInstruction, list[Scalar]]
 
 
 class RowPlan(NamedTuple):
@@ -118,10 +118,10 @@ class _RowKernel:
         return short_last or (step + 1) * plan.threads > plan.chunks
 
     def accumulate(
-        self, reducers: list[ParallelReducer], totals: list[list[Value] | None], indices: list[IndexTuple], active: str | None
-    ) -> list[list[Value]]:
+        self, reducers: list[ParallelReducer], totals: list[list[Scalar] | None], indices: list[IndexTuple], active: str | None
+    ) -> list[list[Scalar]]:
         """Take one vector in."""
-        taken: list[list[Value]] = []
+        taken: list[list[Scalar]] = []
         for reducer, total in zip(reducers, totals, strict=True):
             values = [reducer.elements(index) for index in indices]
             while len(values) > 1:  # a tree: shorter chains, smaller rounding errors
@@ -137,7 +137,7 @@ class _RowKernel:
         vectors = [(self.indices(at), active) for at, active in places]
         known: Partials = {}
         for number, phase in enumerate(a.phases):
-            totals: list[list[Value] | None] = [None] * len(phase)
+            totals: list[list[Scalar] | None] = [None] * len(phase)
             reducers = [a.reducers[r] for r in phase]
             for indices, active in vectors:
                 totals = list(self.accumulate(reducers, totals, indices, active))
@@ -201,7 +201,7 @@ class _RowKernel:
                 for at, active in [self.chunk(w.add(first, k), True) for k in range(IN_FLIGHT)]:
                     body(self.indices(at), active)
 
-    def finish_phase(self, phase: list[HloInstruction], totals: list[list[Value] | None], known: Partials, number: int) -> None:
+    def finish_phase(self, phase: list[HloInstruction], totals: list[list[Scalar] | None], known: Partials, number: int) -> None:
         """Combine what the threads of a row have."""
         a = self.analysis
         for r, total in zip(phase, totals, strict=True):
@@ -269,7 +269,7 @@ def write_partials_kernel(
     known: Partials = {}
     with analysis.emitter.scope():
         for r, reducer in analysis.reducers.items():
-            total: list[Value] | None = None
+            total: list[Scalar] | None = None
             for step in range(plan.steps):
                 local = w.add(kernel.lane, step * plan.threads)
                 active = None

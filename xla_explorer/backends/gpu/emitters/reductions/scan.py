@@ -19,7 +19,7 @@ from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraf
 from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReducer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
-from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.reducer import simple_combiner
 from xla_explorer.compiler.codegen.kernels.window import scan_dimension
@@ -104,18 +104,18 @@ class _Scan:
         w, plan = self.w, self.plan
         return w.add(w.sub(plan.length - width, first), width - 1 - number) if plan.from_end else w.add(first, number)
 
-    def store(self, index: tuple[str | int, ...], values: list[Value]) -> None:
+    def store(self, index: tuple[str | int, ...], values: list[Scalar]) -> None:
         """A result; accumulators have wide types."""
         reducer = self.reducer
         value = convert_value(self.w, values[0], reducer.wide[0], reducer.types[0])
         self.context.outputs[0].store(self.w, index, value)
 
-    def start(self) -> list[Value]:
+    def start(self) -> list[Scalar]:
         """The initial value, in wide types."""
         reducer = self.reducer
         return [convert_value(self.w, self.emitter.element(reducer.initial[0], ()), reducer.types[0], reducer.wide[0])]
 
-    def identity(self) -> list[Value]:
+    def identity(self) -> list[Scalar]:
         """The identity element; `why_not_parallel` refuses what has none."""
         found = self.reducer.identity()
         assert found is not None
@@ -135,7 +135,7 @@ class _Scan:
         valid = w.value(f"icmp ult i64 {row}, {plan.rows}")
         return w.value(f"select i1 {valid}, i64 {row}, i64 {plan.rows - 1}"), 0, lane, valid
 
-    def tiles(self, row: str | int, chunk: str | int, lane: str | int, body: Callable[[list[tuple[str | int, ...]], list[list[Value]],
+    def tiles(self, row: str | int, chunk: str | int, lane: str | int, body: Callable[[list[tuple[str | int, ...]], list[list[Scalar]],
               list[str | None]], None]) -> None:  # fmt: skip
         """Run the body for every tile of a chunk: the indices of the thread's elements, their values, and whether they exist (then
         something that changes nothing stands for them)."""
@@ -146,7 +146,7 @@ class _Scan:
         with w.loop(plan.chunk // tile, stem="tile") as number, self.emitter.scope():
             begin = w.add(w.add(first, w.mul(number, tile)), w.mul(lane, EACH))
             places: list[tuple[str | int, ...]] = []
-            values: list[list[Value]] = []
+            values: list[list[Scalar]] = []
             there: list[str | None] = []
             together = EACH if plan.length % EACH == 0 else 1  # elements that exist or do not, as one: then they are moved as one
             for j in range(EACH):
@@ -179,7 +179,7 @@ class _Scan:
         warp = w.mod(block.warp, warps) if warps > 1 and plan.group < block.threads else block.warp
         first_warp = w.sub(block.warp, warp) if warp != block.warp else 0
 
-        def body(places: list[tuple[str | int, ...]], values: list[list[Value]], there: list[str | None]) -> None:
+        def body(places: list[tuple[str | int, ...]], values: list[list[Scalar]], there: list[str | None]) -> None:
             for j in range(1, EACH):
                 values[j] = reducer.combine(values[j - 1], values[j])
             total = values[-1]
@@ -201,7 +201,7 @@ class _Scan:
                 block.barrier()
                 whole, ahead = self.identity(), self.identity()
                 for number in range(warps):
-                    other: list[Value] = [shared.load(w.add(first_warp, number))]
+                    other: list[Scalar] = [shared.load(w.add(first_warp, number))]
                     mine = w.value(f"icmp ult i64 {number}, {warp}")
                     ahead = reducer.select(mine, reducer.combine(ahead, other), ahead)
                     whole = reducer.combine(whole, other)
@@ -226,7 +226,7 @@ class _Scan:
         slot = Accumulators(self.context, reducer.wide)
         slot.store(self.identity())
 
-        def body(_places: list[tuple[str | int, ...]], values: list[list[Value]], _there: list[str | None]) -> None:
+        def body(_places: list[tuple[str | int, ...]], values: list[list[Scalar]], _there: list[str | None]) -> None:
             total = slot.load()
             for value in values:
                 total = reducer.combine(total, value)

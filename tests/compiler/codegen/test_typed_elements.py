@@ -1,0 +1,53 @@
+"""Every element that code computes has the type that its instruction says; what does not fit is refused with both types."""
+
+import pytest
+
+from tests.golden.golden_ir import FILES, FOLDER, golden_texts, run_line
+from xla_explorer.compiler.codegen.elemental import ElementalEmitter
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import BF16
+from xla_explorer.compiler.codegen.ir.values import Complex, Value
+from xla_explorer.compiler.codegen.llvm_types import pair, real, value_type
+from xla_explorer.hlo.primitive_type import BF16 as BF16_ELEMENTS
+from xla_explorer.hlo.primitive_type import C64, F32, S32
+
+KERNELS = [name for name in FILES if run_line((FOLDER / name).read_text()).startswith("kernels")]
+
+
+def test_elements_have_the_types_of_their_instructions(monkeypatch):
+    seen = set()
+    resolve = ElementalEmitter._resolve
+
+    def checked(self, i, index):
+        value = resolve(self, i, index)
+        for part in value if isinstance(value, Complex) else (value,):
+            assert isinstance(part, Value) and part.type is value_type(i.shape.element_type), f"%{i.name}: {part!r}"
+        assert isinstance(value, Complex) == i.shape.element_type.is_complex
+        seen.add((i.opcode.name, i.shape.element_type.name))
+        return value
+
+    monkeypatch.setattr(ElementalEmitter, "_resolve", checked)
+    for name in KERNELS:
+        golden_texts((FOLDER / name).read_text())
+    assert len(seen) > 100
+
+
+def test_values_that_do_not_fit_are_refused():
+    w = FunctionWriter()
+    number, whole = w.named("%x", value_type(F32)), w.named("%n", value_type(S32))
+    with pytest.raises(TypeError, match=r"float.*i32|i32.*float"):
+        binary_value(w, "add", F32, number, whole)
+    with pytest.raises(TypeError, match="complex"):
+        pair(number)
+    with pytest.raises(TypeError, match="real"):
+        real(Complex(number, number))
+    assert not w.records
+
+
+def test_older_writers_give_names_whose_type_the_caller_knows():
+    w = FunctionWriter()
+    total = binary_value(w, "add", BF16_ELEMENTS, "%a", "%b")
+    assert real(total).type is BF16 and " fadd contract float " in "\n".join(w.body_lines()[0])
+    assert pair(convert_value(w, ("%re", "%im"), C64, C64)).imaginary.name == "%im"

@@ -1,0 +1,138 @@
+"""Floats of eight bits and fewer, to and from f32 by integer arithmetic on their bits; no table, so that it vectorises everywhere.
+
+Formats: OCP 8-bit Floating Point Specification 1.0, OCP Microscaling Formats 1.0, and "8-bit Numerical Formats for Deep Neural Networks"
+(Noune et al., 2022) for those without negative zero. What has no value in a format (overflow, NaN) becomes what ml_dtypes makes of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from xla_explorer.compiler.codegen.ir.types import F32, I32, Type
+from xla_explorer.compiler.codegen.ir.values import Value
+
+if TYPE_CHECKING:
+    from xla_explorer.compiler.codegen.ir.builder import Builder
+
+
+class SmallFormat(NamedTuple):
+    """exponent, mantissa: bits. kind: `ieee` (infinities and NaNs), `fn` (one NaN, no infinity), `fnuz` (NaN in place of -0),
+    `finite` (neither), `power` (powers of two without a sign, one NaN)."""
+
+    exponent: int
+    mantissa: int
+    bias: int
+    kind: str
+
+    @property
+    def has_sign(self) -> bool:
+        """Whether there are negative numbers."""
+        return self.kind != "power"
+
+    @property
+    def magnitude_bits(self) -> int:
+        """Bits without the sign."""
+        return self.exponent + self.mantissa
+
+    @property
+    def largest(self) -> int:
+        """The code of the largest finite number."""
+        everything = (1 << self.magnitude_bits) - 1
+        if self.kind == "ieee":
+            return (((1 << self.exponent) - 1) << self.mantissa) - 1
+        return everything - 1 if self.kind in ("fn", "power") else everything
+
+    @property
+    def overflow(self) -> int:
+        """The code of what is too large, without the sign."""
+        return {"finite": self.largest, "fnuz": 1 << self.magnitude_bits}.get(self.kind, self.largest + 1)
+
+    @property
+    def nan(self) -> int:
+        """The code of NaN, without the sign."""
+        if self.kind == "ieee":
+            return self.largest + 1 + (1 << (self.mantissa - 1))
+        return {"fnuz": 1 << self.magnitude_bits, "finite": 1 << self.magnitude_bits}.get(self.kind, self.largest + 1)
+
+
+SMALL_FLOATS = {
+    "f8e5m2": SmallFormat(5, 2, 15, "ieee"),
+    "f8e4m3": SmallFormat(4, 3, 7, "ieee"),
+    "f8e3m4": SmallFormat(3, 4, 3, "ieee"),
+    "f8e4m3fn": SmallFormat(4, 3, 7, "fn"),
+    "f8e4m3fnuz": SmallFormat(4, 3, 8, "fnuz"),
+    "f8e5m2fnuz": SmallFormat(5, 2, 16, "fnuz"),
+    "f8e4m3b11fnuz": SmallFormat(4, 3, 11, "fnuz"),
+    "f4e2m1fn": SmallFormat(2, 1, 1, "finite"),
+    "f8e8m0fnu": SmallFormat(8, 0, 127, "power"),
+}
+
+
+def widen_small(b: Builder, value: Value) -> Value:
+    """The f32 with the value of a small float; exact."""
+    form = SMALL_FLOATS[value.type.format]
+    raw = b.convert("zext", value, "i32")
+    if form.kind == "power":
+        shifted = b.from_bits(raw << 23)
+        smallest, none = raw.equals(0), raw.equals(form.nan)
+        return b.select(none, float("nan"), b.select(smallest, 2.0**-127, shifted))
+    magnitude = raw & ((1 << form.magnitude_bits) - 1)
+    sign = (raw >> form.magnitude_bits) << 31
+    moved = magnitude << (23 - form.mantissa)
+    normal = moved + ((127 - form.bias) << 23)
+    subnormal = b.convert("sitofp", magnitude, "float") * 2.0 ** (1 - form.bias - form.mantissa)
+    is_subnormal = b.compare("ult", magnitude, 1 << form.mantissa)
+    chosen = b.select(is_subnormal, b.to_bits(subnormal), normal)
+    if form.kind == "ieee":
+        special = b.compare("ugt", magnitude, form.largest)
+        chosen = b.select(special, moved | 0x7F800000, chosen)
+    elif form.kind == "fn":
+        chosen = b.select(b.compare("ugt", magnitude, form.largest), 0x7FC00000, chosen)
+    result = b.from_bits(chosen | sign)
+    return b.select(raw.equals(form.nan), float("nan"), result) if form.kind == "fnuz" else result
+
+
+def narrow_small(b: Builder, value: Value, t: Type) -> Value:
+    """A float rounded to a small one: to nearest, ties to even (`power`: ties up)."""
+    form = SMALL_FLOATS[t.format]
+    raw = b.to_bits(value)
+    unordered = value.is_nan()
+    if form.kind == "power":
+        rounded = (raw + (1 << 22)) >> 23
+        tiny = b.compare("ult", raw, 1 << 23)
+        upper = b.convert("zext", b.compare("ugt", raw, 1 << 22), "i32")  # as the reference rounds f32's subnormals
+        code = b.per_lane("umin", b.select(tiny, upper, rounded), b.operand(form.nan, raw.type))
+        none = b.compare("ule", value, 0.0)
+        return _truncated(b, b.select(none, form.nan, code), t)
+    magnitude = raw & 0x7FFFFFFF
+    sign = raw >> 31
+    dropped = 23 - form.mantissa
+    odd = (magnitude >> dropped) & 1
+    rounded = (magnitude + odd) + ((1 << (dropped - 1)) - 1)
+    normal = (rounded >> dropped) - ((127 - form.bias) << form.mantissa)
+    # Added to this number, a float's last place is the smallest subnormal: the addition rounds.
+    magic = 2.0 ** (1 - form.bias - form.mantissa + 23)
+    total = b.from_bits(magnitude) + magic
+    base = b.to_bits(b.number(magic, F32.of_lanes(raw.type.lanes)))
+    subnormal = b.to_bits(total) - base
+    tiny = b.compare("ult", magnitude, (128 - form.bias) << 23)
+    code = b.select(tiny, subnormal, normal)
+    large = b.compare("sgt", code, form.largest)
+    code = b.select(large, form.overflow, code)
+    code = b.select(unordered, form.nan & ((1 << form.magnitude_bits) - 1), code)
+    if form.kind == "fnuz":
+        # The sign's place alone is NaN, so zero has no sign.
+        none = b.either(unordered, large)
+        signed = code | (sign << form.magnitude_bits)
+        signed = b.select(code.equals(0), 0, signed)
+        code = b.select(none, form.nan, signed)
+    else:
+        if form.kind == "finite":  # a NaN becomes zero of the other sign
+            sign = sign ^ b.convert("zext", unordered, "i32")
+        code = code | (sign << form.magnitude_bits)
+    return _truncated(b, code, t)
+
+
+def _truncated(b: Builder, code: Value, t: Type) -> Value:
+    assert code.type.scalar == I32.scalar
+    return b.emit("trunc", t, (code,))
