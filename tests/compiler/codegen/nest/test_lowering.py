@@ -13,6 +13,7 @@ import pytest
 import xla_explorer as xe
 from tests.compiler.codegen.nest.nest_checks import assert_near
 from tests.compiler.codegen.nest.test_directives import plain, random_text
+from tests.properties.random_modules import random_module
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
@@ -21,6 +22,7 @@ from xla_explorer.compiler.codegen.nest.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.schedule import parse_directives, run_schedule
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.evaluator import Evaluator
 
 BODIES = ("bias", "rows", "columns", "all", "softmax", "reshape", "window", "dot", "transpose", "pad", "concatenate", "gather")
 
@@ -30,12 +32,14 @@ def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:
     found = lower(nest)
     assert isinstance(found, LoweredNest), found
     library = NativeLibrary(optimize_and_emit(found.text).objects, exports=["kernel"])
-    results = [np.zeros(a.shape.dimensions, a.shape.element_type.dtype) for a in nest.arrays if a.written]
-    arrays = [*[np.ascontiguousarray(x) for x in operands], *results]
-    function = library.bind("kernel", None, [*[ctypes.c_void_p] * len(arrays), ctypes.c_int64])
+    orders = [tuple(reversed(a.shape.layout.minor_to_major)) for a in nest.arrays]  # as the elements lie in memory
+    given = [np.array(np.transpose(x, order), order="C") for x, order in zip(operands, orders, strict=False)]
+    written = [a.shape for a in nest.arrays if a.written]
+    results = [np.zeros([s.dimensions[d] for d in order], s.element_type.dtype) for s, order in zip(written, orders[len(given) :], strict=True)]
+    function = library.bind("kernel", None, [*[ctypes.c_void_p] * len(orders), ctypes.c_int64])
     for share in range(nest.shares):
-        function(*[a.ctypes.data for a in arrays], share)
-    return results
+        function(*[a.ctypes.data for a in (*given, *results)], share)
+    return [np.array(r.transpose(np.argsort(order)), order="C") for r, order in zip(results, orders[len(given) :], strict=True)]
 
 
 def check_random_schedules(seed: int, count: int) -> Counter[str]:
@@ -91,6 +95,36 @@ def test_elementwise_code_gives_the_evaluators_values(kind: str, schedule: str) 
     scheduled, trace = run_schedule(nest, parse_directives(schedule))
     assert all(step.changed for step in trace.steps)
     assert_near(native(scheduled, operands), [np.asarray(xe.evaluate(module, *operands))], nest_text(scheduled))
+
+
+@pytest.mark.parametrize("first", range(2000, 2400, 25))
+@pytest.mark.sampled(1)
+def test_instructions_of_random_modules_give_equal_native_values(first: int) -> None:
+    lowered = 0
+    for seed in range(first, first + 25):
+        case = random_module(seed)
+        evaluator = Evaluator(record=True)
+        if case.extremes or max([i.shape.byte_size for i in case.module.entry.instructions.values() if i.shape.is_array]) > 1 << 16:
+            continue  # extremes: functions of infinities and NaN have tests of their own
+        evaluator.evaluate_computation(case.module.entry, case.arguments)
+        for i in case.module.entry.post_order():
+            if i.opcode.name == "parameter" or any(o.id not in evaluator.values for o in (i, *i.operands)):
+                continue
+            nest = nest_of(i)
+            if not isinstance(nest, Reason) and not isinstance(lower(nest), Reason):
+                found = native(nest, tuple([evaluator.values[o.id] for o in dict.fromkeys(i.operands)]))
+                wanted = evaluator.values[i.id]
+                assert_near(found, list(wanted) if isinstance(wanted, tuple) else [wanted], f"seed {seed}: {i}")
+                lowered += 1
+    assert lowered > 10
+
+
+def test_layouts_are_kept() -> None:
+    text = "HloModule m\nENTRY e { p = f32[6,8]{0,1} parameter(0) ROOT r = f32[8,6]{0,1} reshape(p) }"
+    nest = nest_of(xe.parse_hlo(text).entry.root)
+    assert not isinstance(nest, Reason)
+    x = np.arange(48, dtype="f4").reshape(6, 8)
+    assert np.array_equal(native(nest, (x,))[0], x.reshape(8, 6))
 
 
 def test_vectors_and_copies_stand_in_the_code() -> None:

@@ -139,10 +139,14 @@ def test_lines_of_instructions(body: str, line: str) -> None:
         ("p = s32[2] parameter(0)\n ROOT r = s16[2,2] bitcast-convert(p)", "element-width-changes"),
         ("p = f32[<=3] parameter(0)\n ROOT r = f32[<=3] negate(p)", "dynamic-dimensions"),
         ("p = f32[3] parameter(0)\n ROOT r = (f32[3]) tuple(p)", "not-an-array"),
+        ("p = (f32[3], s32[]) parameter(0)\n ROOT r = f32[3] get-tuple-element(p), index=0", "not-an-array"),
+        ("p = f32[3] parameter(0)\n z = f32[] parameter(1)\n t = (f32[], f32[]) reduce(p, p, z, z), dimensions={0}, to_apply=both\n"
+         " ROOT r = f32[] get-tuple-element(t), index=0", "not-an-array"),
     ],
 )
 def test_what_has_no_nest_is_refused_with_a_reason(body: str, code: str) -> None:
-    found = nest_of(xe.parse_hlo(f"HloModule m\nENTRY main {{\n{body}\n}}").entry.root)
+    both = "both { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2) d = f32[] parameter(3) ROOT t = (f32[], f32[]) tuple(a, b) }"
+    found = nest_of(xe.parse_hlo(f"HloModule m\n{both}\nENTRY main {{\n{body}\n}}").entry.root)
     assert isinstance(found, Reason) and found.code == code, found
 
 

@@ -74,7 +74,8 @@ def nest_of(i: HloInstruction) -> LoopNest | Reason:
     fused = i.called[0] if i.opcode is FUSION else None
     root = fused.root if fused is not None else i
     roots = root.operands if fused is not None and root.opcode is TUPLE else (root,)
-    bad = next((x for x in (*operands, *roots) if not x.shape.is_array and x.opcode.name != "reduce"), None)
+    arrays = [*operands, *[r for r in roots if r.opcode.name != "reduce"]]
+    bad = next((x for x in arrays if not x.shape.is_array), None)
     if bad is not None:
         return refuse("not-an-array", f"%{bad.name} has the shape {bad.shape.text_without_layout}, a kernel reads and writes arrays")
     if any(any(shape.dynamic) for x in (*operands, *roots) for _, shape in x.shape.leaves()):
