@@ -144,7 +144,7 @@ def checklist(predicates: Iterable[Predicate], *subjects: Any) -> tuple[Check, .
     found: list[Check] = []
     for predicate in predicates:
         given = _attributes(predicate)
-        name, place = given.get("holds") or _function(predicate).__name__.strip("_<>").replace("_", "-"), place_of(predicate)
+        name, place = check_name(predicate), place_of(predicate)
         try:
             reason = predicate(*subjects)
             value = given["measured"](*_bound(predicate), *subjects) if "measured" in given else ""
@@ -156,6 +156,11 @@ def checklist(predicates: Iterable[Predicate], *subjects: Any) -> tuple[Check, .
         message, code = (reason.message, reason.code) if reason is not None else ("", "")
         found.append(Check(name, reason is None, value, message, code, place))
     return tuple(found)
+
+
+def check_name(predicate: Any) -> str:
+    """What must hold, in kebab-case: the name that a predicate was given, or that of its function."""
+    return str(_attributes(predicate).get("holds") or _function(predicate).__name__.strip("_<>").replace("_", "-"))
 
 
 def _function(predicate: Any) -> Any:

@@ -120,6 +120,18 @@ def test_what_no_pass_of_the_compile_decides_is_asked_or_said(compiled: tuple[st
     assert answer.refused and answer.code == "never-decided"
 
 
+def test_guards_of_rules_are_checks_with_a_value_and_a_place() -> None:
+    text = "HloModule m\nENTRY e { x = f32[8] parameter(0)\n z = f32[] constant(0)\n zs = f32[8] broadcast(z), dimensions={}\n ROOT r = f32[8] multiply(x, zs) }"
+    session = xe.compile(text, backend="interpreter", passes="dce")
+    answer = session.why_not("multiply-zero", "%r")
+    assert answer.refused and answer.code == "not-integral", answer
+    named = {check.name: check for check in answer.checklist}
+    assert named["pattern-fits"].ok and named["integral"].ok is False and named["replacement-is-built"].ok is None
+    assert "f32[8]" in named["integral"].value and named["integral"].place.startswith("rewriting/guards.py:")
+    for rule in session.passes.applicable("%r").rules:
+        assert all(check.value and is_written_at(check.place) for check in rule.checks if check.ok is not None), rule
+
+
 def test_rules_answer_too(compiled: tuple[str, xe.Session]) -> None:
     name, session = compiled
     rewrites = [e for e in session.passes.journal.events if e.is_rewrite and e.by in xe_rules()]  # type: ignore[union-attr]

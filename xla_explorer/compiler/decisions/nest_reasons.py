@@ -16,6 +16,11 @@ LOOP_NEST = table(
             "%scatter: scatter has no index map",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
+        "nest-too-large": (
+            "a nest has at most ten thousand statements",
+            "the nest has more than 10000 statements",
+            "leave some of the instructions out of the fusion",
+        ),
         "not-lowered": (
             "native code is made of loop nests with f32, f64, s32, s64 and pred values and affine lanes only, so far",
             "%4: cosine of c64 is not written for loop nests yet",

@@ -16,6 +16,7 @@ def about(name: str, check: Callable[..., Reason | None]) -> Predicate:
     text = f"lambda {name}: check({name})"
     bound: Predicate = eval(text, {"check": check})
     bound.__name__ = f"{check.__name__}_{name}"
+    bound.__dict__["place"] = (check.__code__.co_filename, check.__code__.co_firstlineno)
     return bound
 
 

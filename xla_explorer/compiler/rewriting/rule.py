@@ -7,15 +7,17 @@ evaluator.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.matcher import Matcher, compile_pattern, may_match
 from xla_explorer.compiler.rewriting.patterns import Pattern
-from xla_explorer.foundation.reason import Predicate, Reason
+from xla_explorer.foundation.reason import Check, Predicate, Reason, check_name, checklist, place_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import OpcodeSpec
@@ -89,6 +91,17 @@ class Rule:
             if reason is not None:
                 return reason
         return None
+
+    def checklist(self, i: HloInstruction, captures: Captures) -> tuple[Check, ...]:
+        """What every guard says of a match. A guard measures what it names: the instruction, or captures."""
+        named = {"instruction": i, **dict(zip(self.pattern.captures, captures, strict=True))}
+        found = [Check("pattern-fits", True, str(self.pattern), place=place_of(self.function))]
+        for guard, check in zip(self.guards, self.checks, strict=True):
+            looked_at = [named[name] for name in inspect.signature(guard).parameters if name in named]
+            value = "; ".join([described(one) for one in looked_at])
+            (told,) = checklist((functools.partial(check, i, captures),))
+            found.append(told._replace(name=check_name(guard), value=value, place=place_of(guard)))
+        return tuple(found)
 
     def __repr__(self) -> str:
         return f"<rule {self.name}: {self.pattern}>"

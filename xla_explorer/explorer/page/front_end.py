@@ -16,12 +16,12 @@ from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _BELOW = (
-    "schema", "layout", "anchored", "scene", "elements", "state", "diff", "pools", "store", "drawing", "colours", "neighbours", "tables",
-    "lines", "mnemonics", "hover", "llvm", "roofline", "tabs", "graph_camera", "graph_state", "graph_view", "graph_reach",
+    "schema", "layout", "anchored", "scene", "elements", "state", "diff", "pools", "kinship", "store", "drawing", "colours", "neighbours",
+    "tables", "lines", "mnemonics", "hover", "llvm", "roofline", "tabs", "graph_camera", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
 _ABOVE = (
-    "timeline", "why_parts", "why_decision", "why_step", "why_selection", "why", "code", "times", "search", "spoken", "keyboard", "actions",
-    "theme", "explorer",
+    "timeline_rows", "timeline", "why_parts", "why_decision", "why_step", "why_selection", "why", "code_pane", "code", "times", "search",
+    "spoken", "keyboard", "actions", "theme", "explorer",
 )  # fmt: skip
 
 

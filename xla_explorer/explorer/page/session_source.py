@@ -21,6 +21,7 @@ from xla_explorer.explorer.sessions.compilation import Compilation, program_step
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.hlo.analysis.cost import module_cost
+from xla_explorer.hlo.module import ModuleSnapshot
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
@@ -72,6 +73,7 @@ class TraceSource:
                     p.instructions,
                     max(p.rewrites, applied.get(p.number, 0)),
                     p.error or None,
+                    entry=_first_of_entry(p.snapshot),
                 )
                 for p in self.passes
             ]
@@ -258,3 +260,8 @@ class SessionSource(TraceSource):
 
 def _number(value: Any) -> float | None:
     return None if value is None or value != value else float(value)
+
+
+def _first_of_entry(snapshot: ModuleSnapshot) -> int | None:
+    entry = next((c for c in snapshot.computations if c.id == snapshot.entry), None)
+    return entry.instructions[0].id if entry is not None and entry.instructions else None

@@ -22,7 +22,8 @@ class StepRow(NamedTuple):
     timeline.
 
     `rewrites` counts applied rules. `values_differ` marks the first step after which results left the tolerance
-    (None: not checked). `level` says whose pass it is, so that LLVM's passes can continue the list.
+    (None: not checked). `level` says whose pass it is, so that LLVM's passes can continue the list. `entry` is the first instruction of
+    the entry computation: a text opens there.
     """
 
     index: int  # type: ignore[assignment]  # the method of tuple is not used
@@ -36,6 +37,7 @@ class StepRow(NamedTuple):
     error: str | None = None
     values_differ: bool | None = None
     level: Literal["hlo", "llvm"] = "hlo"
+    entry: int | None = None
 
 
 class RewriteRow(NamedTuple):

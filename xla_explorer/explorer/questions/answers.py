@@ -99,10 +99,12 @@ def _told(check: Check) -> str:
     return "; ".join(filter(None, (check.value, check.message)))
 
 
-def _check_of(rule: ApplicableRule) -> Check:
-    """All guards of a rule as one check."""
-    message, code = (rule.reason.message, rule.reason.code) if rule.reason is not None else ("", "")
-    return Check(rule.rule, rule.reason is None, rule.becomes or "the pattern fits", message, code, rule.place)
+def _checks_of(rule: ApplicableRule) -> tuple[Check, ...]:
+    """The guards of a rule, and whether what it builds may take the instruction's place."""
+    refused = rule.reason is not None and all(check.ok for check in rule.checks)
+    message, code = (rule.reason.message, rule.reason.code) if rule.reason is not None and refused else ("", "")
+    built = None if rule.reason is not None and not refused else not refused
+    return (*rule.checks, Check("replacement-is-built", built, rule.becomes or "nothing is built", message, code, rule.place))
 
 
 def why_not(passes: RecordedPasses[RecordedPass], kind: str, subjects: Sequence[str | int], further: Iterable[Decision] = ()) -> Answer:
@@ -231,8 +233,7 @@ class _Question:
         asked = applicable(self.passes, self.passes.find(self.names[0]))
         for rule in sorted(asked.rules, key=lambda rule: rule.reason is None):
             if self.kind in (RULE, rule.rule):
-                checks = (_check_of(rule),)
-                return self._answer(self._decision(rule.reason, checks), f"asked again {asked.where}", recorded=False)
+                return self._answer(self._decision(rule.reason, _checks_of(rule)), f"asked again {asked.where}", recorded=False)
         reason = refuse("pattern-does-not-fit", f"the pattern of {self._whose} does not fit {asked.instruction}")
         return self._answer(self._decision(reason), f"asked again {asked.where}", recorded=False)
 

@@ -12,7 +12,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, printe
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.rule_book import rule_book
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 
 _COLUMNS = ["rule", "applies", "code", "message", "becomes", "sentence", "place"]
@@ -20,13 +20,14 @@ _COLUMNS = ["rule", "applies", "code", "message", "becomes", "sentence", "place"
 
 class ApplicableRule(NamedTuple):
     """rule: its name. reason: why it will not act, None when it would. becomes: what would take the instruction's place, as HLO.
-    sentence, place: what the rule says of itself, and where it is written."""
+    sentence, place: what the rule says of itself, and where it is written. checks: what its guards say."""
 
     rule: str
     reason: Reason | None
     becomes: str
     sentence: str
     place: str
+    checks: tuple[Check, ...] = ()
 
 
 class ApplicableRules(Report):
@@ -55,8 +56,9 @@ class ApplicableRules(Report):
 
     def records(self) -> Table:
         """A row a rule: rule, applies, code and message of the reason, becomes, sentence, place."""
-        reasons = [(r.reason.code, r.reason.message) if r.reason else ("", "") for r in self.rules]
-        return Table(_COLUMNS, [(r.rule, r.reason is None, *why, *r[2:]) for r, why in zip(self.rules, reasons, strict=True)])
+        why = [(r.reason.code, r.reason.message) if r.reason else ("", "") for r in self.rules]
+        rows = [(r.rule, r.reason is None, *told, r.becomes, r.sentence, r.place) for r, told in zip(self.rules, why, strict=True)]
+        return Table(_COLUMNS, rows)
 
     def blocks(self) -> Blocks:
         """What each rule would do, or why it will not."""
@@ -91,7 +93,8 @@ def applicable(passes: RecordedPasses[RecordedPass], instruction: int, step: int
             reason = refuse("other-layout-mode", f"{rule.name} holds {word} layout assignment only")
         if reason is None:
             reason, becomes = _tried(rule, snapshot, instruction)
-        found.append(ApplicableRule(rule.name, reason, becomes, *book.get(rule.name, ("", ""))))
+        sentence, place = book.get(rule.name, ("", ""))
+        found.append(ApplicableRule(rule.name, reason, becomes, sentence, place, rule.checklist(i, captures)))
     name = f"after pass {where}, {passes[where].name}" if where else "as written"
     return ApplicableRules(str(i), name, found)
 

@@ -56,6 +56,7 @@ from xla_explorer.hlo.shape import array_shape
 _ADD, _MULTIPLY, _CONVERT, _BITCAST_CONVERT = opcode("add"), opcode("multiply"), opcode("convert"), opcode("bitcast-convert")
 _ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 _COMBINING = frozenset({"reduce", "reduce-window", "dot", "convolution"})
+MOST_STATEMENTS = 10_000
 _LETTERS = "ijklmnpqrstuvwxyzabcdefgh"
 
 
@@ -84,6 +85,8 @@ def nest_of(i: HloInstruction) -> LoopNest | Reason:
         return _Builder(operands, fused, i.operands).kernel(i, roots)
     except _NoNest as found:
         return found.reason
+    except RecursionError:
+        return refuse("nest-too-large", f"%{i.name}: its cases and reductions stand too deeply in one another")
 
 
 class _Scope:
@@ -108,6 +111,7 @@ class _Builder:
         self.places: dict[Place, Place] = {}  # equal places are one object, so that what is known is found by identity
         self.letters = itertools.chain(_LETTERS, (f"{x}{n}" for n in itertools.count(1) for x in _LETTERS))
         self.names: dict[int, str] = {}
+        self.statements = 0
 
     # -- the kernel --------------------------------------------------------------------------------------------------
     def kernel(self, i: HloInstruction, roots: Sequence[HloInstruction]) -> LoopNest:
@@ -168,6 +172,9 @@ class _Builder:
             s = replace(s, origin=Origin(s.origin.instruction, self.place(tuple([x.substitute(inside) for x in place]))))
         self.scopes[depth].body.append(s)
         self.depth.update(dict.fromkeys(ids_of(s), depth))
+        self.statements += 1
+        if self.statements > MOST_STATEMENTS:  # an element that is read at two places in each of many steps is computed 2^steps times
+            raise _NoNest(refuse("nest-too-large", f"the nest has more than {MOST_STATEMENTS} statements", limit=MOST_STATEMENTS))
         return ids_of(s)
 
     def known(self, i: HloInstruction, at: Place) -> tuple[int, ...] | None:

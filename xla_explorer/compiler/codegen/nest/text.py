@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     elements_of,
     ids_of,
 )
-from xla_explorer.hlo.analysis.indexing import Guard, Place
+from xla_explorer.hlo.analysis.indexing import Guard, place_text
 
 
 class Line(NamedTuple):
@@ -59,10 +59,6 @@ def guards_text(guards: tuple[Guard, ...]) -> str:
     return " and ".join(map(str, guards))
 
 
-def _place(place: Place) -> str:
-    return f"[{', '.join(map(str, place))}]"
-
-
 def _ids(ids: tuple[int, ...]) -> str:
     return ", ".join([f"%{number}" for number in ids])
 
@@ -70,7 +66,7 @@ def _ids(ids: tuple[int, ...]) -> str:
 def _note(origin: Origin | None, names: Mapping[int, str]) -> str:
     if origin is None:
         return ""
-    name = f" %{names[origin.instruction]}{_place(origin.place)}" if origin.instruction in names else ""
+    name = f" %{names[origin.instruction]}{place_text(origin.place)}" if origin.instruction in names else ""
     return f"  # {origin.instruction}{name}"
 
 
@@ -89,7 +85,7 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
         return
     note, origin = _note(s.origin, names), s.origin.instruction if s.origin else None
     if isinstance(s, Store):
-        yield Line(f"{pad}store %{s.value}, %{s.array}{_place(s.place)}{note}", origin)
+        yield Line(f"{pad}store %{s.value}, %{s.array}{place_text(s.place)}{note}", origin)
         return
     types = ", ".join([t.name for t in elements_of(s)])
     head = f"{pad}{_ids(ids_of(s))} = {_operation(s)} : {types}"
@@ -117,7 +113,7 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
 def _operation(s: Load | Constant | Iota | Compute | Choose | Reduce) -> str:
     """What stands between `=` and the types."""
     if isinstance(s, Load):
-        return f"load %{s.array}{_place(s.place)}"
+        return f"load %{s.array}{place_text(s.place)}"
     if isinstance(s, Constant):
         return f"constant {s.literal.text}"
     if isinstance(s, Iota):

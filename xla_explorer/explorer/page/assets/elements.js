@@ -79,3 +79,6 @@ export const VERDICT_MARK = { accepted: "✓", refused: "✗" };
 
 // What a decision is about, one end or two.
 export const decisionEnds = d => d.names.map(name => "%" + name).join(" → ");
+
+/** What went wrong, in words. @param {unknown} error */
+export const messageOf = error => (error instanceof Error ? error.message : String(error));

@@ -1,4 +1,5 @@
 // The data behind the views: decoding, steps by number (embedded or asked from the kernel, each once), and who corresponds to whom.
+import { kinshipOf } from "./kinship.js";
 import { poolReader, valuesOf } from "./pools.js";
 import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
 
@@ -152,35 +153,14 @@ export async function openStore(model, ask) {
   const steps = namedAll("step", data.steps);
   /** @type {(import("./schema.js").Decision & { index: number })[]} */
   const decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
-  const parents = new Map(),
-    children = new Map(),
-    forward = new Map(),
-    backward = new Map(),
-    names = new Map();
-  const push = (map, key, value) => {
-    if (!map.has(key)) map.set(key, new Set());
-    map.get(key).add(value);
-  };
-  for (const [subject, ...produced] of data.lineage)
-    for (const p of produced)
-      if (p !== subject) {
-        push(forward, subject, p);
-        push(backward, p, subject);
-      }
+  const names = new Map(),
+    { parents, children, learnBoxes, counterparts } = kinshipOf(data.lineage);
   for (const d of decisions) {
     d.subjects.forEach((id, k) => names.set(id, d.names[k]));
   }
 
   function learn(step) {
-    const owner = new Map(step.picture.groups.map(g => [g.id, g]));
-    for (const node of step.picture.nodes) {
-      for (let g = owner.get(node.group); g; g = owner.get(g.parent))
-        if (g.instruction !== null && g.instruction !== node.id) {
-          parents.set(node.id, g.instruction);
-          push(children, g.instruction, node.id);
-          break;
-        }
-    }
+    learnBoxes(step.picture);
     for (const [id, name] of step.names) names.set(id, name);
     return step;
   }
@@ -264,34 +244,6 @@ export async function openStore(model, ask) {
       return ask({ ask: name, ...rest });
     });
 
-  // The ids that stand for `id` among `present`: itself, the fusion around it, what is inside it, what it became, what it came from.
-  function counterparts(id, present, aliases) {
-    const near = one => {
-      if (present.has(one)) return [one];
-      if (aliases && present.has(aliases.get(one))) return [aliases.get(one)];
-      const inside = [...(children.get(one) || [])].filter(c => present.has(c));
-      if (inside.length) return inside;
-      for (let p = parents.get(one), k = 0; p !== undefined && k < 8; p = parents.get(p), k++)
-        if (present.has(p)) return [p];
-      return [];
-    };
-    for (const links of [null, forward, backward]) {
-      const found = new Set(near(id));
-      if (links) {
-        const seen = new Set([id]),
-          queue = [id];
-        while (queue.length && seen.size < 400)
-          for (const next of links.get(queue.shift()) || [])
-            if (!seen.has(next)) {
-              seen.add(next);
-              queue.push(next);
-              near(next).forEach(n => found.add(n));
-            }
-      }
-      if (found.size) return found;
-    }
-    return new Set();
-  }
   const isFusion = d => FUSION_KINDS.includes(d.kind);
   return {
     data,

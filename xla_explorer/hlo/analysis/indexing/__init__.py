@@ -17,6 +17,7 @@ from xla_explorer.hlo.analysis.indexing.expression import (
     delinearize,
     index,
     linearize,
+    place_text,
     row_major_strides,
 )
 from xla_explorer.hlo.analysis.indexing.expression_text import IndexSyntaxError, parse_index, parse_place
@@ -48,6 +49,7 @@ __all__ = [
     "mapped_opcodes",
     "parse_index",
     "parse_place",
+    "place_text",
     "reads_by",
     "reads_of",
     "row_major_strides",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.analysis.indexing.expression import Axis, Place, index
+from xla_explorer.hlo.analysis.indexing.expression import Axis, index, place_text
 from xla_explorer.hlo.analysis.indexing.reads import Read, reads_of
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -29,14 +29,10 @@ def index_map_text(i: HloInstruction) -> str:
     if isinstance(reads, Reason):
         return ""
     told = [_read_text(i, read) for read in reads if not read.addressing]
-    return f"{_place_text(place)} <- {', '.join(told)}" if told else ""
+    return f"{place_text(place)} <- {', '.join(told)}" if told else ""
 
 
 def _read_text(i: HloInstruction, read: Read) -> str:
     where = f" where {' and '.join(map(str, read.guards))}" if read.guards else ""
     over = f" for {', '.join([f'{axis} in {axis.extent}' for axis in read.over])}" if read.over else ""
-    return f"%{i.operands[read.operand].name}{_place_text(read.place)}{over}{where}"
-
-
-def _place_text(place: Place) -> str:
-    return f"[{', '.join(map(str, place))}]"
+    return f"%{i.operands[read.operand].name}{place_text(read.place)}{over}{where}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TypeAlias
 
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.analysis.indexing.expression import Axis, IndexExpression
+from xla_explorer.hlo.analysis.indexing.expression import Axis, IndexExpression, Place
 from xla_explorer.hlo.analysis.indexing.reads import reads_of
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -18,16 +19,25 @@ def dimensions_read(i: HloInstruction, along: DimensionMap) -> list[tuple[HloIns
 
     along: what the dimensions of the instruction itself run along.
     """
-    dimensions = i.shape.dimensions
-    # Terms made by hand: an axis of one step is to stay an axis.
-    axes = {Axis(f"d{k}", extent): d for k, (extent, d) in enumerate(zip(dimensions, along, strict=True))}
-    reads = reads_of(i, tuple([IndexExpression(((axis, 1),)) for axis in axes]))
+    own = _own_place(i.shape.dimensions)
+    reads = reads_of(i, own)
     if isinstance(reads, Reason):
         return None
     found = []
     for read in reads:
-        mapping = [axes.get(x.axis) if x.axis is not None else None for x in read.place]
-        if read.guards or read.over or None in mapping:
+        if read.guards or read.over:
             return None
-        found.append((i.operands[read.operand], tuple([d for d in mapping if d is not None])))
+        if read.place is own:
+            found.append((i.operands[read.operand], along))
+            continue
+        axes = [x.axis for x in read.place]
+        if None in axes:
+            return None
+        found.append((i.operands[read.operand], tuple([along[int(axis.name)] for axis in axes if axis is not None])))
     return found
+
+
+@lru_cache(maxsize=4096)
+def _own_place(dimensions: tuple[int, ...]) -> Place:
+    """Axes named by the number of their dimension. The terms are made by hand: an axis of one step is to stay an axis."""
+    return tuple([IndexExpression(((Axis(str(d), extent), 1),)) for d, extent in enumerate(dimensions)])

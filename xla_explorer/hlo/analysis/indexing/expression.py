@@ -76,7 +76,7 @@ class RuntimeValue:
 
     def __str__(self) -> str:
         name = self.source if isinstance(self.source, str) else f"%{self.source.name}"
-        return f"clamp({name}[{', '.join(map(str, self.place))}], {self.low}, {self.high})"
+        return f"clamp({name}{place_text(self.place)}, {self.low}, {self.high})"
 
 
 Atom: TypeAlias = Axis | Quotient | Remainder | RuntimeValue
@@ -296,6 +296,11 @@ def delinearize(offset: IndexExpression, dimensions: Iterable[int]) -> Place:
         place.append(offset % extent)
         offset = offset // extent
     return tuple(reversed(place))
+
+
+def place_text(place: Place) -> str:
+    """A place in brackets: `[i, 2*j + 1]`."""
+    return f"[{', '.join(map(str, place))}]"
 
 
 def _parts(atom: Atom) -> tuple[IndexExpression, ...]:

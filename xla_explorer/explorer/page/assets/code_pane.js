@@ -1,0 +1,139 @@
+// One pane of the code strip: its head with what made the text, its lines, and for PTX what each line did on the emulator.
+import { make, numberOf } from "./elements.js";
+import { lineBlocks } from "./lines.js";
+import { namedAll } from "./store.js";
+
+/** @typedef {import("./state.js").App} App */
+/**
+ * A text of the strip. counts: line number -> what the line did on the emulator.
+ * @typedef {Object} Pane
+ * @property {string} name
+ * @property {string} producer
+ * @property {string} note
+ * @property {import("./schema.js").TextLine[] | null} lines null: asked for when the pane is opened
+ * @property {boolean} [costly]
+ * @property {boolean} [follows] whether it shows the step of the timeline
+ * @property {number | null} [entry] the instruction before which it opens
+ * @property {Map<number, any>} [counts]
+ */
+/** @typedef {{ el: HTMLElement, lines: ReturnType<typeof lineBlocks> }} BuiltPane */
+
+/** @type {Record<string, string>} */
+const TITLES = {
+  source: "your source",
+  hlo: "HLO",
+  "hlo-before": "HLO before",
+  "hlo-after": "HLO after",
+  "llvm-ir": "LLVM IR",
+  "llvm-ir-optimized": "LLVM optimised",
+  assembly: "assembly",
+  ptx: "PTX",
+  sass: "SASS",
+};
+/** @param {string} name */
+export const paneTitle = name => TITLES[name] || name;
+
+/**
+ * @param {App} app
+ * @param {Pane} pane
+ * @param {{ close: () => void, changed: () => void }} hooks changed: the pane has something else to show
+ * @returns {BuiltPane}
+ */
+export function codePane(app, pane, hooks) {
+  const lines = lineBlocks(pane.lines || [["…", null]], id => app.select(id, pane.name), pane.counts),
+    notes = [pane.producer, pane.note, pane.lines ? numberOf(pane.lines.length, "line") : ""].filter(Boolean).join(" · "),
+    mayCount = pane.name === "ptx" && pane.lines && !pane.counts && (app.store.data.live || app.store.data.reports.counts);
+  const el = make(
+    "div",
+    { className: "xe-pane", data: { pane: pane.name } },
+    make(
+      "div",
+      { className: "xe-pane-head" },
+      make("b", { textContent: paneTitle(pane.name) }),
+      pane.counts ? countLegend(pane.counts) : make("span", { className: "xe-dim", title: notes, textContent: notes }),
+      mayCount ? countButton(app, pane, hooks.changed) : null,
+      make("button", { textContent: "×", title: "close", tabIndex: -1, onclick: hooks.close }),
+    ),
+    lines.root,
+  );
+  return { el, lines };
+}
+
+/**
+ * What each line does, counted by the emulator of PTX: a bar for how often it runs, a colour where threads get in each other's way.
+ * @param {App} app
+ * @param {Pane} pane
+ * @param {() => void} changed
+ */
+function countButton(app, pane, changed) {
+  const button = make("button", {
+    className: "xe-act xe-count-lines",
+    tabIndex: 0,
+    textContent: "count",
+    title: "run it on the PTX emulator (random arguments): a bar for how often a line runs, colours for memory that is not coalesced, threads that diverge, banks in conflict",
+    onclick: async () => {
+      button.disabled = true;
+      button.textContent = "emulating …";
+      try {
+        const rows = namedAll("count", await app.store.report("counts")),
+          most = Math.max(...rows.map(r => r.share), 1e-9);
+        pane.counts = new Map(rows.map(r => [r.line, { ...r, heat: r.share / most }]));
+        changed();
+      } catch (error) {
+        button.textContent = "count";
+        button.disabled = false;
+        app.change({ problem: /** @type {Error} */ (error).message });
+        app.problem = "";
+      }
+    },
+  });
+  return button;
+}
+
+/** @param {Map<number, any>} counts */
+function countLegend(counts) {
+  const found = [...new Set([...counts.values()].map(c => c.mark).filter(Boolean))];
+  return make(
+    "span",
+    { className: "xe-marks", title: "counted on the PTX emulator; a line's tooltip has its numbers" },
+    make("span", { className: "xe-dim", textContent: `${numberOf(counts.size, "line")} ran${found.length ? "" : ", none in another's way"}` }),
+    ...found.map(mark => make("i", { className: `m-${mark}`, textContent: mark })),
+  );
+}
+
+/**
+ * The two panes that follow the timeline.
+ * @param {App} app
+ * @returns {Pane[]}
+ */
+export function panesOfStep(app) {
+  if (!app.now) return [];
+  const { name, error, entry } = app.store.steps[app.step],
+    before = app.before ? app.store.steps[app.step - 1].entry : entry;
+  return [
+    { name: "hlo-before", lines: (app.before || app.now).text, producer: app.before ? `before ${name}` : "as written", note: "", follows: true, entry: before },
+    { name: "hlo-after", lines: app.now.text, producer: `${error ? "before the failure of" : "after"} ${name}`, note: "", follows: true, entry },
+  ];
+}
+
+const FIRST_CHOICE = [["hlo-after", "hlo"], ["llvm-ir-optimized", "llvm-ir"], ["assembly", "ptx", "sass"], ["source"]];
+const CHEAP_CHOICE = [["hlo-before"], ["hlo-after", "hlo"]]; // where the others take a code generation
+const FIRST_PANES = 3;
+
+/**
+ * The names of the panes that are open at first, the wanted one among them.
+ * @param {Pane[]} panes
+ * @param {string | null} wantedName
+ * @param {boolean} live without a kernel a costly pane only says how to get it
+ * @returns {string[]}
+ */
+export function firstPanes(panes, wantedName, live) {
+  const named = new Map(panes.map(p => [p.name, p])),
+    wanted = wantedName !== null && named.has(wantedName) ? [wantedName] : [],
+    choice = panes.every(p => p.lines || p.costly) ? FIRST_CHOICE : CHEAP_CHOICE;
+  /** @param {string} name */
+  const isThere = name => named.has(name) && (live || !named.get(name)?.costly);
+  const ranked = choice.flatMap(family => family.find(isThere) ?? []).filter(name => !wanted.includes(name)),
+    open = new Set([...wanted, ...ranked.slice(0, Math.max(0, FIRST_PANES - wanted.length))]);
+  return panes.map(p => p.name).filter(name => open.has(name));
+}
