@@ -18,8 +18,8 @@ from tests.properties.module_checks import assert_same, evaluate_leaves
 from tests.properties.random_modules import ModuleWriter
 from tests.properties.random_rare import ON_XLA
 from xla_explorer.hlo.evaluator import flatten_value
-from xla_explorer.hlo.evaluator.combiner import combiner_of, identity_of
-from xla_explorer.hlo.evaluator.conversion import widen
+from xla_explorer.hlo.evaluator.combiner import combiner_of
+from xla_explorer.hlo.identity_element import identity_element
 
 pytestmark = [
     pytest.mark.jax,
@@ -78,8 +78,7 @@ def is_comparable(module: xe.HloModule) -> bool:
             combiner, initial = combiner_of(i.called[0]), i.operands[-1]
             if combiner is None or initial.opcode.name != "constant":
                 return False
-            value = initial.literal.array
-            if value != identity_of(combiner.name, widen(value).dtype):
+            if initial.literal.array != identity_element(combiner.name, initial.shape.element_type):
                 return False
     return True
 
