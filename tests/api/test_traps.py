@@ -102,6 +102,16 @@ def test_10_names_that_are_not_there_are_errors() -> None:
         xe.comple  # type: ignore[attr-defined]  # noqa: B018
 
 
+def test_11_what_a_call_returns_has_a_type() -> None:
+    calls = {f"xe.{name}": getattr(xe, name) for name in xe.__all__}
+    calls |= {f"Session.{name}": getattr(xe.Session, name) for name in dir(xe.Session) if not name.startswith("_")}
+    calls |= {f"xe.compare.{name}": getattr(xe.compare, name) for name in ("fusions", "programs", "signatures", "structure", "text", "__call__")}
+    untyped = {name for name, call in calls.items() if callable(call) and inspect.signature(call).return_annotation in ("Any", inspect.Signature.empty)}
+    classes = {name for name in untyped if inspect.isclass(calls[name])}
+    # An array, or nested tuples of arrays, as the module says; the decorator's type is that of its room.
+    assert untyped - classes == {"xe.evaluate", "xe.hlo"}
+
+
 def test_12_a_picture_is_made_in_one_place(session: xe.Session) -> None:
     drawn = {xe.graph(session).to_svg(), session.graph().to_svg(), session.passes[-1].graph().to_svg(), session.passes[session.passes.last].graph().to_svg()}
     assert len(drawn) == 1

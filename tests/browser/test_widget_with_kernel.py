@@ -186,7 +186,7 @@ def test_the_passes_of_llvm(browser: Any, plain: Any, tmp_path: Path) -> None:
 
 def test_remarks_stand_at_the_instruction(browser: Any, plain: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(plain), tmp_path)
-    live.page.evaluate(f"document.querySelector('.xe').explorer.select({plain.find('z')}, 'test')")
+    live.page.evaluate(f"document.querySelector('.xe').explorer.select({plain.passes.find('z')}, 'test')")
     live.wait(".xe-remarks", "vectorized loop (vectorization width:")
     live.close()
 
