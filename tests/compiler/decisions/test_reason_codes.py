@@ -71,6 +71,10 @@ def test_an_answer_quotes_the_registry() -> None:
         answer = session.why_not(kind, *names)
         assert answer.refused and answer.meaning is meaning_of(kind, answer.code) is not None, answer
         assert f"in general: {answer.meaning.sentence}" in str(answer) and f"remedy: {answer.meaning.remedy}" in str(answer)
+        place, section = str(answer).split("all codes: ")[1].split()[0].split("#")
+        assert reason_page.PAGE.as_posix().endswith(place), place
+        rows = reason_page.page().split(f"## {section.replace('any-decision', 'any decision')}\n")[1].split("\n## ")[0]
+        assert f"| `{answer.code}` |" in rows, (section, answer.code)
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -204,6 +204,15 @@ def meaning_of(kind: str, code: str) -> ReasonCode | None:
     return reasons_of(kind).get(code) or OF_ANY_KIND.get(code)
 
 
+def section_of(kind: str, code: str) -> str:
+    """The section of the page of reasons in which a code of a kind stands."""
+    if code not in reasons_of(kind):
+        tables = {"any-decision": answer_reasons.USER, "answers": answer_reasons.ANSWERS, "overrides": answer_reasons.WISHES}
+        return next((section for section, table in tables.items() if code in table), "any-decision")
+    known = kind if kind in KINDS else RULE
+    return next(first for first, row in KINDS.items() if row.reasons is KINDS[known].reasons)
+
+
 def accepted_sentence(kind: str, names: Sequence[str], facts: Mapping[str, Any]) -> str:
     """What an accepted decision says, in one sentence. names: of its instructions, without %; facts: its numbers, as recorded.
 

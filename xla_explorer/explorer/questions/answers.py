@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, RULE, meaning_of
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, RULE, meaning_of, section_of
 from xla_explorer.compiler.decisions.reason_code import ReasonCode
 from xla_explorer.compiler.decisions.recorded import decision as as_decision
 from xla_explorer.compiler.decisions.recorded import decision_of
@@ -79,7 +79,10 @@ class Answer(Report):
     def blocks(self) -> Blocks:
         """The reason, what its code means in general, and the checklist."""
         known = [self._sentence()] if self.message else []
-        general = [f"in general: {self.meaning.sentence}", f"remedy: {self.meaning.remedy}"] if self.meaning is not None else []
+        general = []
+        if self.meaning is not None:
+            page = f"{PAGE_OF_REASONS}#{section_of(self.kind, self.code)}"
+            general = [f"in general: {self.meaning.sentence}", f"remedy: {self.meaning.remedy}", f"all codes: {page}"]
         cost = [str(self.cost)] if self.cost is not None else []
         checks = [f"{_WORDS[check.ok]} {': '.join(filter(None, (check.name, _told(check))))}" for check in self.checklist]
         yield printed(Listing(self._head(), [*known, *general, *cost, *checks]))
@@ -91,6 +94,7 @@ class Answer(Report):
         return Table(["", "must hold", "measured", "written at"], [(_MARKS[c.ok], c.name, _told(c), c.place) for c in self.checklist])
 
 
+PAGE_OF_REASONS = "notebooks/fusion_reasons.md"
 _WORDS = {True: "ok ", False: "no ", None: "-- "}
 _MARKS = {True: "✓", False: "✗", None: "·"}
 
