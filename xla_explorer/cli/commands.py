@@ -19,7 +19,6 @@ from xla_explorer.cli.tour import tour as run_tour
 from xla_explorer.explorer.aot import aot as compile_ahead
 from xla_explorer.explorer.comparisons.compare import compare as run_compare
 from xla_explorer.explorer.compiling import compile
-from xla_explorer.explorer.doctor import Capability
 from xla_explorer.explorer.doctor import doctor as diagnose
 from xla_explorer.explorer.real_xla import read_profile
 from xla_explorer.explorer.real_xla import why_slow as explain_slowness
@@ -186,7 +185,7 @@ def aot(given: Namespace) -> int:
         read_module(given.file), given.triple, given.cpu, given.features, given.prefix, given.weights, passes=given.passes
     )
     folder = package.save(given.output or package.prefix)
-    print_table(["kind", "what", "bytes"], [list(row) for row in package.footprint.itertuples(index=False)], as_json=given.json)
+    print_frame(package.footprint, as_json=given.json)
     if not given.json:
         print(f"written: {folder}: {', '.join(package.files)}\nbuild: {package.build_line}")
     return 0
@@ -218,7 +217,7 @@ def doctor(given: Namespace) -> int:
     """What this machine can do."""
     found = diagnose(measure_again=given.measure_again)
     if given.json:
-        print_table(Capability._fields, found, as_json=True)
+        print_report(found, as_json=True)
         return 0
     for row in found:
         mark = {"ok": "ok", "missing": "--", "limited": "~~"}[row.state]

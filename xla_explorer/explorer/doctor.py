@@ -27,6 +27,11 @@ _PACKAGES = (
     ("jax", "real XLA, import of JAX functions", 'pip install "xla-explorer[jax]"'),
     ("cuda-bindings", "what reaches an NVIDIA GPU, where there is one", 'pip install "xla-explorer[gpu]"'),
 )
+_PROGRAMS = (
+    ("dot", "optional second layout of graphs; our own needs no program", "apt-get install graphviz (or your system's equivalent)"),
+    ("llvm-mca", "estimates of inner loops (session.llvm.inner_loops), by LLVM's model of the processor",
+     "apt-get install llvm (or your system's equivalent)"),
+)  # fmt: skip
 
 
 class Capability(NamedTuple):
@@ -89,24 +94,9 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
         else:
             found.append(Capability(f"backend {name}", "limited", reason.message))
     found.append(_nvidia_device())
-    dot = shutil.which("dot")
-    found.append(
-        Capability(
-            "graphviz dot",
-            "ok" if dot else "missing",
-            "optional second layout of graphs; our own needs no program",
-            "" if dot else "apt-get install graphviz (or your system's equivalent)",
-        )
-    )
-    mca = shutil.which("llvm-mca")
-    found.append(
-        Capability(
-            "llvm-mca",
-            "ok" if mca else "missing",
-            "estimates of inner loops (session.llvm.inner_loops), by LLVM's model of the processor",
-            "" if mca else "apt-get install llvm (or your system's equivalent)",
-        )
-    )
+    for program, use, fix in _PROGRAMS:
+        state, add = ("ok", "") if shutil.which(program) else ("missing", fix)
+        found.append(Capability("graphviz dot" if program == "dot" else program, state, use, add))
     return found
 
 

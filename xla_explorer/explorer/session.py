@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
 
-
 class Session(Compilation):
     """One compile. Call it with arrays; ask it what happened.
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import pandas
 
 
-
 class XlaDump(Report):
     """A folder that XLA wrote. Nothing but names is read until a module is asked for.
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import pandas
 
 
-
 class Block(Protocol):
     """A part of a report. An empty form leaves it out of that form."""
 
