@@ -19,7 +19,7 @@ from xla_explorer.explorer.page.payload import unpacked
 from xla_explorer.explorer.pictures.dot import render_dot
 from xla_explorer.explorer.session import Session
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.notebook.displays import FORMS
+from xla_explorer.notebook.displays import FORMS, bundle
 
 SCRIPT = "</script><script>alert(1)</script>"
 IMAGE = "\"'><img src=x onerror=alert(1)>"
@@ -94,7 +94,7 @@ def _html(thing: Any) -> str:
 
 
 def _form(name: str, thing: Any) -> str:
-    return next(form for (_, kind), form in FORMS.items() if kind == name)(thing)["text/html"]
+    return bundle(next(form for (_, kind), form in FORMS.items() if kind == name)(thing))["text/html"]
 
 
 OUTPUTS: dict[str, Callable[[Session], str]] = {

@@ -58,7 +58,8 @@ def _reason(reason: Any) -> Form:
     return str(reason), [Sentence(str(reason)), *facts]
 
 
-def _bundle(form: Form) -> dict[str, str]:
+def bundle(form: Form) -> dict[str, str]:
+    """What IPython shows of a form."""
     plain, blocks = form
     html = "".join([block.to_html() for block in blocks])
     return {"text/plain": plain, "text/html": html} if html else {"text/plain": plain}
@@ -79,4 +80,4 @@ def register_displays(shell: Any) -> None:
     """Teach an IPython shell these forms; nothing is imported for it."""
     formatter = shell.display_formatter.mimebundle_formatter
     for (module, name), form in FORMS.items():
-        formatter.for_type_by_name(module, name, lambda thing, form=form: (_bundle(form(thing)), {}))
+        formatter.for_type_by_name(module, name, lambda thing, form=form: (bundle(form(thing)), {}))
