@@ -12,6 +12,7 @@ import xla_explorer as xe
 from tests.compiler.codegen.nest.nest_checks import Checked
 from tests.properties.random_modules import random_module
 from tests.support.corpora import SHARED
+from tests.support.opcode_programs import module_with
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
@@ -21,6 +22,7 @@ from xla_explorer.compiler.codegen.nest.parser import NestSyntaxError, parse_nes
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
 from xla_explorer.compiler.codegen.nest.verifier import NestVerificationError, verify_nest, why_not_well_formed
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.opcodes import OPCODES
 
 SOFTMAX = """HloModule m
 max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] maximum(a, b) }
@@ -151,6 +153,19 @@ def test_what_has_no_nest_is_refused_with_a_reason(body: str, code: str) -> None
     both = "both { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2) d = f32[] parameter(3) ROOT t = (f32[], f32[]) tuple(a, b) }"
     found = nest_of(xe.parse_hlo(f"HloModule m\n{both}\nENTRY main {{\n{body}\n}}").entry.root)
     assert isinstance(found, Reason) and found.code == code, found
+
+
+def test_every_opcode_has_a_well_formed_nest_or_a_reason() -> None:
+    refused = set()
+    for name in OPCODES:
+        for i in module_with(name).entry.instructions.values():
+            found = nest_of(i)
+            if isinstance(found, Reason):
+                refused.add(i.opcode.name)
+            else:
+                assert not why_not_well_formed(found), i
+    assert not refused & {"add", "select", "convert", "reshape", "transpose", "gather", "concatenate", "dot", "convolution", "map"}
+    assert {"parameter", "tuple", "sort", "scatter", "while", "fft"} <= refused
 
 
 def test_an_element_that_is_computed_again_and_again_ends_in_a_reason() -> None:
