@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from tests.support.fusion_texts import entry
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.foundation.journal import Journal
@@ -13,22 +14,6 @@ from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 from xla_explorer.hlo.verifier import verify
-
-_REDUCERS = """sum {
-  l0 = f32[] parameter(0)
-  r0 = f32[] parameter(1)
-  ROOT o0 = f32[] add(l0, r0)
-}
-largest {
-  l1 = f32[] parameter(0)
-  r1 = f32[] parameter(1)
-  ROOT o1 = f32[] maximum(l1, r1)
-}
-"""
-
-
-def entry(*lines: str) -> str:
-    return "HloModule m\n" + _REDUCERS + "ENTRY e {\n  " + "\n  ".join(lines) + "\n}\n"
 
 
 def run(name: str, text: str, context: PassContext | None = None) -> HloModule:
