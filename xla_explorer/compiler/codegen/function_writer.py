@@ -160,16 +160,11 @@ class FunctionWriter(InOrderBuilder):
         self.declare(f"declare {result} @{name}({', '.join([t for t, _ in arguments])})")
         return self.value(f"call {flags}{result} @{name}({', '.join([f'{t} {v}' for t, v in arguments])})")
 
-    def math_call(self, function: str, *arguments: Value) -> Value:
+    def call_math(self, function: str, *arguments: Value) -> Value:
         """Call one of our vector-math functions by name; it is appended to the module later."""
         self.uses_math[function] = None
         t = arguments[0].type
         return self.emit("call", t, arguments, f"{t} @{function}")
-
-    def call_math(self, function: str, result: str, *arguments: str) -> str:
-        """Call one of our vector-math functions by name; it is appended to the module later."""
-        self.uses_math[function] = None
-        return self.value(f"call {result} @{function}({', '.join([f'{result} {v}' for v in arguments])})")
 
     # -- i64 index arithmetic: Python ints fold ----------------------------------------------------------------------
     def add(self, a: str | int, b: str | int) -> str | int:

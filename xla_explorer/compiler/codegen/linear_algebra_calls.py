@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
-from xla_explorer.compiler.codegen.llvm_types import float_constant, nan_constant, register_type, scalar_constant
+from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, scalar_constant
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -66,7 +66,7 @@ def write_cholesky(i: HloInstruction, target: CodegenTarget, slots: tuple[int, .
     w.declare(f"declare void @{routine}(ptr, ptr, ptr, ptr, ptr, i64)")
     which, order, status = w.stack_slot("i8"), w.stack_slot("i32"), w.stack_slot("i32")
     zero = scalar_constant(0, element_type)
-    not_a_number = nan_constant(register_type(element_type))
+    not_a_number = float_constant(float("nan"), register_type(element_type))
     failure = (not_a_number, float_constant(0.0, register_type(element_type))) if element_type.is_complex else not_a_number
     with context.iterate(list(i.shape.dimensions[:-2])) as batch:
         with w.loop(size, stem="row") as row:

@@ -9,13 +9,10 @@ cannot, and rounds subnormals to zero where it can.
 
 from __future__ import annotations
 
-import struct
 from functools import cache
 from typing import Any
 
-import numpy as np
-
-from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.builder import Builder, literal
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Given, Scalar, Value
 from xla_explorer.foundation.reason import Reason, refuse
@@ -147,41 +144,24 @@ def type_bits(llvm_type: str) -> int:
 
 def float_constant(value: float, llvm_type: str) -> str:
     """A floating constant in LLVM's exact hexadecimal spelling."""
-    if llvm_type == "half":
-        return f"0xH{int(np.float16(value).view(np.uint16)):04X}"
-    if llvm_type == "float":
-        with np.errstate(over="ignore"):
-            value = float(np.float32(value))
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+    return literal(Type(llvm_type), value)
 
 
 def scalar_constant(value: Any, element_type: PrimitiveType) -> str | tuple[str, str]:
     """A scalar of the given type as an LLVM constant; a pair for complex."""
-    llvm_type = register_type(element_type)
+    t = value_type(element_type)
     if element_type.is_complex:
-        value = complex(value)
-        return float_constant(value.real, llvm_type), float_constant(value.imag, llvm_type)
-    if element_type.is_float and llvm_type.startswith("i"):
-        with np.errstate(over="ignore", invalid="ignore"):
-            stored = np.asarray(value).astype(element_type.dtype)
-        width = type_bits(llvm_type)
-        code = int(stored.view(np.uint16 if width == 16 else np.uint8)) & ((1 << width) - 1)
-        return str(code - (1 << width) if code >> (width - 1) else code)
+        number = complex(value)
+        return literal(t, number.real), literal(t, number.imag)
     if element_type.is_float:
-        return float_constant(float(value), llvm_type)
+        return literal(t, float(value))
     if element_type.is_pred:
-        return "true" if value else "false"
-    bits = type_bits(llvm_type)
-    number = int(value) & ((1 << bits) - 1)
-    return str(number - (1 << bits) if number >> (bits - 1) else number)
+        return literal(t, bool(value))
+    code = int(value) & ((1 << t.bits) - 1)
+    return str(code - (1 << t.bits) if code >> (t.bits - 1) else code)
 
 
 def identity_constant(w: Builder, opcode: str | None, element_type: PrimitiveType) -> Scalar | None:
     """The identity element of a binary opcode; None where there is none."""
     found = identity_element(opcode, element_type)
     return None if found is None else constant(w, found, element_type)
-
-
-def nan_constant(llvm_type: str) -> str:
-    """The canonical quiet NaN (i16: of bf16)."""
-    return {"half": "0xH7E00", "i16": str(0x7FC0)}.get(llvm_type, "0x7FF8000000000000")

@@ -34,7 +34,7 @@ def float_binary(w: FunctionWriter, name: str, a: Value, b: Value) -> Value:
         return w.narrow_exact(w.per_lane(name, x, y, flags="nsz" if "reassoc" in w.float_flags else ""), t)
     if name == "remainder":
         # Not frem: a call into libm on CPUs, and inexact on GPUs, where LLVM expands it to one division.
-        return w.narrow(w.math_call(vector_math_function("remainder", x.type.suffix).name, x, y), t)
+        return w.narrow(w.call_math(vector_math_function("remainder", x.type.suffix).name, x, y), t)
     raise KeyError(name)
 
 

@@ -65,7 +65,7 @@ class _Functions:
         return self.w.number(value, F64)
 
     def _real(self, function: str, *arguments: Value) -> Value:
-        return self.w.math_call(vector_math_function(function, "f64").name, *arguments)
+        return self.w.call_math(vector_math_function(function, "f64").name, *arguments)
 
     def _infinite(self, x: Value) -> Value:
         return self.w.absolute(x).equals(float("inf"))

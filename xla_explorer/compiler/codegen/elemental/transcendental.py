@@ -24,7 +24,7 @@ def transcendental(w: FunctionWriter, i: HloInstruction, operands: list[Scalar])
     if element_type.is_integer:
         return integer_power(w, element_type.is_signed, *values)
     wide = [w.widen(x) for x in values]
-    return w.narrow(w.math_call(vector_math_function(i.opcode.name, wide[0].type.suffix).name, *wide), values[0].type)
+    return w.narrow(w.call_math(vector_math_function(i.opcode.name, wide[0].type.suffix).name, *wide), values[0].type)
 
 
 def integer_power(w: FunctionWriter, signed: bool, base: Value, exponent: Value) -> Value:
