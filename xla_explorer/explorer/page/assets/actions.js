@@ -1,5 +1,6 @@
 // What a reader can do, whatever view it is done in: select, step, walk through decisions, try a what-if. Each changes the shared
 // state; the views that watch it follow.
+import { messageOf } from "./elements.js";
 
 export function actionsOf(app, { tabs, why, help }) {
   const { root, store } = app;
@@ -20,7 +21,7 @@ export function actionsOf(app, { tabs, why, help }) {
     try {
       [now, old] = await Promise.all([store.step(number), before === null ? null : store.step(before).catch(() => null)]);
     } catch (error) {
-      if (mine === ticket) app.change({ problem: `${number ? `pass ${number}` : "the module as written"} could not be shown: ${error.message}` });
+      if (mine === ticket) app.change({ problem: `${number ? `pass ${number}` : "the module as written"} could not be shown: ${messageOf(error)}` });
       return;
     }
     if (mine !== ticket) return; // a later key press overtook this one
@@ -36,7 +37,7 @@ export function actionsOf(app, { tabs, why, help }) {
       if (now.lacksText || old?.lacksText) await Promise.all([store.text(number), before === null ? null : store.text(before)]);
       if (mine === ticket) app.change({ text: number });
     } catch (error) {
-      app.change({ problem: error.message });
+      app.change({ problem: messageOf(error) });
     }
   };
   app.nextChange = direction => {
@@ -87,7 +88,7 @@ export function actionsOf(app, { tabs, why, help }) {
     try {
       await store.ask(request);
     } catch (error) {
-      app.change({ problem: error.message });
+      app.change({ problem: messageOf(error) });
     }
     root.removeAttribute("aria-busy");
   };

@@ -1,6 +1,6 @@
 // The buffers tab: the arena over the schedule (time to the right, addresses upwards), what is in use at each point, and why two
 // values do not share memory.
-import { make, shape, showBytes } from "./elements.js";
+import { make, messageOf, shape, showBytes } from "./elements.js";
 import { num } from "./drawing.js";
 import { named, namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
@@ -33,7 +33,7 @@ function buffersTab(app) {
       view = await app.store.report("buffers", {}, "buffers", "session.buffers()");
     } catch (error) {
       asked = false;
-      note.textContent = error.message;
+      note.textContent = messageOf(error);
       return;
     }
     if (!view) {
@@ -137,7 +137,7 @@ function buffersTab(app) {
       const { code, message } = await whyApart(first.name, r.name);
       answer.replaceChildren(code ? make("b", { textContent: code }) : "", code ? ` ${message}` : `${words} are in one place.`);
     } catch (error) {
-      answer.textContent = error.message;
+      answer.textContent = messageOf(error);
     }
   }
   async function whyApart(a, b) {

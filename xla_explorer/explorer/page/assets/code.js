@@ -1,6 +1,6 @@
 // The code strip: any two to four texts side by side, one selection through all of them.
 import { codePane, firstPanes, panesOfStep, paneTitle } from "./code_pane.js";
-import { make } from "./elements.js";
+import { make, messageOf } from "./elements.js";
 
 /** @typedef {import("./code_pane.js").Pane} Pane */
 
@@ -47,7 +47,7 @@ export function codeStrip(app) {
     try {
       pane.lines = await app.store.pane(pane.name);
     } catch (error) {
-      pane.lines = [[/** @type {Error} */ (error).message, null]];
+      pane.lines = [[messageOf(error), null]];
     }
     changed();
   }
@@ -111,7 +111,7 @@ export function codeStrip(app) {
     try {
       panes = (await store.panes()).filter((/** @type {Pane} */ p) => p.name !== "hlo" || store.steps.length < 2);
     } catch (error) {
-      body.replaceChildren(make("p", { className: "xe-error", textContent: /** @type {Error} */ (error).message }));
+      body.replaceChildren(make("p", { className: "xe-error", textContent: messageOf(error) }));
       return;
     }
     for (const pane of panes) pane.entry = store.steps[pane.name === "hlo" ? store.steps.length - 1 : 0].entry;

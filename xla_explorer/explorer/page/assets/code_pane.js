@@ -1,5 +1,5 @@
 // One pane of the code strip: its head with what made the text, its lines, and for PTX what each line did on the emulator.
-import { make, numberOf } from "./elements.js";
+import { make, messageOf, numberOf } from "./elements.js";
 import { lineBlocks } from "./lines.js";
 import { namedAll } from "./store.js";
 
@@ -82,7 +82,7 @@ function countButton(app, pane, changed) {
       } catch (error) {
         button.textContent = "count";
         button.disabled = false;
-        app.change({ problem: /** @type {Error} */ (error).message });
+        app.change({ problem: messageOf(error) });
         app.problem = "";
       }
     },

@@ -17,7 +17,7 @@ const verdictText = (verdict, code) => (code ? `${verdict} (${code})` : verdict)
 
 /** @param {import("./state.js").App} app */
 function compareTab(app) {
-  const { comparison } = app.store.data,
+  const comparison = /** @type {Record<string, any>} */ (app.store.data.comparison), // else there is no such tab
     root = make("div", { className: "xe-compare xe-panel" });
   const head = ["", "now", "before", "change"],
     rows = namedAll("comparison_row", comparison.rows),

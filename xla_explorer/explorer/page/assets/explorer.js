@@ -181,8 +181,9 @@ export function render({ model, el }) {
     if (app && (id < 0 ? null : id) !== app.selected) app.select(id < 0 ? null : id, "kernel");
   });
   model.on("change:data", start);
-  model.address?.onChange(() => {
-    const { step, op } = model.address.read(),
+  const { address } = model;
+  address?.onChange(() => {
+    const { step, op } = address.read(),
       app = root.explorer,
       select = () => op !== undefined && op !== app.selected && app.select(op, "address");
     if (app && step !== undefined && step !== app.step) app.go(step).then(select);

@@ -1,4 +1,5 @@
 // The graph beyond its picture: neighbourhoods, paths, and instructions of a big module that were not drawn until somebody asked.
+import { messageOf } from "./elements.js";
 import { isInPicture } from "./graph_state.js";
 import { bringAround, bringBetween } from "./neighbours.js";
 import { BUDGET } from "./scene.js";
@@ -22,7 +23,7 @@ async function fetchAround({ app, state, count }, id, budget) {
     await bringAround(app, id, budget);
     return true;
   } catch (error) {
-    count.textContent = /** @type {Error} */ (error).message;
+    count.textContent = messageOf(error);
     return false;
   }
 }
@@ -67,7 +68,7 @@ export async function showPaths(view) {
     if (ids) view.change({ only: ids, focus: null, budget: Math.max(BUDGET, ON_PATHS) });
     else count.textContent = `no path between %${app.store.names.get(from)} and %${app.store.names.get(to)}`;
   } catch (error) {
-    count.textContent = /** @type {Error} */ (error).message;
+    count.textContent = messageOf(error);
   }
 }
 

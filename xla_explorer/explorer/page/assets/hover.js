@@ -5,16 +5,19 @@ import { mnemonicHelp } from "./mnemonics.js";
 const WAIT = 220;
 const WORD = /[\w.$-]/;
 
+/** @param {number} x @param {number} y */
 function wordAt(x, y) {
-  let node, offset;
+  /** @type {Node | null | undefined} */
+  let node;
+  let offset = 0;
   if (document.caretPositionFromPoint) {
     const found = document.caretPositionFromPoint(x, y);
     node = found?.offsetNode;
-    offset = found?.offset;
+    offset = found?.offset ?? 0;
   } else if (document.caretRangeFromPoint) {
     const found = document.caretRangeFromPoint(x, y);
     node = found?.startContainer;
-    offset = found?.startOffset;
+    offset = found?.startOffset ?? 0;
   }
   if (!node || node.nodeType !== Node.TEXT_NODE) return null;
   const text = /** @type {Text} */ (node).data;

@@ -1,5 +1,5 @@
 // The kernels tab: what runs, what each kernel computes, what it costs; LLVM's passes and remarks of one on demand.
-import { make, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber } from "./elements.js";
+import { make, messageOf, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber } from "./elements.js";
 import { followLlvm } from "./llvm.js";
 import { namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
@@ -28,7 +28,7 @@ function kernelsTab(app) {
         build(new Set(data.llvm));
       } catch (error) {
         asked = false;
-        note.textContent = error.message;
+        note.textContent = messageOf(error);
       }
     } else mark();
   }
@@ -94,7 +94,7 @@ function kernelsTab(app) {
         await app.go(first);
       }
     } catch (error) {
-      note.textContent = error.message;
+      note.textContent = messageOf(error);
     }
     button.textContent = text;
     button.disabled = false;

@@ -17,8 +17,8 @@ function meanOf(neighbours, value) {
 
 // The graph of n nodes and a topological order; cycles are cut where they are first met.
 export function adjacencyOf(n, edges) {
-  const preds = Array.from({ length: n }, () => []),
-    succs = Array.from({ length: n }, () => []);
+  const preds = Array.from({ length: n }, () => /** @type {number[]} */ ([])),
+    succs = Array.from({ length: n }, () => /** @type {number[]} */ ([]));
   for (const [a, b] of edges) {
     preds[b].push(a);
     succs[a].push(b);
@@ -101,7 +101,7 @@ function slotsOf(widths, layer, { succs, rank }) {
   const total = half.length;
   let last = -1;
   for (const at of slotLayer) if (at > last) last = at;
-  const rows = Array.from({ length: last + 1 }, () => []);
+  const rows = Array.from({ length: last + 1 }, () => /** @type {number[]} */ ([]));
   for (const s of byRank) rows[slotLayer[s]].push(s);
   for (let s = n; s < total; s++) rows[slotLayer[s]].push(s);
   return { nodes: n, half, up, down, chain, total, rows };

@@ -5,7 +5,11 @@ import { highlighted } from "./texts.js";
 const BLOCK = 100,
   LINE_HEIGHT = 16.5; // pixels, as .xe-lines .xe-line in the style sheet
 
-// counts: line number -> { mark, share, why } of the lines that ran on the emulator.
+/**
+ * @param {import("./schema.js").TextLine} line
+ * @param {number} number
+ * @param {Map<number, any> | null} counts line number -> { mark, share, why } of the lines that ran on the emulator
+ */
 function codeLine([text, id], number, counts) {
   const counted = counts?.get(number),
     bar = counts ? make("span", { className: "xe-ran" }, make("i")) : null;
@@ -28,6 +32,11 @@ function codeLine([text, id], number, counts) {
 }
 
 // lines: [text, instruction id or null]; counts: line number -> what it did, for code that was counted. -> the element, the ids present, and how to light some of them.
+/**
+ * @param {import("./schema.js").TextLine[]} lines
+ * @param {(id: number) => void} onSelect
+ * @param {Map<number, any> | null} [counts]
+ */
 export function lineBlocks(lines, onSelect, counts = null) {
   const root = make("div", { className: "xe-lines" });
   root.style.setProperty("--xe-digits", String(lines.length).length);
@@ -42,7 +51,7 @@ export function lineBlocks(lines, onSelect, counts = null) {
     for (const at of lit) if (Math.floor(at / BLOCK) === k) block.children[at - first].classList.add("on");
   };
   const near = new IntersectionObserver(
-    entries => entries.forEach(entry => entry.isIntersecting && fill(+(/** @type {HTMLElement} */ (entry.target).dataset.block))),
+    entries => entries.forEach(entry => entry.isIntersecting && fill(Number(/** @type {HTMLElement} */ (entry.target).dataset.block))),
     { root, rootMargin: "600px" },
   );
   for (let first = 0; first < lines.length; first += BLOCK) {

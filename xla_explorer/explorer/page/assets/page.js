@@ -1,7 +1,9 @@
 // The exported page as the host of the explorer (see Host in explorer.js): the data that it holds, and its address.
 import { render } from "./explorer.js";
 
-const bytes = Uint8Array.from(atob(document.getElementById("data").textContent.trim()), c => c.charCodeAt(0));
+/** What html_page.py writes. @param {string} id */
+const partOfPage = id => /** @type {HTMLElement} */ (document.getElementById(id));
+const bytes = Uint8Array.from(atob((partOfPage("data").textContent ?? "").trim()), c => c.charCodeAt(0));
 const state = { data: bytes, step: -1, selected: -1 };
 const model = {
   get: key => state[key],
@@ -14,7 +16,7 @@ const model = {
   address: {
     read() {
       const given = new URLSearchParams(location.hash.slice(1)),
-        number = key => (given.has(key) && /^\d+$/.test(given.get(key)) ? +given.get(key) : undefined);
+        number = (/** @type {string} */ key) => (/^\d+$/.test(given.get(key) ?? "") ? Number(given.get(key)) : undefined);
       return { step: number("step"), op: number("op"), pane: given.get("pane") || undefined, tab: given.get("tab") || undefined };
     },
     write({ step, op, pane }) {
@@ -30,7 +32,7 @@ const model = {
     onChange: listener => window.addEventListener("hashchange", listener),
   },
 };
-const host = document.getElementById("explorer");
+const host = partOfPage("explorer");
 render({ model, el: host });
 document.documentElement.classList.add("live");
 /** @type {HTMLElement} */ (host.querySelector(".xe")).focus({ preventScroll: true });

@@ -106,19 +106,29 @@ export function poolReader(packed) {
   const pools = new Map();
   /** @type {Map<string, number[]>} */
   const numbers = new Map();
-  const slots = name => pools.get(name) ?? pools.set(name, rowsOfSlots(packed[name])).get(name);
+  /** @param {string} name */
+  function slots(name) {
+    const found = pools.get(name) ?? rowsOfSlots(packed[name]);
+    pools.set(name, found);
+    return found;
+  }
   /**
    * @param {string} name of a pool
    * @param {[number, number[]][]} sequences the steps that have rows of it, in rising order, the last one being asked for
+   * @returns {any[]}
    */
   return (name, sequences) => {
-    let before = [];
+    /** @type {number[]} */
+    let shown = [];
+    let at = 0;
     for (const [step, sequence] of sequences) {
-      const key = `${name} ${step}`;
-      if (!numbers.has(key)) numbers.set(key, slotNumbers(sequence, before));
-      before = numbers.get(key);
+      const key = `${name} ${step}`,
+        found = numbers.get(key) ?? slotNumbers(sequence, shown);
+      numbers.set(key, found);
+      shown = found;
+      at = step;
     }
-    const step = sequences.at(-1)[0];
-    return before.map(number => rowAt(slots(name)[number], step));
+    const rows = slots(name);
+    return shown.map(number => rowAt(rows[number], at));
   };
 }

@@ -1,5 +1,5 @@
 // Inside a pass: one rewrite at a time, with its rule, the rule's code, the lines and the neighbourhood before and after.
-import { make, shape } from "./elements.js";
+import { make, messageOf, shape } from "./elements.js";
 import { diffRows } from "./diff.js";
 import { drawScene } from "./drawing.js";
 import { buildScene } from "./scene.js";
@@ -134,7 +134,7 @@ function rewriteTab(app) {
       );
       root.dataset.drawn = `${app.nowStep} ${number}`;
     } catch (error) {
-      if (mine === ticket) pictures.replaceChildren(make("p", { className: "xe-note", textContent: `no picture of this rewrite: ${error.message}` }));
+      if (mine === ticket) pictures.replaceChildren(make("p", { className: "xe-note", textContent: `no picture of this rewrite: ${messageOf(error)}` }));
     }
   }
   const move = by => {

@@ -164,7 +164,7 @@ export async function openStore(model, ask) {
     for (const [id, name] of step.names) names.set(id, name);
     return step;
   }
-  const rows = data.complete ? poolReader(data.pools) : null,
+  const rows = poolReader(data.pools),
     sentences = valuesOf(data.sentences),
     embeddedSteps = Object.keys(data.details).map(Number);
   // The rows of a step in a pool: `sequence` has them in a detail, if it has any.

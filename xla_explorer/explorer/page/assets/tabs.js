@@ -78,7 +78,7 @@ export function tabStrip(app, id, make) {
       b.tabIndex = on ? 0 : -1;
     }
     app.change({ tab: key });
-    present.find(tab => tab.key === key).view.shown?.();
+    present.find(tab => tab.key === key)?.view.shown?.();
   }
   return { bar, where, has, turnTo, present, bodies: present.map(tab => tab.view.root), view: key => present.find(tab => tab.key === key)?.view };
 }

@@ -14,7 +14,7 @@ export function highlighted(text) {
   let last = 0;
   for (const m of text.matchAll(TOKEN)) {
     if (m.index > last) out.push(text.slice(last, m.index));
-    out.push(make("span", { className: CLASSES[[1, 2, 3, 4, 5].find(k => m[k] !== undefined)], textContent: m[0] }));
+    out.push(make("span", { className: CLASSES[[1, 2, 3, 4, 5].find(k => m[k] !== undefined) ?? 0], textContent: m[0] }));
     last = m.index + m[0].length;
   }
   if (last < text.length) out.push(text.slice(last));
@@ -48,9 +48,12 @@ function textTab(app) {
     ...["unified", "side by side", "whole text"].map(t => make("option", { textContent: t, value: t })),
   );
   const root = make("div", { className: "xe-text" }, make("div", { className: "xe-bar-row" }, title, mode), body);
-  let context = 3,
-    stale = true;
+  /** @type {number | null} unchanged lines around a change; null shows all */
+  let context = 3;
+  let stale = true;
 
+  /** @typedef {import("./schema.js").TextLine | null | undefined} MaybeLine */
+  /** @param {string} cls @param {string} sign @param {MaybeLine} entry @param {number | null} [number] @param {MaybeLine} [other] */
   const line = (cls, sign, entry, number, other = null) => {
     const el = make(
       "div",

@@ -126,7 +126,7 @@ export function timesView(app) {
               const guess = r.estimated.includes(key) ? "~" : "";
               return make("td", {
                 className: TEXT.has(key) ? (key === "opcode" ? "" : "mono") : "r",
-                textContent: guess + show(r[key]),
+                textContent: guess + (show?.(r[key]) ?? ""),
               });
             }),
           );
