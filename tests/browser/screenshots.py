@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import TimeoutError, sync_playwright
 
 import xla_explorer as xe
 from tests.browser.lab_process import Lab
@@ -110,10 +110,15 @@ def _in_lab(browser: Any, folder: Path, theme: str, file: Path) -> None:
         page = browser.new_page(viewport={"width": 1500, "height": 1000}, color_scheme="light")
         page.goto(lab.address_of("tree/shot.ipynb"))
         page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=90_000)
-        page.wait_for_timeout(1_000)
-        page.locator(".jp-Notebook .jp-Cell").first.click()
-        page.keyboard.press("Shift+Enter")
-        page.locator(".xe[data-ready]").first.wait_for(timeout=90_000)
+        for _ in range(3):  # a cell that is run before the kernel answers is lost
+            page.wait_for_timeout(2_500)
+            page.locator(".jp-Notebook .jp-Cell").first.click()
+            page.keyboard.press("Control+Enter")
+            try:
+                page.locator(".xe[data-ready]").first.wait_for(timeout=30_000)
+                break
+            except TimeoutError:
+                continue
         page.locator(".xe").first.scroll_into_view_if_needed()
         page.wait_for_timeout(1_500)
         page.screenshot(path=str(file))

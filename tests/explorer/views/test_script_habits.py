@@ -42,3 +42,28 @@ def test_every_regular_expression_of_the_script_reads_what_is_not_the_kernels_pr
 def test_the_finder_of_regular_expressions_finds_them() -> None:
     seen = _LITERAL.findall("a = /x/g; if (/y[/]z/.test(b)) return /w/; c / d / e; f(1, /\\bus\\b/)")
     assert seen == ["/x/g", "/y[/]z/", "/w/", r"/\bus\b/"]
+
+
+_METHOD = re.compile(r"\.((?:startsWith|endsWith|split|match|matchAll)\([^)]*\))")
+# file: {call: what it takes apart}
+TAKEN_APART = {
+    "decisions.js": {r'split("\u0000")': "a key that the same file put together"},
+    "elements.js": {'startsWith("aria")': "the name of a property of the DOM"},
+    "layout.js": {'split(":")': "a key that the same file put together"},
+    "llvm.js": {
+        'split("\\n")': "a unified diff, which is a format",
+        **{f'startsWith("{mark}")': "the mark of a line of a unified diff" for mark in ("---", "+++", "@@", "-", "+")},
+    },
+    "mnemonics.js": {"startsWith(key)": "the word under the pointer, to find its help"},
+    "pools.js": {'split("%")': "a text that pools.py took apart there"},
+    "rewrite.js": {'split("\\n")': "the lines of a rule, to show them"},
+    "scene.js": {'split(":")': "a key of layout.js"},
+    "search.js": {'startsWith("%")': "what a reader typed"},
+    "texts.js": {"matchAll(TOKEN)": "tokens, to colour them"},
+    "theme.js": {'endsWith("light")': "a class of the host's page", r"match(/[\d.]+/g)": "a colour that the browser computed"},
+}
+
+
+def test_no_text_of_the_kernel_is_taken_apart() -> None:
+    found = {file.name: set(_METHOD.findall(file.read_text(encoding="utf-8"))) for file in sorted(ASSETS.glob("*.js"))}
+    assert {name: calls for name, calls in found.items() if calls} == {name: set(calls) for name, calls in TAKEN_APART.items()}
