@@ -69,7 +69,7 @@ class NpuStreamExecutor:
         self._top = ALIGNMENT
 
     def allocate(self, size: int) -> DeviceMemory:
-        """A room of the next multiple of 64 bytes; one given back is used again for the same size."""
+        """A room of the next multiple of ALIGNMENT bytes; one given back is used again for the same size."""
         room = max(-(-size // ALIGNMENT), 1) * ALIGNMENT
         kept = self._free.get(room)
         if kept:

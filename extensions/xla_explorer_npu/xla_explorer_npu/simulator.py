@@ -19,7 +19,8 @@ from xla_explorer_npu.vector_functions import COMPARE, DTYPES, FUNCTIONS, conver
 
 Array = np.ndarray[Any, Any]
 _BLOCK = {"d": 4096, "s": 256, "a": 256}
-ALIGNMENT = 64
+ALIGNMENT = _BLOCK["d"]
+"""Of buffers in device memory: two that shared a block would wait for each other, depending on where the allocator puts them."""
 
 
 class NpuFaultError(RuntimeError):
