@@ -543,3 +543,20 @@ def test_an_extreme_over_padding_is_the_initial_value_in_every_type() -> None:
         )
         x = np.zeros(2, module.entry.root.shape.element_type.dtype)
         assert evaluate(module, x).astype(np.float64).tolist() == [first, max(first, 0), max(first, 0), first, first], kind
+
+
+@pytest.mark.parametrize(
+    ("rounding", "expected"),
+    [
+        ("%n = u2[] convert(%m)\n ROOT %r = f32[] convert(%n)", 2.0),
+        ("%n = s8[] convert(%m)\n ROOT %r = f32[] convert(%n)", 2.0),
+        ("%n = bf16[] convert(%m)\n ROOT %r = f32[] convert(%n)", 2.328125),
+        ("ROOT %r = f32[] reduce-precision(%m), exponent_bits=8, mantissa_bits=1", 2.0),
+    ],
+)
+def test_a_reducer_that_rounds_each_step_is_no_plain_maximum(rounding: str, expected: float) -> None:
+    text = (
+        f"HloModule m\nmost {{\n %a = f32[] parameter(0)\n %b = f32[] parameter(1)\n %m = f32[] maximum(%a, %b)\n {rounding}\n}}\n"
+        "ENTRY e {\n x = f32[5] parameter(0)\n z = f32[] constant(0)\n ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=most\n}"
+    )
+    assert evaluate(parse_hlo(text), np.array([0.3, 1.7, 2.3240416, 0.1, 1.1], F)) == expected

@@ -13,6 +13,7 @@ from xla_explorer.hlo.evaluator.registry import Array
 if TYPE_CHECKING:
     from xla_explorer.hlo.computation import HloComputation
     from xla_explorer.hlo.instruction import HloInstruction
+    from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
 class Combiner(NamedTuple):
@@ -45,18 +46,20 @@ def _through_converts(i: HloInstruction) -> HloInstruction:
     return i
 
 
-def _rounds(i: HloInstruction, bits: int) -> bool:
-    return i.opcode.name == "convert" and i.shape.element_type.is_float and i.shape.element_type.bits < bits
+def _rounds(i: HloInstruction, result: PrimitiveType) -> bool:
+    """Whether an instruction gives other values than it takes: a conversion to fewer bits, or of a float to an integer."""
+    t = i.shape.element_type
+    return i.opcode.name == "reduce-precision" or (i.opcode.name == "convert" and (t.bits < result.bits or t.is_float is not result.is_float))
 
 
 def combiner_of(computation: HloComputation) -> Combiner | None:
     """The operation when the root combines the two scalar parameters (through conversions at most), else None.
 
-    Conversions to a type of fewer bits than the result has round each step, so with them it is no single operation.
+    What rounds each step (a conversion to fewer bits, or from floats to integers) makes it another operation.
     """
     root = _through_converts(computation.root)
     ufunc = _COMBINERS.get(root.opcode.name)
-    if ufunc is None or any(_rounds(i, computation.root.shape.element_type.bits) for i in computation.instructions.values()):
+    if ufunc is None or any(_rounds(i, computation.root.shape.element_type) for i in computation.instructions.values()):
         return None
     first, second = map(_through_converts, root.operands)
     if first.opcode.name != "parameter" or second.opcode.name != "parameter" or first is second:
