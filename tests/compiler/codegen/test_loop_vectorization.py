@@ -332,3 +332,17 @@ def test_what_comes_in_pairs():
         load("x", t="i16") + "  %y = add i16 %x, 1\n" + store("%y", t="i16"),  # computed with 16 bits
     ):
         assert ".words" not in str(rewritten(other))
+
+
+POOL = """HloModule pool
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+ENTRY e { x = f32[2,12,12,64] parameter(0)  z = f32[] constant(0)
+  ROOT r = f32[2,6,6,64] reduce-window(x, z), window={size=1x2x2x1 stride=1x2x2x1}, to_apply=sum }"""
+
+
+@pytest.mark.parametrize("text", [POOL, xe.example("mlp_train").to_text()], ids=["pool", "mlp_train"])
+def test_only_functions_with_a_finished_loop_skip_the_optimiser(text: str) -> None:
+    functions = xe.compile(text, threads=1).stage("llvm-ir").text.split("\ndefine ")[1:]
+    final = {function.split("(")[0]: '"effort"="final"' in function.split("\n")[0] for function in functions}
+    finished = {function.split("(")[0]: "!llvm.loop !1\n" in function for function in functions}
+    assert final == finished

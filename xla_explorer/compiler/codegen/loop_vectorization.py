@@ -100,7 +100,7 @@ def in_vectors(made: Kernel, target: CodegenTarget, library: VectorFunctions) ->
         lines=tuple(found.lines), origins=tuple(found.origins), math=still_called,
         declarations=tuple(dict.fromkeys((*made.declarations, *found.declarations, *library.declarations))),
         globals=tuple(dict.fromkeys((*made.globals, *metadata_definitions(found.lines)))),
-        effort=Effort.FINAL if mode == "all" else Effort.SHORT,
+        effort=_effort(found.lines) if mode == "all" else Effort.SHORT,
     )  # fmt: skip
     return VectorDecision(kernel, True, _done(found), found.pairs)
 
@@ -159,6 +159,13 @@ def vectorized_kernel(lines: tuple[str, ...], origins: tuple[int | None, ...], t
     if not found:
         return next((_of_loop(label, reason) for label, reason in kernel.left.items()), RefusedLoop("no-loop").reason)
     return kernel
+
+
+def _effort(lines: Sequence[str]) -> Effort:
+    """The effort of a kernel whose loops are all in vectors: with none left, its straight-line code still wants the whole pipeline."""
+    if any(line.endswith(NO_UNROLL) for line in lines):
+        return Effort.FINAL
+    return Effort.SHORT if any(line.endswith(NO_VECTOR) for line in lines) else Effort.DEFAULT
 
 
 def _of_loop(label: str, reason: Reason) -> Reason:

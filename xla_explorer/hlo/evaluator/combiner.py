@@ -49,7 +49,8 @@ def _through_converts(i: HloInstruction) -> HloInstruction:
 def _rounds(i: HloInstruction, result: PrimitiveType) -> bool:
     """Whether an instruction gives other values than it takes: a conversion to fewer bits, or of a float to an integer."""
     t = i.shape.element_type
-    return i.opcode.name == "reduce-precision" or (i.opcode.name == "convert" and (t.bits < result.bits or t.is_float is not result.is_float))
+    narrows = t.bits < result.bits or t.is_float is not result.is_float
+    return i.opcode.name == "reduce-precision" or (i.opcode.name == "convert" and narrows)
 
 
 def combiner_of(computation: HloComputation) -> Combiner | None:
