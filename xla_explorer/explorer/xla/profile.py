@@ -117,12 +117,18 @@ class XlaProfile(Report):
             n: executions. median_us, iqr_us: of one execution. per_run_us: all executions of one run of the module. total_us, share: of the
             recording. bytes, flops: of one execution, as XLA's cost model estimates them; GB/s: bytes over the median.
         """
+        return wide_frame([row for row, _ in self.kernel_rows], _KERNEL_COLUMNS)
+
+    @cached_property
+    def kernel_rows(self) -> list[tuple[dict[str, Any], HloInstruction | None]]:
+        """The rows of `kernels()`, each with the instruction that it is joined to."""
         groups: dict[tuple[str, str, int | None, str], list[_Joined]] = {}
         for one in self._joined:
             groups.setdefault((one.event.device, one.event.module, one.event.program, one.event.op or one.event.event), []).append(one)
-        rows = [self._kernel_row(name, device, module, found) for (device, module, _, name), found in groups.items()]
-        rows.sort(key=lambda row: -row["total_us"])
-        return wide_frame(rows, _KERNEL_COLUMNS)
+        rows = [
+            (self._kernel_row(name, device, module, found), found[0].instruction) for (device, module, _, name), found in groups.items()
+        ]
+        return sorted(rows, key=lambda row: -row[0]["total_us"])
 
     def _kernel_row(self, name: str, device: str, module: str, found: list[_Joined]) -> dict[str, Any]:
         i = found[0].instruction
@@ -137,11 +143,6 @@ class XlaProfile(Report):
             "share": sum(times) / self.device_us, "bytes": moved, "flops": int(cost.flops + cost.transcendentals),
             "GB/s": moved / median / 1e3 if moved and median else None, "line": found[0].line, "scope": found[0].scope,
         }  # fmt: skip
-
-    def instruction(self, kernel: str) -> HloInstruction | None:
-        """The instruction of a kernel, by its name with or without %; None where it is not joined."""
-        wanted = kernel.lstrip("%")
-        return next((one.instruction for one in self._joined if one.event.op == wanted), None)
 
     def by_line(self) -> pandas.DataFrame:
         """Device time by the user's source line, the longest first."""
@@ -223,7 +224,7 @@ class XlaProfile(Report):
     def headline(self) -> str:
         """Programs, runs, device time, and how much of it is joined."""
         runs = self.runs()
-        modules = list(dict.fromkeys(row["module"] for row in self.kernels().to_dict("records") if row["module"]))
+        modules = list(dict.fromkeys(row["module"] for row, _ in self.kernel_rows if row["module"]))
         names = ", ".join(modules[:3]) + (f" and {len(modules) - 3} more" if len(modules) > 3 else "")
         return (
             f"profile of {names or 'device work'}: {len(runs)} runs, {microseconds(self.device_us)} of device time, "

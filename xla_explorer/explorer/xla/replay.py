@@ -109,9 +109,9 @@ def _makers(session: Compilation, until: RecordedPass) -> dict[str, str]:
     """Name of a fusion -> the pass that made it, of those before XLA's pass `fusion`."""
     found: dict[str, str] = {}
     for step in session.passes[1 : until.number]:
-        for i in step.module.instructions():
-            if i.opcode.name == "fusion":
-                found.setdefault(i.name, step.name)
+        for record in step.snapshot.records():
+            if record.opcode.name == "fusion":
+                found.setdefault(record.name, step.name)
     return found
 
 

@@ -55,12 +55,11 @@ class WhySlow(Report):
         self.idle_us = float(runs["idle_us"].median())
         self._limits = limits
         count = len(runs)
-        frame = profile.kernels()
-        self.kernels = [_slow_kernel(row, limits) for row in frame.to_dict("records")]
+        self.kernels = [_slow_kernel(row, limits) for row, _ in profile.kernel_rows]
         facts = [
             KernelFact(one, row["per_run_us"], max(round(row["n"] / count), 1), row["line"])
-            for row in frame.to_dict("records")
-            if (one := profile.instruction(row["kernel"])) is not None
+            for row, one in profile.kernel_rows
+            if one is not None
         ]
         self.advice: list[Advice] = advise(Facts(self.run_us, self.idle_us, facts))
 
