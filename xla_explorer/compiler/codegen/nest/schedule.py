@@ -7,23 +7,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import cast
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any, NamedTuple, TypeVar, cast
 
-from xla_explorer.compiler.codegen.nest.directives import (
-    DIRECTIVES,
-    Collapse,
-    Directive,
-    NestModule,
-    Parallel,
-    Reorder,
-    Split,
-    Unroll,
-    Vectorize,
-)
+from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES, Directive, NestModule
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import verify_nest
+from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import HloPass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
@@ -34,6 +26,7 @@ from xla_explorer.foundation.reason import Reason, first_refusal
 from xla_explorer.hlo.module import HloModule
 
 _DIRECTIVE = re.compile(r"\s*([\w-]+)\{([^{}]*)\}\s*(?:,|$)")
+_KERNEL = re.compile(r"%?([\w.\-]+)\s*:\s*(.*)")
 
 
 class ScheduleError(XlaExplorerError, ValueError):
@@ -44,9 +37,24 @@ class ScheduleError(XlaExplorerError, ValueError):
         self.reason = reason
 
 
+class Step(NamedTuple):
+    """A directive that was applied. facts: the numbers of the decision."""
+
+    directive: Directive
+    before: LoopNest
+    after: LoopNest
+    facts: dict[str, Any]
+
+
+S = TypeVar("S", bound="Schedule")
+
+
 @dataclass(frozen=True, eq=False)
 class Schedule:
     """A plain nest, directives, and the nest that they make of it. Every call gives a new schedule; what is refused raises ScheduleError.
+
+    Each directive is a method: `split`, `collapse`, `reorder`, `unroll`, `vectorize`, `parallel` ... with the directive's fields.
+    The verifier proves the nest after each.
 
     Examples
     --------
@@ -59,40 +67,80 @@ class Schedule:
     'split{i,16},vectorize{ii}'
     """
 
-    plain: LoopNest
+    start: LoopNest
     nest: LoopNest
     directives: tuple[Directive, ...] = ()
 
-    def then(self, directive: Directive) -> Schedule:
-        """The schedule with one more directive."""
-        reason = first_refusal((*directive.checks(), directive.stays_well_formed), self.nest)
-        if reason is not None:
-            raise ScheduleError(f"{directive}: {reason.message}", reason=reason)
-        return Schedule(self.plain, directive.applied(self.nest), (*self.directives, directive))
+    def then(self: S, *directives: Directive | str) -> S:
+        """The schedule with more directives, or texts of some."""
+        made = self
+        for given in directives:
+            for directive in parse_directives(given) if isinstance(given, str) else (given,):
+                reason = first_refusal((*directive.checks(), directive.stays_well_formed), made.nest)
+                if reason is not None:
+                    meaning = meaning_of(f"loop-{directive.name}", reason.code)
+                    raise ScheduleError(f"{directive}: {reason.message}", meaning.remedy if meaning is not None else "", reason)
+                made = replace(made, nest=directive.applied(made.nest), directives=(*made.directives, directive))
+        return made
 
-    def split(self, axis: str, factor: int) -> Schedule:
-        """See `Split`."""
-        return self.then(Split(axis, factor))
+    def plain(self: S) -> S:
+        """The schedule without directives."""
+        return replace(self, nest=self.start, directives=())
 
-    def collapse(self, outer: str, inner: str, repeating: bool = False) -> Schedule:
-        """See `Collapse`."""
-        return self.then(Collapse(outer, inner, repeating))
+    def replace(self: S, name: str, axis: str, **changes: Any) -> S:
+        """The schedule with one directive changed, the others kept. changes: its fields, such as `factor=8`."""
+        at = self._number_of(name, axis)
+        old = self.directives[at]
+        known = [field.name for field in fields(old)]
+        if unknown := [key for key in changes if key not in known]:
+            raise ScheduleError(f"{name} has no field {unknown[0]!r}", f"choose from {', '.join(known)}")
+        return self.plain().then(*self.directives[:at], replace(old, **changes), *self.directives[at + 1 :])
 
-    def reorder(self, outer: str, inner: str) -> Schedule:
-        """See `Reorder`."""
-        return self.then(Reorder(outer, inner))
+    def without(self: S, name: str, axis: str) -> S:
+        """The schedule with one directive left out, the others kept."""
+        at = self._number_of(name, axis)
+        return self.plain().then(*self.directives[:at], *self.directives[at + 1 :])
 
-    def unroll(self, axis: str) -> Schedule:
-        """See `Unroll`."""
-        return self.then(Unroll(axis))
+    def _number_of(self, name: str, axis: str) -> int:
+        found = [k for k, d in enumerate(self.directives) if d.name == name and d.axis == axis]
+        if not found:
+            listed = f"its directives: {self}" if self.directives else "it has no directives"
+            raise ScheduleError(f"the schedule has no {name} of axis {axis}", listed)
+        return found[-1]
 
-    def vectorize(self, axis: str) -> Schedule:
-        """See `Vectorize`."""
-        return self.then(Vectorize(axis))
+    @property
+    def steps(self) -> list[Step]:
+        """Each directive with the nest before and after it."""
+        found, nest = [], self.start
+        for directive in self.directives:
+            after = directive.applied(nest)
+            found.append(Step(directive, nest, after, directive.facts(nest)))
+            nest = after
+        return found
 
-    def parallel(self, axis: str, shares: int) -> Schedule:
-        """See `Parallel`."""
-        return self.then(Parallel(axis, shares))
+    def diff(self, other: Schedule | None = None) -> str:
+        """The text of the nest as a diff against that of another schedule (None: the plain one)."""
+        before = nest_text(other.nest if other is not None else self.start).splitlines()
+        lines = difflib.unified_diff(before, nest_text(self.nest).splitlines(), "before", "after", lineterm="", n=2)
+        return "\n".join(lines)
+
+    def __getattr__(self: S, name: str) -> Callable[..., S]:
+        made = DIRECTIVES.get(name.replace("_", "-"))
+        if made is None:
+            raise AttributeError(f"a schedule has no directive {name!r}; the directives are: {', '.join(DIRECTIVES)}")
+
+        def directive(*values: Any, **named: Any) -> S:
+            try:
+                one = made(*values, **named)
+            except TypeError as problem:
+                raise ScheduleError(f"{name}: {problem}".replace(f"{made.__name__}.__init__() ", ""), f"write {_form(made)}") from None
+            return self.then(one)
+
+        directive.__name__, directive.__doc__ = name, f"{_form(made)}: {made.__doc__}"
+        return directive
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *[name.replace("-", "_") for name in DIRECTIVES]]
 
     def __str__(self) -> str:
         return ",".join(map(str, self.directives))
@@ -111,21 +159,52 @@ def parse_directives(text: str) -> tuple[Directive, ...]:
     return tuple(found)
 
 
+def parse_schedules(text: str) -> dict[str, tuple[Directive, ...]]:
+    """The directives of each kernel of a text: a line `%kernel: split{j,16},vectorize{ji}` each; `#` begins a comment.
+
+    A kernel without directives runs as the plain nest. ScheduleError names the line.
+    """
+    found: dict[str, tuple[Directive, ...]] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.partition("#")[0].strip()
+        if not content:
+            continue
+        m = _KERNEL.fullmatch(content)
+        if m is None:
+            raise ScheduleError(f"line {number}: expected %kernel: directives, got {content!r}", "write %fusion: split{j,16},vectorize{ji}")
+        if m[1] in found:
+            raise ScheduleError(f"line {number}: %{m[1]} has a schedule already", "write one line a kernel")
+        try:
+            found[m[1]] = parse_directives(m[2])
+        except ScheduleError as problem:
+            raise ScheduleError(f"line {number}: %{m[1]}: {problem.message}", problem.hint, problem.reason) from None
+    return found
+
+
+def schedules_text(schedules: Mapping[str, Iterable[Directive]]) -> str:
+    """The text of `parse_schedules`."""
+    return "".join([f"%{name}: {','.join(map(str, directives))}\n" for name, directives in schedules.items()])
+
+
+def _form(made: type[Directive]) -> str:
+    return f"{made.name}{{{','.join([field.name for field in fields(made)])}}}"
+
+
 def _directive(name: str, values: list[str]) -> Directive:
     made = DIRECTIVES.get(name)
     if made is None:
         near = difflib.get_close_matches(name, DIRECTIVES, 1)
         raise ScheduleError(f"unknown directive {name!r}", f"near: {near[0]}" if near else f"choose from {', '.join(DIRECTIVES)}")
     wanted = fields(made)
-    form = f"{name}{{{','.join([field.name for field in wanted])}}}"
     arguments: list[str | int | bool] = []
     for field, value in zip(wanted, values, strict=False):
         readable = {"int": value.lstrip("-").isdigit(), "bool": value == field.name, "str": bool(value)}
         if not readable[str(field.type)]:
-            raise ScheduleError(f"cannot read {value!r} as {field.name} of {form}")
+            raise ScheduleError(f"cannot read {value!r} as {field.name} of {_form(made)}")
         arguments.append(int(value) if field.type == "int" else value if field.type == "str" else True)
-    if len(values) > len(wanted) or len(values) < len([f for f in wanted if f.type != "bool"]):
-        raise ScheduleError(f"{name} must be written {form}, got {len(values)} values")
+    needed = len([field for field in wanted if field.default is MISSING])
+    if not needed <= len(values) <= len(wanted):
+        raise ScheduleError(f"{name} must be written {_form(made)}, got {len(values)} values")
     return made(*arguments)  # type: ignore[arg-type]  # by the types of its fields
 
 

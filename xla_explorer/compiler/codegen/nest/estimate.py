@@ -1,0 +1,292 @@
+"""How long a loop nest should take on one core of a CPU, from the nest alone: it ranks schedules, the clock decides between the first few.
+
+Per innermost body: the execution units' time, or that of the longest chain of operations where too few are in flight. Beside it the bytes
+from beyond each cache, by what loops touch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.nest.accesses import Traffic, accesses_of
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    BoundAxis,
+    Choose,
+    Combination,
+    Compute,
+    Constant,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Reduce,
+    Statement,
+    Store,
+    axes_of,
+    elements_of,
+    ids_of,
+    walk,
+)
+from xla_explorer.hlo.analysis.indexing import Axis
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+
+class CacheLevel(NamedTuple):
+    """A cache: its bytes, and how many a nanosecond come from behind it."""
+
+    name: str
+    bytes: int
+    behind: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuNumbers:
+    """What one core does, as the estimate counts. window: instructions in flight. Defaults: an AVX-512 server core."""
+
+    register_bytes: int = 64
+    registers: int = 32
+    gigahertz: float = 2.6
+    window: int = 400
+    caches: tuple[CacheLevel, ...] = (
+        CacheLevel("L1", 32 << 10, 90.0),
+        CacheLevel("L2", 1 << 20, 40.0),
+        CacheLevel("L3", 16 << 20, 11.0),
+    )
+
+
+class Effort(NamedTuple):
+    """Of one operation on one register: cycles of its unit, cycles until its result is there, instructions."""
+
+    cycles: float
+    latency: float
+    instructions: int = 1
+
+
+PLAIN = Effort(0.5, 4.0)
+_EFFORTS = {
+    "divide": Effort(8.0, 16.0),
+    "remainder": Effort(20.0, 40.0, 8),
+    "sqrt": Effort(9.0, 20.0),
+    "rsqrt": Effort(9.0, 30.0, 3),
+    "cbrt": Effort(20.0, 60.0, 25),
+    "exponential": Effort(8.0, 45.0, 14),
+    "exponential-minus-one": Effort(12.0, 60.0, 22),
+    "log": Effort(10.0, 55.0, 18),
+    "log-plus-one": Effort(14.0, 65.0, 25),
+    "logistic": Effort(16.0, 65.0, 20),
+    "tanh": Effort(16.0, 65.0, 24),
+    "tan": Effort(20.0, 70.0, 30),
+    "sine": Effort(16.0, 60.0, 28),
+    "cosine": Effort(16.0, 60.0, 28),
+    "power": Effort(24.0, 110.0, 45),
+    "erf": Effort(18.0, 60.0, 30),
+    "atan2": Effort(24.0, 80.0, 40),
+}
+_RUNNING = (AxisKind.SERIAL, AxisKind.SHARE)
+_TURN, _START = 1.0, 8.0  # cycles of a turn of a loop, and of its beginning
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The estimate of one run on one core.
+
+    Attributes
+    ----------
+    nanoseconds : float
+        Of instructions and memory, which overlap.
+    cycles : float
+        Of the instructions, with loop overhead.
+    instructions : float
+        How many run.
+    bytes_beyond : mapping of str to int
+        By cache: bytes from and to what lies behind it.
+    registers : int
+        Vector registers that are alive at once in the fullest body.
+    loops : mapping of str to (int, float)
+        By axis: how often its body runs, and its share of the cycles.
+    limit : str
+        What takes longest: `instructions`, or behind which cache the bytes are.
+    """
+
+    nanoseconds: float
+    cycles: float
+    instructions: float
+    bytes_beyond: Mapping[str, int]
+    registers: int
+    loops: Mapping[str, tuple[int, float]]
+    limit: str
+
+
+@dataclass
+class _BodyOf:
+    """The work of the innermost loop that statements run in, for one turn."""
+
+    turns: int
+    axes: tuple[Axis, ...]
+    cycles: float = 0.0
+    instructions: float = 0.0
+    path: float = 0.0
+    carried: float = 0.0
+    alive: int = 0
+    fullest: int = 0
+    ready: dict[int, float] = field(default_factory=dict)  # value -> cycles from the beginning of the turn
+
+
+def estimate(nest: LoopNest, numbers: CpuNumbers | None = None) -> Estimate:
+    """The time that a nest should take on one core, whatever its shares."""
+    n = numbers or CpuNumbers()
+    bodies = _bodies(nest, n)
+    spent = {key: body.turns * _turn(body, n) for key, body in bodies.items()}
+    starts = sum([_START * math.prod([axis.extent for axis in body.axes[:-1]]) for body in bodies.values() if body.axes])
+    cycles = sum(spent.values()) + starts
+    accesses = accesses_of(nest)
+    traffic = Traffic(accesses)
+    beyond = {level.name: sum([traffic.beyond(a, level.bytes) for a in accesses]) for level in n.caches}
+    times = {level.name: beyond[level.name] / level.behind for level in n.caches}
+    compute, slowest = cycles / n.gigahertz, max(times, key=lambda name: times[name])
+    memory = times[slowest]
+    loops: dict[str, tuple[int, float]] = {}
+    for name, bound in nest.axes().items():
+        inside = [key for key, body in bodies.items() if bound.axis in body.axes]
+        around = max([_turns_until(bodies[key].axes, bound.axis) for key in inside], default=bound.axis.extent)
+        loops[name] = around, sum([spent[key] for key in inside]) / cycles if cycles else 0.0
+    return Estimate(
+        max(compute, memory) + 0.15 * min(compute, memory),
+        cycles,
+        sum([body.turns * body.instructions for body in bodies.values()]),
+        beyond,
+        max([body.fullest for body in bodies.values()], default=0),
+        loops,
+        "instructions" if compute >= memory else f"bytes behind {slowest}",
+    )
+
+
+def _turns_until(axes: Sequence[Axis], last: Axis) -> int:
+    return math.prod([axis.extent for axis in axes[: axes.index(last) + 1]])
+
+
+def _turn(body: _BodyOf, n: CpuNumbers) -> float:
+    """Cycles of a turn: of the units, or of the longest chain, of which as many overlap as the window holds turns."""
+    spilled = max(body.fullest - n.registers, 0)
+    in_flight = max(1.0, n.window / max(body.instructions, 1.0)) if body.axes else 1.0
+    return max(body.cycles + spilled, body.path / in_flight, body.carried) + (_TURN if body.axes else 0.0)
+
+
+def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
+    """The bodies of running loops by the names of these loops."""
+    depends: dict[int, frozenset[Axis]] = {}
+    uses = _last_uses(nest)
+    found: dict[tuple[str, ...], _BodyOf] = {}
+    live: dict[int, tuple[_BodyOf, int]] = {}
+    for position, (s, around) in enumerate(walk(nest.body)):
+        if isinstance(s, For):
+            continue
+        path = [b for x in around for b in axes_of(x)]
+        own = list(axes_of(s))
+        inputs = _operands(s)
+        needed = _own_axes(s).union(*[depends.get(o, frozenset()) for o in inputs])
+        if isinstance(s, Reduce):
+            inner = [b for b in own if b.kind in _RUNNING]
+            for number in s.ids:  # a result depends on what its values, still to come, depend on
+                depends[number] = frozenset([b.axis for b in path])
+            body = _body_at(found, [*[b for b in path if b.kind in _RUNNING], *inner])
+            registers = _registers(s.elements[0], [*path, *own], needed | {b.axis for b in [*path, *own]}, n) * len(s.ids)
+            steps = len(s.combiner.body) if isinstance(s.combiner, Combination) else 1
+            body.cycles += PLAIN.cycles * registers * steps
+            body.instructions += registers * steps
+            body.carried = max(body.carried, PLAIN.latency * steps if inner else 0.0)
+            body.alive += registers
+            body.fullest = max(body.fullest, body.alive)
+            lanes = max([b.axis.extent for b in own if b.kind is AxisKind.VECTOR], default=1)
+            outer = _body_at(found, [b for b in path if b.kind in _RUNNING])
+            outer.cycles += PLAIN.latency * math.log2(lanes) if lanes > 1 else 0.0
+            continue
+        for number in ids_of(s):
+            depends[number] = needed
+        running = [b for b in path if b.kind in _RUNNING]
+        while running and running[-1].axis not in needed:  # the builder places a value in the outermost loop that has its operands
+            running.pop()
+        body = _body_at(found, running)
+        element = elements_of(s)[0] if elements_of(s) else _stored(nest, s)
+        registers = _registers(element, path, needed, n)
+        effort = _effort(nest, s, path, n)
+        body.cycles += effort.cycles * registers
+        body.instructions += effort.instructions * registers
+        start = max([body.ready.get(o, 0.0) for o in inputs], default=0.0)
+        for number in ids_of(s):
+            body.ready[number] = start + effort.latency
+            live[number] = body, registers
+            body.alive += registers
+        body.path = max(body.path, start + effort.latency)
+        body.fullest = max(body.fullest, body.alive)
+        for number in [o for o in inputs if uses.get(o) == position and o in live]:
+            place, count = live.pop(number)
+            place.alive -= count
+    return found
+
+
+def _body_at(found: dict[tuple[str, ...], _BodyOf], running: Sequence[BoundAxis]) -> _BodyOf:
+    axes = tuple([b.axis for b in running])
+    key = tuple([axis.name for axis in axes])
+    return found.setdefault(key, _BodyOf(math.prod([axis.extent for axis in axes]), axes))
+
+
+def _operands(s: Statement) -> tuple[int, ...]:
+    if isinstance(s, Compute):
+        return s.operands
+    if isinstance(s, Store):
+        return (s.value,)
+    if isinstance(s, Choose):
+        return tuple([case.value for case in s.cases])
+    return s.initial if isinstance(s, Reduce) else ()
+
+
+def _last_uses(nest: LoopNest) -> dict[int, int]:
+    return {o: position for position, (s, _) in enumerate(walk(nest.body)) for o in _operands(s)}
+
+
+def _own_axes(s: Statement) -> frozenset[Axis]:
+    """The axes that a statement names itself."""
+    if isinstance(s, Load | Store):
+        return frozenset().union(*[x.axes for x in s.place])
+    if isinstance(s, Iota):
+        return s.index.axes
+    if isinstance(s, Choose):
+        return frozenset().union(*[g.expression.axes for case in s.cases for g in case.guards])
+    return frozenset()
+
+
+def _stored(nest: LoopNest, s: Statement) -> PrimitiveType | None:
+    array = nest.array(s.array) if isinstance(s, Store) else None
+    return array.shape.element_type if array is not None else None
+
+
+def _registers(element: PrimitiveType | None, path: Sequence[BoundAxis], needed: frozenset[Axis], n: CpuNumbers) -> int:
+    """Registers of a value: its copies, times those that its lanes fill."""
+    copies = math.prod([b.axis.extent for b in path if b.kind is AxisKind.UNROLLED and b.axis in needed])
+    lanes = math.prod([b.axis.extent for b in path if b.kind is AxisKind.VECTOR and b.axis in needed])
+    bytes_each = max(element.bits // 8, 4) if element is not None else 4  # narrow floats are computed as f32
+    return copies * max(1, -(-lanes * bytes_each // n.register_bytes))
+
+
+def _effort(nest: LoopNest, s: Statement, path: Sequence[BoundAxis], n: CpuNumbers) -> Effort:
+    """What a statement takes for one register."""
+    if isinstance(s, Constant):
+        return Effort(0.0, 0.0, 0)
+    if isinstance(s, Load | Store):
+        array = nest.array(s.array)
+        vector = next((b.axis for b in path if b.kind is AxisKind.VECTOR), None)
+        steps = [x.coefficient(vector) for x in s.place] if vector is not None else []
+        last = array.shape.layout.minor_to_major[:1] if array is not None else ()
+        scattered = any(step not in (0, 1) or (step == 1 and k not in last) for k, step in enumerate(steps))
+        lanes = n.register_bytes // 4 if scattered else 1
+        return Effort((1.0 if isinstance(s, Store) else 0.5) * lanes, 0.0 if isinstance(s, Store) else 6.0, lanes)
+    if isinstance(s, Compute):
+        if s.opcode.name in ("divide", "remainder") and not s.element.is_float:
+            return Effort(6.0 * n.register_bytes / 4, 20.0, n.register_bytes // 4)
+        return _EFFORTS.get(s.opcode.name, PLAIN)
+    return Effort(PLAIN.cycles * len(s.cases), PLAIN.latency) if isinstance(s, Choose) else PLAIN

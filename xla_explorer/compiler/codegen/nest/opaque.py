@@ -1,0 +1,61 @@
+"""Kernels that are no loop nests: what they read and write is declared, the rest is their writer's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import Array, LoopNest
+from xla_explorer.compiler.codegen.nest.text import array_text
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+@dataclass(frozen=True, eq=False)
+class Opaque:
+    """A kernel as one statement. reads, writes: the arrays that it touches, each as a whole. reason: why it is no nest."""
+
+    name: str
+    opcode: str
+    reads: tuple[Array, ...]
+    writes: tuple[Array, ...]
+    reason: Reason
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """All arrays, operands first."""
+        return (*self.reads, *self.writes)
+
+    def __str__(self) -> str:
+        return f"opaque @{self.name}({', '.join([array_text(a) for a in self.arrays])}): {self.opcode}  # {self.reason}"
+
+
+KernelForm: TypeAlias = LoopNest | Opaque
+
+
+def form_of(i: HloInstruction) -> KernelForm:
+    """The plain nest of a kernel, or what is declared of one that has none."""
+    found = nest_of(i)
+    return opaque_of(i, found) if isinstance(found, Reason) else found
+
+
+def opaque_of(i: HloInstruction, reason: Reason) -> Opaque:
+    """A kernel that is not looked into."""
+    reads = tuple(
+        [Array(o.name if len(leaves) == 1 else f"{o.name}.{k}", leaf) for o in dict.fromkeys(i.operands)
+         for leaves in [[leaf for _, leaf in o.shape.leaves() if leaf.is_array]] for k, leaf in enumerate(leaves)]
+    )  # fmt: skip
+    results = [leaf for _, leaf in i.shape.leaves() if leaf.is_array]
+    writes = tuple([Array("out" if len(results) == 1 else f"out{k}", leaf, True) for k, leaf in enumerate(results)])
+    return Opaque(i.name, family_of(i), reads, writes, reason)
+
+
+def family_of(i: HloInstruction) -> str:
+    """What kind of work a kernel is: of a fusion the opcode that shapes its loops, else its own."""
+    if i.opcode.name != "fusion":
+        return "elementwise" if i.opcode.elementwise else i.opcode.name
+    names = [o.opcode.name for o in i.called[0].instructions.values()]
+    shaping = ("dot", "convolution", "sort", "scatter", "select-and-scatter", "reduce-window", "reduce", "gather", "dynamic-update-slice",
+               "dynamic-slice", "concatenate", "pad", "transpose")  # fmt: skip
+    return next((name for name in shaping if name in names), "elementwise")
