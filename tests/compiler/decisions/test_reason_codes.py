@@ -27,7 +27,7 @@ CLOSED: dict[tuple[str, ...], ReasonTable] = {  # files of one policy -> its cod
     (OTHERS + "scheduling/stream_assignment.py",): pass_reasons.STREAMS,
     (OTHERS + "contractions/dot_merger.py",): pass_reasons.DOT_MERGER,
     (OTHERS + "simplifiers/transpose_folding.py",): pass_reasons.TRANSPOSE_FOLDING,
-    ("compiler/codegen/nest/directives.py",): nest_reasons.DIRECTIVES,
+    ("compiler/codegen/nest/directives.py", "compiler/codegen/nest/gpu_directives.py"): nest_reasons.DIRECTIVES,
     ("backends/gpu/emitters/constant_memory.py",): gpu_code_reasons.CONSTANT_MEMORY,
 }
 

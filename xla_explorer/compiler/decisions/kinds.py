@@ -183,6 +183,9 @@ KINDS: dict[str, DecisionKind] = {
     "loop-unroll": DecisionKind("Does a loop become copies in registers?", nest_reasons.DIRECTIVES, check="loop-can-be-unrolled"),
     "loop-vectorize": DecisionKind("Does a loop become the lanes of a vector?", nest_reasons.DIRECTIVES, check="loop-can-be-lanes"),
     "loop-parallel": DecisionKind("Is a loop cut into shares for threads?", nest_reasons.DIRECTIVES, check="loop-can-be-shared"),
+    "loop-block": DecisionKind("Is a loop distributed over blocks of a GPU?", nest_reasons.DIRECTIVES, check="loop-can-be-blocks"),
+    "loop-thread": DecisionKind("Is a loop distributed over threads of a block?", nest_reasons.DIRECTIVES, check="loop-can-be-threads"),
+    "loop-warp": DecisionKind("Is a loop distributed over lanes of a warp?", nest_reasons.DIRECTIVES, check="loop-can-be-a-warp"),
 }
 FUSION_KINDS = tuple(kind for kind in KINDS if kind in _FUSION and kind != "fusion-wrapper")
 """Decisions that put two instructions into one kernel, `fusion` first. What the user wishes of `fusion` holds for each of them, so that no

@@ -41,6 +41,11 @@ LOOP_NEST = table(
             "%c is a constant with several values: it must be an operand",
             "keep the constant outside of the fusion",
         ),
+        "axis-of-a-launch": (
+            "a CPU has neither blocks nor threads that are numbered by a launch",
+            "i is @block: a CPU has no launch",
+            "write parallel{i,n} for a CPU",
+        ),
         "element-width-changes": (
             "an element of the result is an element of the operand, not a part of one",
             "%r: an element of the result is a part, or several, of the operand's",
@@ -155,6 +160,26 @@ DIRECTIVES = table(
             "every share has a step",
             "the shares must be from 2 to 12, the steps of i, got 13",
             "choose fewer shares",
+        ),
+        "block-not-outermost": (
+            "blocks of a grid do not wait for one another, so around their loops are loops over blocks alone",
+            "axis j: blocks must be the outermost loops",
+            "give the loop around to blocks first, or give this axis to threads",
+        ),
+        "too-many-threads": (
+            "a block has at most 1024 threads",
+            "a block has at most 1024 threads, got 2048",
+            "split the axis and give the smaller part to threads",
+        ),
+        "not-a-power-of-two": (
+            "threads that combine their values halve their number step by step",
+            "threads that combine must be a power of two, k has 30",
+            "split the axis by a power of two",
+        ),
+        "warps-disagree": (
+            "the warp axes of a kernel have one power of two of steps, at most 32, and none is inside another",
+            "k has 48 steps, a warp axis a power of two up to 32",
+            "split the axis by 32",
         ),
     }
 )

@@ -64,7 +64,7 @@ BODIES = {
     "argmax": "x = f32[4,24] parameter(0) i = s32[4,24] parameter(1) v = f32[] parameter(2) k = s32[] parameter(3) "
     "ROOT r = (f32[4], s32[4]) reduce(x, i, v, k), dimensions={1}, to_apply=larger",
 }
-NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel")
+NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
 
 
 @cache
@@ -85,7 +85,7 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
     following = axes[(axes.index(axis) + 1) % len(axes)]
     if name in ("split", "parallel"):
         return f"{name}{{{axis},{choice.choice((2, 3, 4, 8, 16))}}}"
-    if name in ("vectorize", "unroll"):
+    if name in ("vectorize", "unroll", "block", "thread", "warp"):
         return f"{name}{{{axis}}}"
     return f"{name}{{{axis},{following}{choice.choice(('', ',repeating')) if name == 'collapse' else ''}}}"
 
@@ -119,7 +119,7 @@ def check_random_schedules(seed: int, count: int) -> Counter[str]:
 @pytest.mark.sampled(2)
 def test_random_schedules_keep_the_meaning(seed: int) -> None:
     seen = check_random_schedules(seed, 100)
-    assert {"split", "vectorize", "unroll", "reorder", "collapse", "parallel"} <= seen.keys(), seen
+    assert {"split", "vectorize", "unroll", "reorder", "collapse", "parallel", "block", "thread", "warp"} <= seen.keys(), seen
     assert {"strided-access", "not-perfectly-nested", "access-does-not-collapse", "factor-too-large", "not-a-vector"} <= seen.keys(), seen
 
 
@@ -159,6 +159,12 @@ def test_a_schedule_by_calls_is_its_text() -> None:
         ("softmax", "unroll{j},parallel{k,2}", "not-outermost"),
         ("argmax", "split{j,8},vectorize{ji}", "order-must-be-kept"),
         ("dot", "split{i,1},split{i,1}", "no-such-axis"),
+        ("bias", "block{j}", "block-not-outermost"),
+        ("bias", "split{j,1},block{i},thread{ji}", "too-few-steps"),
+        ("rows", "thread{j}", "not-a-power-of-two"),
+        ("softmax", "split{j,8},warp{jo}", "warps-disagree"),
+        ("bias", "thread{j},thread{i},parallel{j,2}", "axis-not-serial"),
+        ("softmax", "split{j,8},split{k,4},thread{ji},thread{ki}", "not-proved"),
         ("rows", "split{j,2},split{j,2}", "no-such-axis"),
     ],
 )

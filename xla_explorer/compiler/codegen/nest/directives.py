@@ -239,7 +239,7 @@ class Reorder(Pair):
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
-        return {**super().facts(nest), **_order_of_sums(nest, self.axis)}
+        return {**super().facts(nest), **order_of_sums(nest, self.axis)}
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class Unroll(Directive):
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
-        return {**super().facts(nest), **_order_of_sums(nest, self.axis)}
+        return {**super().facts(nest), **order_of_sums(nest, self.axis)}
 
     def copies_within_limit(self, nest: LoopNest) -> Reason | None:
         """The code stays small."""
@@ -286,7 +286,7 @@ class Vectorize(Directive):
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
-        return {**super().facts(nest), **_order_of_sums(nest, self.axis)}
+        return {**super().facts(nest), **order_of_sums(nest, self.axis)}
 
     def is_a_vector(self, nest: LoopNest) -> Reason | None:
         """A power of two lanes."""
@@ -364,7 +364,7 @@ def _indices(nest: LoopNest, iotas: bool = True) -> Iterator[tuple[str, IndexExp
             yield f"%{s.id}", s.index
 
 
-def _order_of_sums(nest: LoopNest, axis: str) -> dict[str, Any]:
+def order_of_sums(nest: LoopNest, axis: str) -> dict[str, Any]:
     """The fact that sums of floats are made in another order."""
     loop = loop_of(nest, axis)
     if not isinstance(loop, Reduce) or isinstance(loop.combiner, Combination) or loop.combiner.name not in ("add", "multiply"):

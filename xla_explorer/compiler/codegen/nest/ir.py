@@ -26,6 +26,14 @@ class AxisKind(enum.Enum):
     UNROLLED = "unrolled"  # copies in registers; a tree over the copies
     VECTOR = "vector"  # lanes of a register; a horizontal reduction
     SHARE = "share"  # parts for CPU threads
+    BLOCK = "block"  # blocks of a GPU's grid
+    THREAD = "thread"  # threads of a block; shuffles, and shared memory between the warps
+    WARP = "warp"  # neighbouring lanes of a warp, whatever loops are around; shuffles
+
+    @property
+    def is_launched(self) -> bool:
+        """Whether the steps run at once, each with a number that the launch of a GPU's kernel gives."""
+        return self in (AxisKind.BLOCK, AxisKind.THREAD, AxisKind.WARP)
 
 
 class BoundAxis(NamedTuple):

@@ -33,6 +33,9 @@ def why_not_lowered(nest: LoopNest) -> Reason | None:
     for s, around in walk(nest.body):
         types.update(zip(ids_of(s), elements_of(s), strict=True))
         kinds = {b.axis: b.kind for x in (*around, s) for b in axes_of(x)}
+        launched = next((axis for axis, kind in kinds.items() if kind.is_launched), None)
+        if launched is not None:
+            return refuse("axis-of-a-launch", f"{launched} is @{kinds[launched].value}: a CPU has no launch")
         vector = next((axis for axis, kind in kinds.items() if kind is AxisKind.VECTOR), None)
         bad = next((t for t in elements_of(s) if t.name not in elementwise.TYPES), None)
         if bad is not None:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, NamedTuple, TypeVar, cast
 
-from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES, Directive, NestModule
+from xla_explorer.compiler.codegen.nest import directives as plain_directives
+from xla_explorer.compiler.codegen.nest.directives import Directive, NestModule
+from xla_explorer.compiler.codegen.nest.gpu_directives import GPU_DIRECTIVES
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import verify_nest
@@ -25,6 +27,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, first_refusal
 from xla_explorer.hlo.module import HloModule
 
+DIRECTIVES = plain_directives.DIRECTIVES | GPU_DIRECTIVES
 _DIRECTIVE = re.compile(r"\s*([\w-]+)\{([^{}]*)\}\s*(?:,|$)")
 _KERNEL = re.compile(r"%?([\w.\-]+)\s*:\s*(.*)")
 

@@ -24,6 +24,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     elements_of,
     ids_of,
 )
+from xla_explorer.compiler.codegen.nest.launch import launch_problems
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Quotient, Remainder, RuntimeValue
@@ -52,7 +53,7 @@ def why_not_well_formed(nest: LoopNest) -> list[Reason]:
     """Every problem of a nest."""
     verifier = _Verifier(nest)
     verifier.body(nest.body, _Scope({}, {}, ()))
-    return verifier.found
+    return [*verifier.found, *launch_problems(nest)]
 
 
 class Fact(NamedTuple):

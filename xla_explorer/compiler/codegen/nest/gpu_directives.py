@@ -1,0 +1,104 @@
+"""Directives that give the steps of an axis to the blocks, threads or lanes of a GPU's launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.codegen.nest import transformations
+from xla_explorer.compiler.codegen.nest.directives import Directive, order_of_sums
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.launch import LANES, MOST_THREADS, extent_of, is_power_of_two, opened_axes
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
+
+
+@dataclass(frozen=True)
+class _Launched(Directive):
+    """The axis gets a kind of the launch."""
+
+    kind: ClassVar[AxisKind]
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        return transformations.bind(nest, self.axis, self.kind)
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """See `Directive.facts`."""
+        return {**super().facts(nest), **order_of_sums(nest, self.axis)}
+
+    def has_several_steps(self, nest: LoopNest) -> Reason | None:
+        """There is something to distribute."""
+        extent = nest.axes()[self.axis].axis.extent
+        return None if extent > 1 else refuse("too-few-steps", f"{self.axis} has {extent} step, {self.kind.value}s need two", extent=extent)
+
+    def threads_fit(self, nest: LoopNest) -> Reason | None:
+        """A block has as many threads."""
+        after = transformations.bind(nest, self.axis, self.kind)
+        most = max([extent_of(opened_axes(around, s), AxisKind.THREAD, AxisKind.WARP) for s, around in walk(after.body)])
+        if most <= MOST_THREADS:
+            return None
+        return refuse("too-many-threads", f"a block has at most {MOST_THREADS} threads, got {most}", threads=most, limit=MOST_THREADS)
+
+
+@dataclass(frozen=True)
+class Block(_Launched):
+    """The axis is distributed over blocks of the grid."""
+
+    name: ClassVar[str] = "block"
+    kind: ClassVar[AxisKind] = AxisKind.BLOCK
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        return self.axis_exists, self.axis_is_serial, self.has_several_steps, self.steps_are_independent, self.is_outermost
+
+    def is_outermost(self, nest: LoopNest) -> Reason | None:
+        """Around the loop are loops over blocks alone."""
+        found = next((around for s, around in walk(nest.body) if s is loop_of(nest, self.axis)), ())
+        loop = loop_of(nest, self.axis)
+        if isinstance(loop, For) and all(isinstance(s, For) and s.kind is AxisKind.BLOCK for s in found):
+            return None
+        return refuse("block-not-outermost", f"axis {self.axis}: blocks must be the outermost loops")
+
+
+@dataclass(frozen=True)
+class Thread(_Launched):
+    """The axis is distributed over threads of a block."""
+
+    name: ClassVar[str] = "thread"
+    kind: ClassVar[AxisKind] = AxisKind.THREAD
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        fits = (self.axis_exists, self.axis_is_serial, self.has_several_steps, self.steps_are_independent)
+        return (*fits, self.threads_fit, self.can_be_halved)
+
+    def can_be_halved(self, nest: LoopNest) -> Reason | None:
+        """Threads that combine their values are a power of two."""
+        axis = nest.axes()[self.axis].axis
+        if is_power_of_two(axis) or not isinstance(loop_of(nest, self.axis), Reduce):
+            return None
+        return refuse("not-a-power-of-two", f"threads that combine must be a power of two, {axis} has {axis.extent}", extent=axis.extent)
+
+
+@dataclass(frozen=True)
+class Warp(_Launched):
+    """The axis is distributed over neighbouring lanes of a warp."""
+
+    name: ClassVar[str] = "warp"
+    kind: ClassVar[AxisKind] = AxisKind.WARP
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        fits = (self.axis_exists, self.axis_is_serial, self.has_several_steps, self.fits_a_warp)
+        return (*fits, self.steps_are_independent, self.threads_fit)
+
+    def fits_a_warp(self, nest: LoopNest) -> Reason | None:
+        """The lanes are a power of two, and there are as many."""
+        axis = nest.axes()[self.axis].axis
+        if is_power_of_two(axis) and axis.extent <= LANES:
+            return None
+        return refuse("warps-disagree", f"{axis} has {axis.extent} steps, a warp axis a power of two up to {LANES}", extent=axis.extent)
+
+
+GPU_DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in (Block, Thread, Warp)}

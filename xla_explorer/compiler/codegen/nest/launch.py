@@ -1,0 +1,93 @@
+"""How a nest is launched on a GPU: how many blocks of how many threads its axes ask for, and which rules these axes keep.
+
+The number of a block counts the `block` axes around a statement, that of a thread the `thread` axes and, fastest, the `warp` axis. Where a
+statement has fewer of them around it than the launch, its steps are those whose other numbers are 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, BoundAxis, Choose, For, LoopNest, Reduce, Statement, axes_of, walk
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis
+
+MOST_THREADS = 1024
+LANES = 32  # of a warp
+
+
+class Launch(NamedTuple):
+    """blocks: of the grid. threads: of a block. lanes: steps of the `warp` axes, which all of them have (1: there are none)."""
+
+    blocks: int
+    threads: int
+    lanes: int
+
+
+def opened_axes(around: Sequence[Statement], s: Statement) -> list[BoundAxis]:
+    """The axes around a statement and its own, outermost first."""
+    return [b for x in (*around, s) for b in axes_of(x)]
+
+
+def extent_of(axes: Sequence[BoundAxis], *kinds: AxisKind) -> int:
+    """The steps that axes of these kinds have together."""
+    return math.prod([b.axis.extent for b in axes if b.kind in kinds])
+
+
+def launch_of(nest: LoopNest) -> Launch:
+    """The launch that has a block and a thread for every step."""
+    paths = [opened_axes(around, s) for s, around in walk(nest.body) if axes_of(s)]
+    blocks = max([extent_of(path, AxisKind.BLOCK) for path in paths], default=1)
+    threads = max([extent_of(path, AxisKind.THREAD, AxisKind.WARP) for path in paths], default=1)
+    return Launch(blocks, threads, max([extent_of(path, AxisKind.WARP) for path in paths], default=1))
+
+
+def crosses_threads(s: Statement) -> bool:
+    """Whether threads must meet to compute a statement."""
+    return isinstance(s, Reduce) and any(b.kind in (AxisKind.THREAD, AxisKind.WARP) for b in s.axes)
+
+
+def launch_problems(nest: LoopNest) -> list[Reason]:
+    """What is wrong with the axes of a launch."""
+    launch = launch_of(nest)
+    found: list[Reason] = []
+    if launch.threads > MOST_THREADS:
+        found.append(refuse("too-many-threads", f"a block has at most {MOST_THREADS} threads, got {launch.threads}"))
+    if nest.shares > 1 and (launch.blocks, launch.threads) != (1, 1):
+        found.append(refuse("shares-and-launch", f"@{nest.name} has shares of CPU threads and a launch of a GPU"))
+    for s, around in walk(nest.body):
+        for axis, kind in axes_of(s):
+            if kind is AxisKind.BLOCK and (isinstance(s, Reduce) or not all(_is_block(x) for x in around)):
+                found.append(refuse("block-not-outermost", f"axis {axis}: blocks must be the outermost loops"))
+        if any(b.kind.is_launched for b in axes_of(s)):
+            found += _path_problems(s, around, launch)
+    return found
+
+
+def _path_problems(s: Statement, around: tuple[Statement, ...], launch: Launch) -> list[Reason]:
+    path = opened_axes(around, s)
+    threads, lanes = extent_of(path, AxisKind.THREAD, AxisKind.WARP), extent_of(path, AxisKind.WARP)
+    name = axes_of(s)[-1].axis.name
+    if lanes not in (1, launch.lanes) or lanes > LANES or lanes & (lanes - 1) or sum([b.kind is AxisKind.WARP for b in path]) > 1:
+        return [refuse("warps-disagree", f"axis {name}: a warp axis must have the same power of two of steps everywhere, at most {LANES}")]
+    if launch.threads % threads or launch.blocks % extent_of(path, AxisKind.BLOCK):
+        return [refuse("launches-disagree", f"axis {name}: its {threads} threads do not divide the {launch.threads} of the launch")]
+    if not crosses_threads(s):
+        return []
+    if any(isinstance(x, Choose) for x in around):
+        return [refuse("threads-meet-in-a-case", f"axis {name}: not all threads come to a case of a choice")]
+    if threads != launch.threads:
+        return [refuse("launches-disagree", f"axis {name}: {threads} of {launch.threads} threads cannot meet")]
+    odd = next((b.axis for b in axes_of(s) if b.kind is AxisKind.THREAD and not is_power_of_two(b.axis)), None)
+    return [refuse("not-a-power-of-two", f"axis {odd}: threads that combine must be a power of two, got {odd.extent}")] if odd else []
+
+
+def is_power_of_two(axis: Axis) -> bool:
+    """Whether the steps of an axis can be halved down to one."""
+    return axis.extent & (axis.extent - 1) == 0
+
+
+def _is_block(s: Statement) -> bool:
+    return isinstance(s, For) and s.kind is AxisKind.BLOCK
