@@ -19,7 +19,7 @@ RECORDING = (  # where reasons are made that a journal, an answer or a row of ov
 )  # fmt: skip
 ELSEWHERE = {  # reasons of checks, of tables of buffers and of the verifier, which no decision carries
     "compiler/rewriting/exactness.py", "compiler/buffers/checking.py", "compiler/buffers/assignment.py", "compiler/buffers/donation.py",
-    "compiler/codegen/nest/verifier.py",
+    "compiler/codegen/nest/launch.py", "compiler/codegen/nest/verifier.py",
 }  # fmt: skip
 NOT_RECORDED = {"cpu-feature-missing", "other-machine", "registers-too-narrow"}  # why code does not run on this machine
 MADE_OF_PARTS = {  # codes that are computed or passed on where they are refused
