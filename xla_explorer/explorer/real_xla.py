@@ -13,12 +13,25 @@ from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import NotThereError
-from xla_explorer.explorer.xla import ProfileError, ReplayedFusion, WhySlow, XlaProfile, read_profile, replay_fusion
+from xla_explorer.explorer.xla import (
+    ProfileError,
+    Replay,
+    ReplayedFusion,
+    ReplayRow,
+    WhySlow,
+    XlaProfile,
+    read_profile,
+    replay,
+    replay_fusion,
+)
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
 from xla_explorer.hlo.module import HloModule
 
-__all__ = ["ProfileError", "ReplayedFusion", "WhySlow", "XlaProfile", "profile", "read_profile", "replay_fusion", "why_slow"]
+__all__ = [
+    "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhySlow", "XlaProfile", "profile", "read_profile", "replay", "replay_fusion",
+    "why_slow",
+]  # fmt: skip
 
 _ROUNDS = 5
 

@@ -67,6 +67,12 @@ CASES = {
               f"d = {BIG} subtract(s, b)", f"ROOT e = {BIG} exponential(d)"),
         ["multiply", "reduce", "{broadcast subtract exponential}"],
     ),
+    "of what feeds both, products only": (
+        entry(f"x = {BIG} parameter(0)", f"s = {BIG} add(x, x)", "m = f32[] constant(-inf)",
+              "h = f32[64] reduce(s, m), dimensions={1}, to_apply=largest", f"b = {BIG} broadcast(h), dimensions={{0}}",
+              f"d = {BIG} subtract(s, b)", f"ROOT e = {BIG} exponential(d)"),
+        ["{add broadcast subtract exponential}", "{add reduce}"],
+    ),
     "nine pieces are copied": (
         entry("x = f32[4] parameter(0)", "n = f32[4] negate(x)", f"c = f32[36] concatenate({', '.join(['n'] * 9)}), dimensions={{0}}",
               "ROOT e = f32[36] abs(c)"),
@@ -81,6 +87,11 @@ CASES = {
         entry("x = f32[4,64] parameter(0)", "y = f32[4,64] parameter(1)", "c = f32[4,128] concatenate(x, y), dimensions={1}",
               "ROOT e = f32[4,128] abs(c)"),
         ["abs", "concatenate"],
+    ),
+    "an update in place takes no slice past a bitcast": (
+        entry("x = f32[64] parameter(0)", "k = s32[] parameter(1)", "s = f32[1] dynamic-slice(x, k), dynamic_slice_sizes={1}",
+              "b = f32[] bitcast(s)", "n = f32[] negate(b)", "c = f32[1] bitcast(n)", "ROOT u = f32[64] dynamic-update-slice(x, c, k)"),
+        ["dynamic-slice", "{bitcast negate bitcast dynamic-update-slice}"],
     ),
     "an update in place takes the slice of its place only": (
         entry("x = f32[64] parameter(0)", "k = s32[] parameter(1)", "j = s32[] parameter(2)",

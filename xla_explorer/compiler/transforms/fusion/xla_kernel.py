@@ -68,7 +68,7 @@ class FusedKernel:
         """How often the code of an operand would be emitted, taken in."""
         return sum([self._copies[user] for user in self._indexing[producer]])
 
-    def indexing_reader(self, operand: HloInstruction) -> HloInstruction | None:
+    def indexing_reader(self, operand: HloInstruction, *, past_bitcasts: bool = True) -> HloInstruction | None:
         """A member other than the root that an operand reaches and that does not read element by element."""
         stack, seen = [operand], {operand}
         while stack:
@@ -76,7 +76,7 @@ class FusedKernel:
             for user in value.users:
                 if user not in self.members or user is self.root or user in seen:
                     continue
-                if user.opcode not in _ONCE and user.opcode is not fusible.BITCAST:
+                if user.opcode not in _ONCE and not (past_bitcasts and user.opcode is fusible.BITCAST):
                     return user
                 seen.add(user)
                 stack.append(user)

@@ -22,7 +22,7 @@ from xla_explorer.hlo.opcodes import FUSION, opcode
 from xla_explorer.hlo.primitive_type import BF16, F32
 
 DOT, MAP, RNG, EXP = opcode("dot"), opcode("map"), opcode("rng"), opcode("exponential")
-ADD, SUBTRACT, MAXIMUM, CONVERT = opcode("add"), opcode("subtract"), opcode("maximum"), opcode("convert")
+ADD, SUBTRACT, MULTIPLY, MAXIMUM, CONVERT = [opcode(name) for name in ("add", "subtract", "multiply", "maximum", "convert")]
 REDUCE_WINDOW = opcode("reduce-window")
 _NEVER = frozenset([opcode(name) for name in ("domain", "parameter", "while", "conditional", "call")])
 _SIDE_EFFECT_FREE = frozenset({MAP, fusible.REDUCE, REDUCE_WINDOW})
@@ -79,7 +79,7 @@ def completes_product(dot: HloInstruction, add: HloInstruction) -> bool:
 
 def feeds_shifted_exponential(i: HloInstruction) -> bool:
     """Whether the largest element of `i` is subtracted from `i` before an exponential, as a stable softmax does."""
-    if i.opcode is FUSION or i.opcode not in ELEMENTWISE:
+    if i.opcode is not MULTIPLY:
         return False
     largest = next((u for u in i.users if u.opcode is fusible.REDUCE and u.operands[0] is i and u.called[0].root.opcode is MAXIMUM), None)
     if largest is None:
@@ -259,7 +259,7 @@ def _reads_where_it_writes(producer: HloInstruction, kernel: FusedKernel, update
         same = all(row[2] == 1 and start == row[0] for row, start in zip(rows, wanted, strict=True))
     else:
         return False
-    return same and (not kernel.is_fusion or kernel.indexing_reader(producer) is None)
+    return same and (not kernel.is_fusion or kernel.indexing_reader(producer, past_bitcasts=False) is None)
 
 
 @measures(lambda c: forbidden_pairs(c.state.control))

@@ -1,0 +1,138 @@
+"""Which instructions of a module are which after a pass that only put some into kernels, took them out, or copied them between.
+
+Names do not tell: XLA names what it clones anew. So both modules are walked from their results on, operand by operand; what lies inside a
+fusion is seen as if it stood where the fusion is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+_CALLERS = frozenset({"while", "conditional", "call", "async-start"})
+
+
+class Place(NamedTuple):
+    """An instruction of the later module. inside: the fusions around it, the outermost first."""
+
+    instruction: HloInstruction
+    inside: tuple[HloInstruction, ...] = ()
+
+    @property
+    def kernel(self) -> HloInstruction:
+        """The kernel that computes it: the outermost fusion around it, or itself."""
+        return self.inside[0] if self.inside else self.instruction
+
+
+class Edge(NamedTuple):
+    """An operand of an instruction of the earlier module, as one place of the later module reads it. number: of the operand.
+
+    between: what the later module has put between the two, nearest to the consumer first.
+    """
+
+    producer: HloInstruction
+    consumer: HloInstruction
+    number: int
+    source: Place
+    reader: Place
+    between: tuple[HloInstruction, ...]
+
+    @property
+    def fused(self) -> bool:
+        """Whether one kernel computes both."""
+        return bool(self.reader.inside) and self.source.kernel is self.reader.kernel
+
+
+class Correspondence:
+    """The places of each instruction of `before` in `after`.
+
+    Attributes
+    ----------
+    places : dict
+        Instruction of `before` -> where it is computed in `after`, several places where it was duplicated.
+    edges : list of Edge
+        Each operand of each place.
+    unknown : int
+        Pairs that do not correspond: the pass did more than it is taken for.
+    """
+
+    def __init__(
+        self, before: HloModule, after: HloModule, inserted: Callable[[HloInstruction, HloInstruction], bool] | None = None
+    ) -> None:
+        """inserted(early, late): whether `late`, at the place of `early`, was put in by the pass, so that its operand is looked at."""
+        self.places: dict[HloInstruction, list[Place]] = {}
+        self.edges: list[Edge] = []
+        self.unknown = 0
+        self._inserted = inserted
+        self._seen: set[Place] = set()
+        self._computations: set[HloComputation] = set()
+        self._walk_computation(before.entry, after.entry)
+
+    def _walk_computation(self, early: HloComputation, late: HloComputation) -> None:
+        if early in self._computations:
+            return
+        self._computations.add(early)
+        work: list[tuple[HloInstruction, Place]] = []
+        self._meet(early.root, self._resolved(early.root, Place(late.root))[0], work)
+        # What nothing reads: side effects, by name.
+        named = {i.name: i for i in late.instructions.values()}
+        for i in early.instructions.values():
+            if not i.users and i is not early.root and i.name in named:
+                self._meet(i, Place(named[i.name]), work)
+        while work:
+            i, place = work.pop()
+            for number, operand in enumerate(i.operands):
+                source, between = self._resolved(operand, Place(place.instruction.operands[number], place.inside))
+                self.edges.append(Edge(operand, i, number, source, place, between))
+                self._meet(operand, source, work)
+
+    def _meet(self, i: HloInstruction, place: Place, work: list[tuple[HloInstruction, Place]]) -> None:
+        if place in self._seen:
+            return
+        self._seen.add(place)
+        late = place.instruction
+        if i.opcode is not late.opcode or len(i.operands) != len(late.operands):
+            self.unknown += 1
+            return
+        self.places.setdefault(i, []).append(place)
+        work.append((i, place))
+        if i.opcode.name in _CALLERS:
+            for early, called in zip(i.called, late.called, strict=True):
+                self._walk_computation(early, called)
+
+    def _resolved(self, i: HloInstruction, place: Place) -> tuple[Place, tuple[HloInstruction, ...]]:
+        """Where the value that `i` is in the earlier module is computed in the later; what lies between."""
+        between: list[HloInstruction] = []
+        while (moved := self._step(i, place)) is not None:
+            if moved.inside == place.inside and place.instruction.opcode.name != "get-tuple-element":
+                between.append(place.instruction)
+            place = moved
+        return place, tuple(between)
+
+    def _step(self, i: HloInstruction, place: Place) -> Place | None:
+        late, inside = place
+        name = late.opcode.name
+        if name == "parameter" and inside:
+            return Place(inside[-1].operands[late.parameter_number], inside[:-1])
+        if name == "fusion" and i.opcode.name != "fusion":
+            return Place(late.called[0].root, (*inside, late))
+        if name == "get-tuple-element" and i.opcode.name != name and late.operands[0].opcode.name == "fusion":
+            fusion = late.operands[0]
+            return Place(fusion.called[0].root.operands[late.attribute("index")], (*inside, fusion))
+        if self._inserted is not None and i.opcode is not late.opcode and self._inserted(i, late):
+            return Place(late.operands[0], inside)
+        return None
+
+
+def fused_edges(found: Correspondence) -> Iterator[tuple[HloInstruction, HloInstruction, bool]]:
+    """(producer, consumer, whether every copy of the consumer computes the producer inside its kernel), each pair once."""
+    known: dict[tuple[HloInstruction, HloInstruction], bool] = {}
+    for edge in found.edges:
+        pair = edge.producer, edge.consumer
+        known[pair] = known.get(pair, True) and edge.fused
+    for (producer, consumer), fused in known.items():
+        yield producer, consumer, fused

@@ -1,0 +1,77 @@
+"""XLA's fusions: for each producer and consumer whether one kernel computes both, by XLA:CPU's `fusion` and XLA:GPU's `priority-fusion`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xla_explorer.compiler.pipeline import optimize
+from xla_explorer.explorer.comparisons.fusion_comparison import FUSED, MEMORY, FusionEdge, original_name, refusals_of
+from xla_explorer.explorer.display.blocks import Blocks, Table
+from xla_explorer.explorer.sessions.passes import RecordedPass
+from xla_explorer.explorer.xla.replay.correspondence import Correspondence, fused_edges
+from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
+from xla_explorer.hlo.instruction import HloInstruction
+
+POLICIES: Final = {"fusion": "cpu-instruction-fusion{policy=xla}", "priority-fusion": "priority-fusion"}
+"""XLA's pass -> ours by the same rules."""
+_NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
+_CONTROL_FLOW = frozenset({"while", "conditional", "call"})  # no kernels: nothing is fused with them
+
+
+class ReplayedFusion(Replay):
+    """What XLA fused, what it did not, and why."""
+
+    @property
+    def edges(self) -> list[FusionEdge]:
+        """The rows as edges: `left` is what our policy does, `right` what XLA did."""
+        return [FusionEdge(r.subject, r.consumer, r.ours, r.xla, r.code, r.message, r.bytes) for r in self.rows]
+
+    @property
+    def agreed(self) -> float:
+        """The same as `agreement`."""
+        return self.agreement
+
+    def refused(self) -> list[FusionEdge]:
+        """The edges that XLA left in memory, by bytes; those with the policy's reason where it agrees."""
+        return sorted([edge for edge in self.edges if edge.right == MEMORY], key=lambda edge: -edge.bytes)
+
+    def headline(self) -> str:
+        """How many were fused, and how well the replay agrees."""
+        fused = sum([row.xla == FUSED for row in self.rows])
+        return f"XLA fused {fused} of {len(self.rows)} edges (pass {self.step}); our replay of its policy agrees in {self.agreement:.1%}"
+
+    def blocks(self) -> Blocks:
+        """What XLA did not fuse."""
+        rows = [(f"%{r.subject}", f"%{r.consumer}", r.bytes, r.why) for r in sorted(self.rows, key=lambda r: -r.bytes) if r.xla == MEMORY]
+        yield Table(["producer", "consumer", "bytes", "why not"], rows, "in memory between two kernels", printed=20)
+
+
+def replayed_fusion(step: RecordedPass, makers: dict[str, str]) -> ReplayedFusion:
+    """The decisions of one of XLA's passes that fuse. makers: name of a fusion that was there before -> the pass that made it."""
+    before = step.before
+    trace = optimize(before.clone(), POLICIES[step.name])
+    theirs, ours = [dict(_edges(Correspondence(before, after))) for after in (step.module, trace.module)]
+    refusals = refusals_of(trace)
+    rows = []
+    for pair, fused in theirs.items():
+        producer, consumer = pair
+        here, there = [FUSED if is_fused else MEMORY for is_fused in (ours.get(pair, False), fused)]
+        code, message = "", ""
+        if here == there == MEMORY:
+            asked = refusals.get((original_name(producer.name), original_name(consumer.name)), ("", ""))
+            code, message = _made_before(producer, consumer, makers) or asked
+        rows.append(ReplayRow(producer.name, consumer.name, here, there, here == there, code, message, producer.shape.byte_size))
+    return ReplayedFusion("fusion", rows, step.name, step.number, "edges")
+
+
+def _edges(found: Correspondence) -> list[tuple[tuple[HloInstruction, HloInstruction], bool]]:
+    none = _NO_WORK | _CONTROL_FLOW
+    return [((p, c), fused) for p, c, fused in fused_edges(found) if p.opcode.name not in none and c.opcode.name not in none]
+
+
+def _made_before(producer: HloInstruction, consumer: HloInstruction, makers: dict[str, str]) -> tuple[str, str] | None:
+    """The reason where one end is a fusion that was there before: nothing is fused with it."""
+    for end in (producer, consumer):
+        if end.opcode.name == "fusion":
+            return "fused-before", f"%{end.name} was made before by {makers.get(end.name, 'an earlier pass')}: nothing is fused with it"
+    return None

@@ -1,0 +1,105 @@
+"""`xe.xla.replay`: XLA's own decisions, made again by our policies on the modules that XLA's passes were given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
+from xla_explorer.explorer.sessions.passes import RecordedPass
+from xla_explorer.explorer.xla.replay.fusion import POLICIES, ReplayedFusion, replayed_fusion
+from xla_explorer.explorer.xla.replay.report import Replay
+
+
+def _fusion(session: Compilation) -> ReplayedFusion:
+    step = _pass(session, *POLICIES)
+    return replayed_fusion(step, _makers(session, step))
+
+
+KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {"fusion": _fusion}
+"""Kind of replay -> what makes it."""
+
+
+def replay(session: Compilation, kind: str = "fusion") -> Replay:
+    """Make XLA's decisions again by our policy, on the module that XLA's pass was given, and hold them to what XLA did.
+
+    Parameters
+    ----------
+    session
+        Of `backend="xla"`, or of a dump with every pass (`xe.load(folder)`; its main program).
+    kind
+        `fusion`: what XLA:CPU and XLA:GPU put into one kernel.
+
+    Returns
+    -------
+    Replay
+        A row a decision: ours, its reason, what XLA did, whether they agree; `agreement` is the share that does.
+
+    Raises
+    ------
+    NotThereError
+        XLA's dump has no such pass: it changed nothing, or the dump has not every pass.
+    ValueError
+        There is no such kind.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> session = xe.compile(xe.example("attention"), backend="xla")  # doctest: +SKIP
+    >>> xe.xla.replay(session, "fusion").agreement  # doctest: +SKIP
+    1.0
+    """
+    if kind not in KINDS:
+        raise ValueError(f"there is no replay {kind!r}: choose from {', '.join(KINDS)}")
+    return KINDS[kind](main_program(session))
+
+
+def replay_fusion(session: Compilation) -> ReplayedFusion:
+    """Say of each producer and consumer whether XLA fused them, and why not: `xe.xla.replay(session, "fusion")`.
+
+    Parameters
+    ----------
+    session
+        Of `backend="xla"`, or of a dump with every pass.
+
+    Returns
+    -------
+    ReplayedFusion
+        Each edge with what both did, and the reason of each refusal.
+
+    Raises
+    ------
+    NotThereError
+        XLA's dump has no pass `fusion`: it changed nothing, or the dump has not every pass.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> session = xe.compile(xe.example("attention"), backend="xla")  # doctest: +SKIP
+    >>> xe.xla.replay_fusion(session).agreement  # doctest: +SKIP
+    1.0
+    """
+    return _fusion(main_program(session))
+
+
+def main_program(session: Compilation) -> Compilation:
+    """The session itself, or the main program of a dump."""
+    return session.session() if not isinstance(session, Compilation) else session
+
+
+def _pass(session: Compilation, *names: str) -> RecordedPass:
+    """The first of XLA's passes with one of the names."""
+    found = next((step for step in session.passes if step.name in names), None)
+    if found is None:
+        hint = "dump with --xla_dump_hlo_pass_re=.*; a pass that changed nothing is left out"
+        raise NotThereError(f"XLA's pass {' or '.join(names)} is not in the dump", hint)
+    return found
+
+
+def _makers(session: Compilation, until: RecordedPass) -> dict[str, str]:
+    """Name of a fusion -> the pass that made it, of those before one of XLA's passes."""
+    return {name: step.name for step in reversed(session.passes[1 : until.number]) for name in _fusions(step)}
+
+
+def _fusions(step: RecordedPass) -> Iterator[str]:
+    return (record.name for record in step.snapshot.records() if record.opcode.name == "fusion")
