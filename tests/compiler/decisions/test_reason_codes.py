@@ -15,7 +15,7 @@ from xla_explorer.compiler.decisions import answer_reasons, fusion_reasons, gpu_
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS, KINDS_OF_CODE, OF_ANY_KIND, accepted_sentence, meaning_of, reasons_of
 from xla_explorer.compiler.decisions.reason_code import ReasonTable
 
-FUSION, OTHERS = "compiler/transforms/fusion/", "compiler/transforms/"
+FUSION, OTHERS, NEST = "compiler/transforms/fusion/", "compiler/transforms/", "compiler/codegen/nest/"
 CLOSED: dict[tuple[str, ...], ReasonTable] = {  # files of one policy -> its codes, no more and no fewer
     (FUSION + "fusion_wrapper.py",): fusion_reasons.WRAPPER,
     (FUSION + "multi_output_fusion.py", FUSION + "contracted_order.py"): fusion_reasons.MULTI_OUTPUT,
@@ -27,7 +27,8 @@ CLOSED: dict[tuple[str, ...], ReasonTable] = {  # files of one policy -> its cod
     (OTHERS + "scheduling/stream_assignment.py",): pass_reasons.STREAMS,
     (OTHERS + "contractions/dot_merger.py",): pass_reasons.DOT_MERGER,
     (OTHERS + "simplifiers/transpose_folding.py",): pass_reasons.TRANSPOSE_FOLDING,
-    ("compiler/codegen/nest/directives.py", "compiler/codegen/nest/gpu_directives.py"): nest_reasons.DIRECTIVES,
+    (*[f"{NEST}directives/{name}.py" for name in ("base", "loops", "kinds", "accumulation", "memory")], NEST + "gpu_directives.py", NEST + "in_step.py"):
+    nest_reasons.DIRECTIVES,
     ("backends/gpu/emitters/constant_memory.py",): gpu_code_reasons.CONSTANT_MEMORY,
 }
 

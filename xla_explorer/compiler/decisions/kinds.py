@@ -183,6 +183,14 @@ KINDS: dict[str, DecisionKind] = {
     "loop-unroll": DecisionKind("Does a loop become copies in registers?", nest_reasons.DIRECTIVES, check="loop-can-be-unrolled"),
     "loop-vectorize": DecisionKind("Does a loop become the lanes of a vector?", nest_reasons.DIRECTIVES, check="loop-can-be-lanes"),
     "loop-parallel": DecisionKind("Is a loop cut into shares for threads?", nest_reasons.DIRECTIVES, check="loop-can-be-shared"),
+    "loop-tile": DecisionKind("Do two loops become blocks of rows and columns?", nest_reasons.DIRECTIVES, check="loops-can-be-tiled"),
+    "loop-accumulate": DecisionKind(
+        "Does a reduction go outside of a loop, its sums in memory?", nest_reasons.DIRECTIVES, check="reduction-can-go-outside"
+    ),
+    "loop-rfactor": DecisionKind("Is a reduction made in partial results?", nest_reasons.DIRECTIVES, check="reduction-has-partial-results"),
+    "loop-keep": DecisionKind("Is a value computed once and read again?", nest_reasons.DIRECTIVES, check="value-can-be-kept"),
+    "loop-stage": DecisionKind("Is a tile of an array copied before it is read?", nest_reasons.DIRECTIVES, check="array-can-be-staged"),
+    "loop-chain": DecisionKind("Do two loops along the same rows become one?", nest_reasons.DIRECTIVES, check="loops-can-be-chained"),
     "loop-block": DecisionKind("Is a loop distributed over blocks of a GPU?", nest_reasons.DIRECTIVES, check="loop-can-be-blocks"),
     "loop-thread": DecisionKind("Is a loop distributed over threads of a block?", nest_reasons.DIRECTIVES, check="loop-can-be-threads"),
     "loop-warp": DecisionKind("Is a loop distributed over lanes of a warp?", nest_reasons.DIRECTIVES, check="loop-can-be-a-warp"),

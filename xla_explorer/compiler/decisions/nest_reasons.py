@@ -161,6 +161,96 @@ DIRECTIVES = table(
             "the shares must be from 2 to 12, the steps of i, got 13",
             "choose fewer shares",
         ),
+        "not-reduced": (
+            "some directives are about an axis that a reduction combines over",
+            "nothing is reduced over i",
+            "choose an axis behind `over`",
+        ),
+        "no-identity": (
+            "a partial result starts from the identity element of its combiner",
+            "%7 combines by several operations: a partial result has nothing to start from",
+            "name an axis that is all that is reduced over",
+        ),
+        "no-reduction-first": (
+            "a reduction goes outside of the loop that it stands in directly, with what it takes from there",
+            "the reduction over j cannot go outside of i: that loop stores what the reduction needs",
+            "choose the innermost loop around the reduction",
+        ),
+        "only-axis": (
+            "a partial result is made over other axes than the one that it is made for",
+            "%4 is reduced over j alone: split it first",
+            "split the axis, then name one part",
+        ),
+        "not-a-loop": (
+            "memory belongs to a step of a loop",
+            "j is an axis that is reduced over, not a loop",
+            "choose an axis behind `for`",
+        ),
+        "inside-registers": (
+            "copies in registers share memory",
+            "steps of i are copies in registers, which cannot have memory of their own",
+            "give memory to a loop outside of unrolled and vector axes",
+        ),
+        "computed-once": (
+            "a value is kept where it is computed again",
+            "%e is computed 1 times inside i",
+            "choose an instruction that stands in two loops of the nest",
+        ),
+        "not-in-step": (
+            "a value is computed before it is read again",
+            "%e is computed again before the loop that computes it first has ended",
+            "choose a loop further outside",
+        ),
+        "ranges-differ": (
+            "everywhere the same elements are computed, at the same steps",
+            "%e is computed over 40, then over 5 x 8",
+            "keep the value before its loops are split",
+        ),
+        "scratch-too-large": (
+            "memory of a step fits the stack of a thread",
+            "%e takes 400000 bytes in a step of i, the limit is 262144",
+            "split the axis and choose the inner part",
+        ),
+        "no-such-result": (
+            "a result of the kernel is named",
+            "@softmax has no result %y",
+            "choose an array behind `out`",
+        ),
+        "no-such-operand": (
+            "an operand of the kernel is named",
+            "@softmax has no operand %y",
+            "choose an array of the first line that is not `out`",
+        ),
+        "no-such-space": (
+            "memory inside a kernel is scratch memory of a thread, or shared memory of a block",
+            "the space must be one of scratch, shared, got attic",
+            "write scratch on a CPU",
+        ),
+        "not-staged": (
+            "a tile is copied of an array that is read at one place, along loops inside",
+            "%x must be read at one place along loops inside i, got 3",
+            "keep what is computed of the array instead",
+        ),
+        "pitch-too-small": (
+            "a row of a tile fits its pitch",
+            "a row of the tile has 16 elements, the pitch is 9",
+            "choose a larger pitch",
+        ),
+        "not-in-sequence": (
+            "loops become one where nothing between them needs the first",
+            "l does not follow i directly",
+            "choose two loops of one body",
+        ),
+        "rows-differ": (
+            "loops that become one have the same steps",
+            "i has 6 steps, k has 40, or their conditions differ",
+            "choose loops of equal extents",
+        ),
+        "steps-not-independent": (
+            "what one step of a loop stores no other step touches",
+            "steps of i may touch the same element of %out: one at i, another at i + 1",
+            "leave the loops apart",
+        ),
         "block-not-outermost": (
             "blocks of a grid do not wait for one another, so around their loops are loops over blocks alone",
             "axis j: blocks must be the outermost loops",

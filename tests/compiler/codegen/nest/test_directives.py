@@ -33,6 +33,20 @@ larger {
   v = f32[] select(c, a, b) k = s32[] select(c, i, j)
   ROOT t = (f32[], s32[]) tuple(v, k)
 }
+variance {
+  x = f32[9,24] parameter(0) zero = f32[] constant(0) n = f32[] constant(9)
+  s = f32[24] reduce(x, zero), dimensions={0}, to_apply=add
+  ns = f32[24] broadcast(n), dimensions={} m = f32[24] divide(s, ns)
+  ms = f32[9,24] broadcast(m), dimensions={1} u = f32[9,24] subtract(x, ms) q = f32[9,24] multiply(u, u)
+  ROOT r = f32[24] reduce(q, zero), dimensions={0}, to_apply=add
+}
+extremes {
+  x = f32[9,24] parameter(0) lowest = f32[] constant(-inf) zero = f32[] constant(0)
+  a = f32[9,24] tanh(x)
+  m = f32[9] reduce(a, lowest), dimensions={1}, to_apply=max
+  s = f32[9] reduce(a, zero), dimensions={1}, to_apply=add
+  ROOT t = (f32[9], f32[9]) tuple(m, s)
+}
 bias {
   x = f32[12,30] parameter(0) b = f32[30] parameter(1)
   c = f32[12,30] broadcast(b), dimensions={1}
@@ -42,7 +56,7 @@ softmax {
   x = f32[6,40] parameter(0) lowest = f32[] constant(-inf) zero = f32[] constant(0)
   m = f32[6] reduce(x, lowest), dimensions={1}, to_apply=max
   ms = f32[6,40] broadcast(m), dimensions={0}
-  d = f32[6,40] subtract(x, ms) e = f32[6,40] exponential(d)
+  difference = f32[6,40] subtract(x, ms) e = f32[6,40] exponential(difference)
   s = f32[6] reduce(e, zero), dimensions={1}, to_apply=add
   ss = f32[6,40] broadcast(s), dimensions={0}
   ROOT r = f32[6,40] divide(e, ss)
@@ -64,7 +78,10 @@ BODIES = {
     "argmax": "x = f32[4,24] parameter(0) i = s32[4,24] parameter(1) v = f32[] parameter(2) k = s32[] parameter(3) "
     "ROOT r = (f32[4], s32[4]) reduce(x, i, v, k), dimensions={1}, to_apply=larger",
 }
+BODIES["variance"] = "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kind=kInput, calls=variance"
+BODIES["extremes"] = "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusion(x), kind=kInput, calls=extremes"
 NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
+NAMES += ("tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain")
 
 
 @cache
@@ -87,6 +104,18 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
         return f"{name}{{{axis},{choice.choice((2, 3, 4, 8, 16))}}}"
     if name in ("vectorize", "unroll", "block", "thread", "warp"):
         return f"{name}{{{axis}}}"
+    if name == "rfactor":
+        return f"{name}{{{axis}{choice.choice(('', ',stored'))}}}"
+    if name == "keep":
+        value = choice.choice(sorted(nest.names.values()) + ["e"] * 8)
+        return f"{name}{{%{value},{axes[0]}{choice.choice(('', f',{nest.arrays[-1].name}'))}}}"
+    if name == "stage":
+        return f"{name}{{%{choice.choice(nest.arrays).name},{axis},scratch{choice.choice(('', ',40'))}}}"
+    if name == "tile":
+        return f"{name}{{{axis},{following},{choice.choice((2, 4, 8))},{choice.choice((2, 8, 16))}}}"
+    if name in ("accumulate", "chain"):
+        other = choice.choice(axes)
+        return f"{name}{{{other},{axis}}}" if name == "accumulate" else f"{name}{{{axis},{other}}}"
     return f"{name}{{{axis},{following}{choice.choice(('', ',repeating')) if name == 'collapse' else ''}}}"
 
 
@@ -119,7 +148,7 @@ def check_random_schedules(seed: int, count: int) -> Counter[str]:
 @pytest.mark.sampled(2)
 def test_random_schedules_keep_the_meaning(seed: int) -> None:
     seen = check_random_schedules(seed, 100)
-    assert {"split", "vectorize", "unroll", "reorder", "collapse", "parallel", "block", "thread", "warp"} <= seen.keys(), seen
+    assert {"split", "vectorize", "unroll", "reorder", "collapse", "parallel", "block", "thread", "warp", "tile"} <= seen.keys(), seen
     assert {"strided-access", "not-perfectly-nested", "access-does-not-collapse", "factor-too-large", "not-a-vector"} <= seen.keys(), seen
 
 
@@ -158,6 +187,25 @@ def test_a_schedule_by_calls_is_its_text() -> None:
         ("columns", "vectorize{i},split{j,2},vectorize{ji}", "nested-vector"),
         ("softmax", "unroll{j},parallel{k,2}", "not-outermost"),
         ("argmax", "split{j,8},vectorize{ji}", "order-must-be-kept"),
+        ("bias", "tile{i,j,13,4}", "factor-too-large"),
+        ("bias", "accumulate{i,j}", "not-reduced"),
+        ("rows", "accumulate{j,j}", "no-reduction-first"),
+        ("variance", "accumulate{j,i}", "no-reduction-first"),
+        ("columns", "unroll{i},accumulate{j,i}", "axis-not-serial"),
+        ("argmax", "split{j,8},accumulate{jo,i}", "no-identity"),
+        ("argmax", "split{j,8},rfactor{jo}", "no-identity"),
+        ("rows", "rfactor{j}", "only-axis"),
+        ("rows", "rfactor{i}", "not-reduced"),
+        ("softmax", "keep{%difference,j}", "computed-once"),
+        ("softmax", "keep{%e,i,y}", "no-such-result"),
+        ("softmax", "split{l,8},keep{%e,i}", "ranges-differ"),
+        ("softmax", "unroll{i},keep{%e,i}", "inside-registers"),
+        ("softmax", "keep{%e,k}", "not-a-loop"),
+        ("transpose", "stage{%x,i,attic}", "no-such-space"),
+        ("transpose", "stage{%out,i,scratch}", "no-such-operand"),
+        ("transpose", "stage{%x,i,scratch,9}", "pitch-too-small"),
+        ("softmax", "stage{%x,i,scratch}", "not-staged"),
+        ("softmax", "chain{i,l}", "not-in-sequence"),
         ("dot", "split{i,1},split{i,1}", "no-such-axis"),
         ("bias", "block{j}", "block-not-outermost"),
         ("bias", "split{j,1},block{i},thread{ji}", "too-few-steps"),
@@ -169,7 +217,7 @@ def test_a_schedule_by_calls_is_its_text() -> None:
     ],
 )
 def test_what_is_not_legal_is_refused_with_a_reason(body: str, text: str, code: str) -> None:
-    *before, last = parse_directives(text)
+    *before, last = parse_directives(text.replace("%x", f"%{plain(body)[0].arrays[0].name}"))
     found = schedule(body)
     for directive in before:
         found = found.then(directive)
@@ -195,3 +243,31 @@ def test_the_runner_records_steps_and_honours_the_user() -> None:
 def test_texts_that_are_no_schedule_are_refused(text: str) -> None:
     with pytest.raises(ScheduleError):
         parse_directives(text)
+
+
+def test_steps_that_share_memory_are_found() -> None:
+    text = """kernel @k(%x: f32[4], out %out: f32[5]) {
+  for i in 4 @serial {
+    %1 = load %x[i] : f32
+    store %1, %out[i]
+    %2 = load %out[i + 1] : f32
+    store %2, %out[i]
+  }
+}
+"""
+    assert {reason.code for reason in why_not_well_formed(parse_nest(text))} == {"steps-not-independent"}
+    assert not why_not_well_formed(parse_nest(text.replace("@serial {", "@serial ordered {")))
+    assert not why_not_well_formed(parse_nest(text.replace("i + 1", "i")))
+
+
+def test_kept_rows_and_accumulated_columns_print_and_run() -> None:
+    kept = schedule("softmax").then(*parse_directives("keep{%e,i,out}")).nest
+    assert nest_text(kept).count("exponential") == 1 and "load %out[i, j]" in nest_text(kept) and "allocate" not in nest_text(kept)
+    nest, operands, wanted = plain("columns")
+    for text in ("split{j,4},unroll{ji},accumulate{jo,i},vectorize{it}", "split{j,7},rfactor{jo}", "split{j,7},rfactor{jo,stored}"):
+        found = schedule("columns")
+        for directive in parse_directives(text):
+            found = found.then(directive)
+        assert_near(evaluate_nest(found.nest, operands), wanted, text)
+    trace = run_schedule(nest, parse_directives("accumulate{j,i}"), PassContext(journal := Journal("decisions")))[1]
+    assert trace.steps[0].changed and journal.events[0].facts["reorders-sum"]

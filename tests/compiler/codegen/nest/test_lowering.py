@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import Evaluator
 
-BODIES = ("bias", "rows", "columns", "all", "softmax", "reshape", "window", "dot", "transpose", "pad", "concatenate", "gather")
+BODIES = ("bias", "rows", "columns", "all", "softmax", "reshape", "window", "dot", "transpose", "pad", "concatenate", "gather", "variance", "extremes", "softmax", "columns")
 
 
 def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:

@@ -41,6 +41,7 @@ _FORMS: dict[str, Callable[[Instruction], str]] = {
     **dict.fromkeys(("fneg", "select", "insertelement", "extractelement", "freeze"), _all),
     "shufflevector": lambda i: f"shufflevector {_typed(i.operands)}, {i.detail}",
     "getelementptr": lambda i: f"getelementptr inbounds {i.detail}, {_typed(i.operands)}",
+    "alloca": lambda i: f"alloca {i.detail}",
     "load": _load,
     "store": lambda i: f"store {_typed(i.operands)}{i.detail}",
     "call": lambda i: f"call {i.detail}({_typed(i.operands)})",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.llvm_text import Lines, lines_of
 from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, Record
-from xla_explorer.compiler.codegen.ir.types import I64, Type
+from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 
 # What must not run where it was not asked for: a condition around it may have been there to prevent just that.
@@ -86,8 +86,18 @@ class StructuredBuilder(Builder):
 
     def load_here(self, pointer: Value[Pointer], t: Type, alignment: int, tail: str = "") -> Value:
         """What stands now at an address that the function writes."""
+        return self.emit_here("load", t, (pointer,), f", align {alignment}{tail}")
+
+    def emit_here(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
+        """An operation that reads what the function writes: it stays where it is written."""
         result = Value(self, t, f"%v{self._fresh()}", len(self._regions) - 1)
-        self._regions[-1].records.append(Instruction(result, "load", (pointer,), f", align {alignment}{tail}", self.origin))
+        self._regions[-1].records.append(Instruction(result, op, operands, detail, self.origin))
+        return result
+
+    def stack_slot(self, t: Type, count: int) -> Value[Pointer]:
+        """The address of memory of the function's own, at the beginning of a cache line."""
+        result = Value(self, PTR, f"%v{self._fresh()}")
+        self.records.append(Instruction(result, "alloca", (), f"[{count} x {t}], align 64", self.origin))
         return result
 
     # -- index arithmetic, known not to wrap -----------------------------------------------------------------------------

@@ -18,6 +18,7 @@ class _Launched(Directive):
     """The axis gets a kind of the launch."""
 
     kind: ClassVar[AxisKind]
+    axis: str
 
     def applied(self, nest: LoopNest) -> LoopNest:
         """See `Directive.applied`."""

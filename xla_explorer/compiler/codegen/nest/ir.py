@@ -7,11 +7,11 @@ Everything is frozen: a snapshot is a reference, and what a change leaves alone 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Substitution
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue, Substitution
 from xla_explorer.hlo.attributes import Attributes
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import OpcodeSpec
@@ -36,6 +36,14 @@ class AxisKind(enum.Enum):
         return self in (AxisKind.BLOCK, AxisKind.THREAD, AxisKind.WARP)
 
 
+class Space(enum.Enum):
+    """Where an array lies."""
+
+    PARAMETER = "parameter"  # in memory that the kernel is given
+    SCRATCH = "scratch"  # of whoever runs the body that allocates it: a thread, in its caches
+    SHARED = "shared"  # of a block of threads
+
+
 class BoundAxis(NamedTuple):
     """An axis with its kind."""
 
@@ -45,11 +53,12 @@ class BoundAxis(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Array:
-    """An array in memory; its shape has the layout. written: it is a result."""
+    """An array in memory; its shape has the layout. written: it is a result, or one that the nest allocates."""
 
     name: str
     shape: Shape
     written: bool = False
+    space: Space = Space.PARAMETER
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -165,6 +174,13 @@ class Store:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Allocate:
+    """An array of its own for each time that the body around runs: it lives to the end of that body."""
+
+    array: Array
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class For:
     """The body for every step of the axis where the guards hold. ordered: steps see what those before have stored."""
 
@@ -176,7 +192,7 @@ class For:
 
 
 Definition: TypeAlias = Load | Constant | Iota | Compute | Choose | Reduce
-Statement: TypeAlias = Definition | Store | For
+Statement: TypeAlias = Definition | Store | Allocate | For
 Body: TypeAlias = tuple[Statement, ...]
 Loop: TypeAlias = For | Reduce
 
@@ -192,8 +208,13 @@ class LoopNest:
     shares: int = 1
 
     def array(self, name: str) -> Array | None:
-        """The array of a name."""
-        return next((a for a in self.arrays if a.name == name), None)
+        """The array of a name: an operand, a result, or one that the nest allocates."""
+        found = next((a for a in self.arrays if a.name == name), None)
+        return found or next((s.array for s, _ in walk(self.body) if isinstance(s, Allocate) and s.array.name == name), None)
+
+    def fresh_id(self) -> int:
+        """A number that no value has, nor any above it."""
+        return 1 + max([number for s, _ in walk(self.body) for number in _numbers_of(s)], default=0)
 
     def axes(self) -> dict[str, BoundAxis]:
         """All axes by name, in the order of the text."""
@@ -211,14 +232,42 @@ def ids_of(s: Statement) -> tuple[int, ...]:
     """The values that a statement defines."""
     if isinstance(s, Reduce):
         return s.ids
-    return () if isinstance(s, Store | For) else (s.id,)
+    return () if isinstance(s, Store | Allocate | For) else (s.id,)
 
 
 def elements_of(s: Statement) -> tuple[PrimitiveType, ...]:
     """The types of the values that a statement defines."""
     if isinstance(s, Reduce):
         return s.elements
-    return () if isinstance(s, Store | For) else (s.element,)
+    return () if isinstance(s, Store | Allocate | For) else (s.element,)
+
+
+def uses_of(s: Statement) -> tuple[int, ...]:
+    """The values that a statement itself takes; what its bodies take is not among them."""
+    if isinstance(s, Compute):
+        return s.operands
+    if isinstance(s, Store):
+        return (s.value, *_numbers_in(s.place))
+    if isinstance(s, Load):
+        return _numbers_in(s.place)
+    if isinstance(s, Choose):
+        return (*[case.value for case in s.cases], *_numbers_in([g.expression for case in s.cases for g in case.guards]))
+    if isinstance(s, Reduce):
+        return (*s.initial, *s.values, *_numbers_in([g.expression for g in s.guards]))
+    return _numbers_in([g.expression for g in s.guards]) if isinstance(s, For) else ()
+
+
+def _numbers_in(expressions: Iterable[IndexExpression]) -> tuple[int, ...]:
+    """The values of run time in indices."""
+    return tuple([int(atom.source[1:]) for x in expressions for atom in x.atoms() if isinstance(atom, RuntimeValue)])
+
+
+def _numbers_of(s: Statement) -> tuple[int, ...]:
+    """The values that a statement defines, those of a combiner among them."""
+    if not isinstance(s, Reduce) or not isinstance(s.combiner, Combination):
+        return ids_of(s)
+    c = s.combiner
+    return (*s.ids, *c.left, *c.right, *[number for inner in c.body for number in ids_of(inner)])
 
 
 def bodies_of(s: Statement) -> tuple[Body, ...]:
@@ -246,13 +295,14 @@ def walk(body: Body, around: tuple[Statement, ...] = ()) -> Iterator[tuple[State
             yield from walk(inner, (*around, s))
 
 
-def rewritten(body: Body, change: Callable[[Statement], Statement | None]) -> Body:
-    """The body with statements replaced, innermost first; None keeps one. An unchanged body is the same object."""
-    found = []
+def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]) -> Body:
+    """The body with statements replaced, by one or several, innermost first; None keeps one. An unchanged body is the same object."""
+    found: list[Statement] = []
     for s in body:
         inner = with_bodies(s, tuple([rewritten(b, change) for b in bodies_of(s)]))
-        found.append(change(inner) or inner)
-    return body if all(a is b for a, b in zip(body, found, strict=True)) else tuple(found)
+        new = change(inner)
+        found += new if isinstance(new, tuple) else [inner if new is None else new]
+    return body if len(body) == len(found) and all(a is b for a, b in zip(body, found, strict=True)) else tuple(found)
 
 
 def with_axes_replaced(body: Body, values: Substitution) -> Body:
@@ -274,6 +324,8 @@ def with_axes_replaced(body: Body, values: Substitution) -> Body:
     def change(s: Statement) -> Statement | None:
         if isinstance(s, For):
             return replace(s, guards=guards_replaced(s.guards, values)) if s.guards else None
+        if isinstance(s, Allocate):
+            return None
         o = origin(s.origin)
         if isinstance(s, Load | Store):
             p = place(s.place)

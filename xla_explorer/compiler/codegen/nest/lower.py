@@ -18,6 +18,7 @@ from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.nest import elementwise
 from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
     Array,
     AxisKind,
     Body,
@@ -99,6 +100,9 @@ class _Lowering:
                 with self.axis(s.axis, s.kind), self.guarded(s.guards):
                     self.body(s.body)
                 continue
+            if isinstance(s, Allocate):
+                self.allocate(s.array)
+                continue
             self.b.origin = s.origin.instruction if s.origin is not None else None
             if isinstance(s, Store):
                 self.store(s)
@@ -109,6 +113,10 @@ class _Lowering:
             else:
                 axes = [a for a in self.unrolled if a in self.depends[s.id]]
                 self.values[s.id] = _Copies(axes, lambda point, s=s: self.value(s, point))  # type: ignore[misc]
+
+    def allocate(self, array: Array) -> None:
+        """On the stack: memory of the thread that runs the kernel."""
+        self.pointers[array.name] = self.b.stack_slot(_memory_type(array.shape.element_type), max(array.shape.element_count, 1))
 
     # -- axes --------------------------------------------------------------------------------------------------------
     @contextmanager
@@ -220,12 +228,14 @@ class _Lowering:
         pointer = self.b.address(self.pointers[array.name], t, offset)
         wide = t.of_lanes(self.vector.extent if step and self.vector is not None else 1)
         if mask is None:
-            return self.from_memory(self.b.load(pointer, wide, size), s.element)
+            load = self.b.load_here if array.written else self.b.load
+            return self.from_memory(load(pointer, wide, size), s.element)
         wide = t.of_lanes(mask.type.lanes)
         name = f"llvm.masked.load.{wide.suffix}.p0"
         self.b.declarations[f"declare {wide} @{name}(ptr, i32, {mask.type}, {wide})"] = None
         nothing = self.b.number(0, wide)
-        found = self.b.emit("call", wide, (pointer, self.b.number(size, I32), mask, nothing), f"{wide} @{name}")
+        emit = self.b.emit_here if array.written else self.b.emit
+        found = emit("call", wide, (pointer, self.b.number(size, I32), mask, nothing), f"{wide} @{name}")
         return self.from_memory(found, s.element)
 
     def from_memory(self, x: Value, element: PrimitiveType) -> Value:

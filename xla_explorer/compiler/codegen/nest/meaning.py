@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
     BoundAxis,
     Choose,
     Combination,
@@ -30,7 +31,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue, index
 from xla_explorer.hlo.evaluator import Evaluator
 from xla_explorer.hlo.evaluator.combiner import combiner_named
 from xla_explorer.hlo.evaluator.conversion import convert, type_of
@@ -46,7 +47,7 @@ MOST_POINTS = 1 << 22
 
 
 class MeaningError(XlaExplorerError):
-    """A nest that reads outside an array, or leaves an element of a result without a value."""
+    """A nest that reads outside an array or what was never stored, or leaves an element of a result without a value."""
 
 
 def evaluate_nest(nest: LoopNest, operands: Sequence[Any]) -> list[Numbers]:
@@ -73,6 +74,7 @@ class _Machine:
         self.memory |= {a.name: np.zeros(a.shape.dimensions, a.shape.element_type.dtype) for a in outputs}
         self.stored = {a.name: np.zeros(a.shape.dimensions, bool) for a in outputs}
         self.values: dict[int, Numbers] = {}
+        self.owners: dict[str, tuple[Axis, ...]] = {}  # of an allocated array: the axes at whose points each has one
         self.axes: list[Axis] = []
         self.now: dict[Axis, int] = {}
         self.masks: list[Numbers] = []
@@ -114,6 +116,7 @@ class _Machine:
 
     def element_at(self, name: str, place: Place) -> tuple[tuple[Numbers, ...], Numbers]:
         """(where an access goes, for all points; whether it happens). MeaningError for one outside the array."""
+        place = (*[index(axis) for axis in self.owners.get(name, ())], *place)
         dimensions = self.memory[name].shape
         *indices, mask = np.broadcast_arrays(*[self.index(x) for x in place], self.mask())
         for x, extent, text in zip(indices, dimensions, place, strict=True):
@@ -129,6 +132,8 @@ class _Machine:
                 self.loop(s)
             elif isinstance(s, Store):
                 self.store(s)
+            elif isinstance(s, Allocate):
+                self.allocate(s)
             elif isinstance(s, Reduce):
                 self.reduce(s)
             else:
@@ -138,6 +143,8 @@ class _Machine:
         if isinstance(s, Load):
             where, mask = self.element_at(s.array, s.place)
             data = self.memory[s.array]
+            if s.array in self.stored and (mask & ~self.stored[s.array][where]).any():
+                raise MeaningError(f"%{s.id} reads an element of %{s.array} that nothing has been stored to")
             return np.asarray(data[where]) if mask.any() else np.zeros(mask.shape, data.dtype)
         if isinstance(s, Constant):
             return s.literal.array
@@ -157,6 +164,13 @@ class _Machine:
         if mask.any():
             self.memory[s.array][at] = value[mask] if where_ else value[0]
             self.stored[s.array][at] = True
+
+    def allocate(self, s: Allocate) -> None:
+        """An array for each point of the open axes."""
+        shape = (*self.shape(), *s.array.shape.dimensions)
+        self.owners[s.array.name] = tuple(self.axes)
+        self.memory[s.array.name] = np.zeros(shape, s.array.shape.element_type.dtype)
+        self.stored[s.array.name] = np.zeros(shape, bool)
 
     def loop(self, s: For) -> None:
         if not s.ordered and self.points((BoundAxis(s.axis),), s.body) <= MOST_POINTS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
     Array,
     AxisKind,
     Body,
@@ -20,6 +21,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Origin,
     Reduce,
+    Space,
     Statement,
     Store,
 )
@@ -33,6 +35,7 @@ from xla_explorer.hlo.shape import array_shape, parse_shape
 
 _HEAD = re.compile(r"kernel @([\w.\-]+)\((.*)\)(?: shares (\d+))? \{")
 _ARRAY = re.compile(r"(out )?%([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?)")
+_ALLOCATE = re.compile(r"allocate %([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?) in (scratch|shared)")
 _FOR = re.compile(r"for (\w+) in (\d+) @(\w+)( ordered)?(?: where (.*))? \{")
 _STORE = re.compile(r"store %(\d+), %([\w.\-]+)\[(.*)\]")
 _DEFINITION = re.compile(r"(%\d+(?:, %\d+)*) = (.*) : (\w+(?:, \w+)*)( \{)?")
@@ -105,6 +108,8 @@ class _Parser:
             return found
         if m := _STORE.fullmatch(line):
             return Store(m[2], self.place(m[3]), int(m[1]), self.origin(note))
+        if m := _ALLOCATE.fullmatch(line):
+            return Allocate(Array(m[1], parse_shape(m[2]), True, Space(m[3])))
         if m := _DEFINITION.fullmatch(line):
             return self.definition(_numbers(m[1]), m[2], tuple([self.element(name) for name in m[3].split(", ")]), note)
         raise self.error("expected a statement")

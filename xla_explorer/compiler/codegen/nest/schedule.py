@@ -8,11 +8,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, replace
 from typing import Any, NamedTuple, TypeVar, cast
 
 from xla_explorer.compiler.codegen.nest import directives as plain_directives
-from xla_explorer.compiler.codegen.nest.directives import Directive, NestModule
+from xla_explorer.compiler.codegen.nest.directives import Directive, NestModule, fields_of
 from xla_explorer.compiler.codegen.nest.gpu_directives import GPU_DIRECTIVES
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.text import nest_text
@@ -94,10 +94,10 @@ class Schedule:
         """The schedule with one directive changed, the others kept. changes: its fields, such as `factor=8`."""
         at = self._number_of(name, axis)
         old = self.directives[at]
-        known = [field.name for field in fields(old)]
+        known = [field.name for field in fields_of(old)]
         if unknown := [key for key in changes if key not in known]:
             raise ScheduleError(f"{name} has no field {unknown[0]!r}", f"choose from {', '.join(known)}")
-        return self.plain().then(*self.directives[:at], replace(old, **changes), *self.directives[at + 1 :])
+        return self.plain().then(*self.directives[:at], replace(cast(Any, old), **changes), *self.directives[at + 1 :])
 
     def without(self: S, name: str, axis: str) -> S:
         """The schedule with one directive left out, the others kept."""
@@ -190,7 +190,7 @@ def schedules_text(schedules: Mapping[str, Iterable[Directive]]) -> str:
 
 
 def _form(made: type[Directive]) -> str:
-    return f"{made.name}{{{','.join([field.name for field in fields(made)])}}}"
+    return f"{made.name}{{{','.join([field.name for field in fields_of(made)])}}}"
 
 
 def _directive(name: str, values: list[str]) -> Directive:
@@ -198,7 +198,7 @@ def _directive(name: str, values: list[str]) -> Directive:
     if made is None:
         near = difflib.get_close_matches(name, DIRECTIVES, 1)
         raise ScheduleError(f"unknown directive {name!r}", f"near: {near[0]}" if near else f"choose from {', '.join(DIRECTIVES)}")
-    wanted = fields(made)
+    wanted = fields_of(made)
     arguments: list[str | int | bool] = []
     for field, value in zip(wanted, values, strict=False):
         readable = {"int": value.lstrip("-").isdigit(), "bool": value == field.name, "str": bool(value)}
@@ -208,7 +208,7 @@ def _directive(name: str, values: list[str]) -> Directive:
     needed = len([field for field in wanted if field.default is MISSING])
     if not needed <= len(values) <= len(wanted):
         raise ScheduleError(f"{name} must be written {_form(made)}, got {len(values)} values")
-    return made(*arguments)  # type: ignore[arg-type]  # by the types of its fields
+    return cast(Directive, cast(Any, made)(*arguments))
 
 
 def run_schedule(nest: LoopNest, directives: Iterable[Directive], context: PassContext | None = None) -> tuple[LoopNest, PassTrace]:

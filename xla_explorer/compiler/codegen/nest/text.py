@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
     Array,
     Body,
     Choose,
@@ -18,6 +19,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Origin,
     Reduce,
+    Space,
     Statement,
     Store,
     axes_of,
@@ -49,8 +51,10 @@ def nest_lines(nest: LoopNest) -> Iterator[Line]:
 
 
 def array_text(a: Array) -> str:
-    """An array as the head of a nest declares it."""
+    """An array as the head of a nest, or what allocates it, declares it."""
     shape = a.shape.text_without_layout if a.shape.layout.is_default else a.shape.text
+    if a.space is not Space.PARAMETER:
+        return f"%{a.name}: {shape} in {a.space.value}"
     return f"{'out ' if a.written else ''}%{a.name}: {shape}"
 
 
@@ -82,6 +86,9 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
         yield Line(f"{pad}for {s.axis} in {s.axis.extent} @{s.kind.value}{' ordered' if s.ordered else ''}{where} {{")
         yield from _body_lines(s.body, names, depth + 1)
         yield Line(f"{pad}}}")
+        return
+    if isinstance(s, Allocate):
+        yield Line(f"{pad}allocate {array_text(s.array)}")
         return
     note, origin = _note(s.origin, names), s.origin.instruction if s.origin else None
     if isinstance(s, Store):

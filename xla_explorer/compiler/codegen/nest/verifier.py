@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.nest.in_step import why_not_in_step
 from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
     Array,
     AxisKind,
     Body,
@@ -18,6 +20,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Load,
     LoopNest,
     Reduce,
+    Space,
     Statement,
     Store,
     axes_of,
@@ -52,8 +55,8 @@ def verify_nest(nest: LoopNest) -> None:
 def why_not_well_formed(nest: LoopNest) -> list[Reason]:
     """Every problem of a nest."""
     verifier = _Verifier(nest)
-    verifier.body(nest.body, _Scope({}, {}, ()))
-    return [*verifier.found, *launch_problems(nest)]
+    verifier.body(nest.body, _Scope({a.name: a for a in nest.arrays}, {}, {}, ()))
+    return [*verifier.found, *why_not_in_step(nest), *launch_problems(nest)]
 
 
 class Fact(NamedTuple):
@@ -67,11 +70,13 @@ class Fact(NamedTuple):
 class _Scope:
     """What is known where a statement stands."""
 
-    def __init__(self, axes: Mapping[Axis, AxisKind], values: dict[int, PrimitiveType], facts: tuple[Fact, ...]) -> None:
-        self.axes, self.values, self.facts = axes, values, facts
+    def __init__(
+        self, arrays: dict[str, Array], axes: Mapping[Axis, AxisKind], values: dict[int, PrimitiveType], facts: tuple[Fact, ...]
+    ) -> None:
+        self.arrays, self.axes, self.values, self.facts = arrays, axes, values, facts
 
     def inside(self, axes: tuple[BoundAxis, ...] = (), facts: tuple[Fact, ...] = ()) -> _Scope:
-        return _Scope({**self.axes, **dict(axes)}, dict(self.values), (*self.facts, *facts))
+        return _Scope(dict(self.arrays), {**self.axes, **dict(axes)}, dict(self.values), (*self.facts, *facts))
 
     @property
     def never_runs(self) -> bool:
@@ -82,7 +87,7 @@ class _Scope:
 
 class _Verifier:
     def __init__(self, nest: LoopNest) -> None:
-        self.arrays: dict[str, Array] = {a.name: a for a in nest.arrays}
+        self.arrays = {a.name for a in nest.arrays}
         self.found: list[Reason] = []
         self.defined: set[int] = set()
         self.opened: set[str] = set()
@@ -114,6 +119,8 @@ class _Verifier:
             self.access(f"store to %{s.array}", s.array, s.place, scope, self.type_of(f"store to %{s.array}", s.value, scope), True)
         elif isinstance(s, Load):
             self.access(f"%{s.id}", s.array, s.place, scope, s.element, False)
+        elif isinstance(s, Allocate):
+            self.allocate(s.array, scope)
         elif isinstance(s, Iota):
             self.index(f"%{s.id}", s.index, scope)
         elif isinstance(s, Compute):
@@ -134,6 +141,17 @@ class _Verifier:
                 self.problem("share-not-outermost", f"axis {axis}: shares must be the outermost loop")
         if isinstance(s, Reduce) and sum([kind is AxisKind.VECTOR for _, kind in s.axes]) > 1:
             self.problem("nested-vector", f"%{s.ids[0]}: a vector inside a vector")
+
+    def allocate(self, array: Array, scope: _Scope) -> None:
+        if array.name in self.arrays:
+            self.problem("array-declared-twice", f"%{array.name} is declared twice")
+        if not array.written or array.space is Space.PARAMETER:
+            self.problem("array-not-allocated", f"%{array.name}: an array that is allocated must be written, in scratch or shared memory")
+        for axis, kind in scope.axes.items():
+            if kind in (AxisKind.UNROLLED, AxisKind.VECTOR):
+                self.problem("inside-registers", f"%{array.name} is allocated inside axis {axis}, whose steps are copies in registers")
+        self.arrays.add(array.name)
+        scope.arrays[array.name] = array
 
     def compute(self, s: Compute, scope: _Scope) -> None:
         what = f"%{s.id}"
@@ -200,7 +218,7 @@ class _Verifier:
             self.index(what, g.expression, scope)
 
     def access(self, what: str, name: str, place: Place, scope: _Scope, element: PrimitiveType | None, store: bool) -> None:
-        array = self.arrays.get(name)
+        array = scope.arrays.get(name)
         if array is None:
             return self.problem("array-unknown", f"{what}: there is an access to %{name}, which is not declared")
         if element not in (array.shape.element_type, None):

@@ -1,0 +1,41 @@
+"""Directives: what may be done to a loop nest, as frozen passes of the ordinary pass runner.
+
+`base.py` says what they are. `loops.py` changes which loops there are, `kinds.py` how they run, `accumulation.py` how reductions combine,
+`memory.py` what is kept in memory inside the kernel.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.nest.directives.accumulation import Accumulate, Rfactor
+from xla_explorer.compiler.codegen.nest.directives.base import Directive, NestModule, Subject, fields_of, offsets_of, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives.kinds import MOST_COPIES, MOST_LANES, Parallel, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Pair, Reorder, Split, Tile
+from xla_explorer.compiler.codegen.nest.directives.memory import Chain, Keep, Stage
+
+__all__ = [
+    "DIRECTIVES",
+    "MOST_COPIES",
+    "MOST_LANES",
+    "Accumulate",
+    "Chain",
+    "Collapse",
+    "Directive",
+    "Keep",
+    "NestModule",
+    "Pair",
+    "Parallel",
+    "Reorder",
+    "Rfactor",
+    "Split",
+    "Stage",
+    "Subject",
+    "Tile",
+    "Unroll",
+    "Vectorize",
+    "fields_of",
+    "offsets_of",
+    "order_of_sums",
+]
+
+_ALL = (Split, Collapse, Reorder, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Keep, Stage, Chain)
+DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in _ALL}

@@ -1,0 +1,239 @@
+"""Directives of reductions: `accumulate` keeps sums in memory while rows go by, `rfactor` makes partial results and combines them after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.codegen.nest.directives.base import Directive, order_of_sums
+from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
+    Array,
+    AxisKind,
+    Body,
+    BoundAxis,
+    Combination,
+    Compute,
+    Constant,
+    For,
+    Load,
+    LoopNest,
+    Reduce,
+    Space,
+    Statement,
+    Store,
+    ids_of,
+    rewritten,
+    walk,
+    with_axes_replaced,
+)
+from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis, Substitution, index
+from xla_explorer.hlo.attributes import NO_ATTRIBUTES
+from xla_explorer.hlo.identity_element import identity_element
+from xla_explorer.hlo.literal import literal_from_array
+from xla_explorer.hlo.opcodes import OpcodeSpec
+from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import array_shape
+
+
+class OfReduction(Directive):
+    """A change of the reduction over an axis."""
+
+    def axis_is_reduced(self, nest: LoopNest) -> Reason | None:
+        """The axis is one of a reduction's."""
+        return None if isinstance(loop_of(nest, self.axis), Reduce) else refuse("not-reduced", f"nothing is reduced over {self.axis}")
+
+    def rest_has_identity(self, nest: LoopNest) -> Reason | None:
+        """Partial results over the other axes can start from an identity element."""
+        s = loop_of(nest, self.axis)
+        assert isinstance(s, Reduce)
+        if len(s.axes) > 1 and isinstance(s.combiner, Combination):
+            return refuse("no-identity", f"%{s.ids[0]} combines by several operations: a partial result has nothing to start from")
+        return None
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """See `Directive.facts`."""
+        return {**super().facts(nest), **order_of_sums(nest, self.axis)}
+
+
+@dataclass(frozen=True)
+class Accumulate(OfReduction):
+    """A reduction goes outside of the loop that has it: the results of all steps of that loop are accumulated side by side in memory."""
+
+    name: ClassVar[str] = "accumulate"
+    axis: str
+    along: str
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        axes = (self.axis_exists, self.along_exists, self.axis_is_reduced, self.axis_is_serial, self.along_is_free)
+        moves = (self.reduction_is_inside, self.rest_has_identity, self.starts_outside, self.needs_no_other_work)
+        return (*axes, *moves, self.not_in_registers, self.names_are_free)
+
+    def along_exists(self, nest: LoopNest) -> Reason | None:
+        """The loop is one of the nest's."""
+        return replace(self, axis=self.along).axis_exists(nest)
+
+    def along_is_free(self, nest: LoopNest) -> Reason | None:
+        """The loop has no kind yet, and its steps are independent."""
+        other = replace(self, axis=self.along)
+        return other.axis_is_serial(nest) or other.steps_are_independent(nest)
+
+    def reduction_is_inside(self, nest: LoopNest) -> Reason | None:
+        """The reduction stands directly in the loop."""
+        return None if _reduction_in(nest, self.axis, self.along) else self._no("the reduction does not stand directly in that loop")
+
+    def starts_outside(self, nest: LoopNest) -> Reason | None:
+        """The initial values are known before the loop."""
+        loop, s = _parts(nest, self)
+        return self._no("its initial value is computed in that loop") if set(s.initial) & _defined(loop.body) else None
+
+    def needs_no_other_work(self, nest: LoopNest) -> Reason | None:
+        """What the reduction takes from the loop are loads and elementwise operations, of memory that the loop leaves alone."""
+        loop, s = _parts(nest, self)
+        needed = needed_of(loop.body[: loop.body.index(s)], (s,))
+        moved = [x for x, _ in walk((*needed, s))]
+        stored = {x.array for x, _ in walk(loop.body) if isinstance(x, Store)}
+        if any(isinstance(x, Reduce | For) for x, _ in walk(needed)):
+            return self._no("it takes the result of another loop inside that one")
+        if any(isinstance(x, Store) for x in moved) or any(isinstance(x, Load) and x.array in stored for x in moved):
+            return self._no("that loop stores what the reduction needs")
+        return None
+
+    def not_in_registers(self, nest: LoopNest) -> Reason | None:
+        """No axis around is copies or lanes, which would share the memory."""
+        loop, _ = _parts(nest, self)
+        around = next(around for s, around in walk(nest.body) if s is loop)
+        bad = next((x.axis for x in around if isinstance(x, For) and x.kind in (AxisKind.UNROLLED, AxisKind.VECTOR)), None)
+        if bad is None:
+            return None
+        return refuse("inside-registers", f"{self.along} is inside {bad}, whose steps are copies in registers", axis=bad.name)
+
+    def names_are_free(self, nest: LoopNest) -> Reason | None:
+        """No other axis has the names of the new ones."""
+        taken = {f"{self.along}c", f"{self.along}t"} & nest.axes().keys()
+        return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        loop, s = _parts(nest, self)
+        number = nest.fresh_id()
+        axis, reduced = loop.axis, next(b.axis for b in s.axes if b.axis.name == self.axis)
+        clear, take = Axis(f"{self.along}c", axis.extent), Axis(f"{self.along}t", axis.extent)
+        sums = [Array(f"sums_{k}", array_shape(t, (axis.extent,)), True, Space.SCRATCH) for k, t in zip(s.ids, s.elements, strict=True)]
+        stores = [Store(a.name, (index(clear),), value, s.origin) for a, value in zip(sums, s.initial, strict=True)]
+        cleared = For(clear, with_axes_replaced(tuple(stores), {axis: index(clear)}))
+        at = loop.body.index(s)
+        needed = needed_of(loop.body[:at], (s,))
+        numbers = fresh_numbers(needed, number)
+        number += len(numbers)
+        rest = tuple([b for b in s.axes if b.axis != reduced])
+        inner: Body
+        guards = loop.guards
+        if rest:
+            assert isinstance(s.combiner, OpcodeSpec)
+            start = _identity(number, s.combiner, s.elements[0])
+            partial = replace(s, ids=(number + 1,), initial=(number,), axes=rest)
+            inner, given, number = (*needed, start, partial), partial.ids, number + 2
+        else:
+            inner, given, guards = (*needed, *s.body), s.values, (*guards, *s.guards)
+        loaded = tuple([number + k for k in range(len(sums))])
+        loads = [Load(n, t, a.name, (index(axis),), s.origin) for n, t, a in zip(loaded, s.elements, sums, strict=True)]
+        number += len(sums)
+        combining, combined = _combined(s, loaded, given, number)
+        stores = [Store(a.name, (index(axis),), value, s.origin) for a, value in zip(sums, combined, strict=True)]
+        along: Substitution = {axis: index(take)}
+        taken = with_axes_replaced((For(take, renumbered((*inner, *loads, *combining, *stores), numbers), guards=guards),), along)
+        results = [Load(n, t, a.name, (index(axis),), s.origin) for n, t, a in zip(s.ids, s.elements, sums, strict=True)]
+        last = replace(loop, body=(*loop.body[:at], *results, *loop.body[at + 1 :]))
+        body: Body = (*[Allocate(a) for a in sums], cleared, For(reduced, taken, ordered=True), last)
+        return replace(nest, body=rewritten(nest.body, lambda x: body if x is loop else None))
+
+    def _no(self, why: str) -> Reason:
+        message = f"the reduction over {self.axis} cannot go outside of {self.along}: {why}"
+        return refuse("no-reduction-first", message, axis=self.axis, along=self.along)
+
+
+@dataclass(frozen=True)
+class Rfactor(OfReduction):
+    """The reduction over the other axes becomes a partial result for each step of this one, and these are combined.
+
+    stored: all partial results are made first, in memory; else each is combined when it is there.
+    """
+
+    name: ClassVar[str] = "rfactor"
+    axis: str
+    stored: bool = False
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        found = (self.axis_exists, self.axis_is_reduced, self.axis_is_serial, self.has_other_axes, self.rest_has_identity)
+        return (*found, self.names_are_free) if self.stored else found
+
+    def has_other_axes(self, nest: LoopNest) -> Reason | None:
+        """Something is left to reduce in a step."""
+        s = loop_of(nest, self.axis)
+        assert isinstance(s, Reduce)
+        return None if len(s.axes) > 1 else refuse("only-axis", f"%{s.ids[0]} is reduced over {self.axis} alone: split it first")
+
+    def names_are_free(self, nest: LoopNest) -> Reason | None:
+        """No other axis has the name of the new one."""
+        name = f"{self.axis}p"
+        return refuse("name-taken", f"the nest has an axis {name} already") if name in nest.axes() else None
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        s = loop_of(nest, self.axis)
+        assert isinstance(s, Reduce) and isinstance(s.combiner, OpcodeSpec)
+        number, (element,) = nest.fresh_id(), s.elements
+        one = next(b for b in s.axes if b.axis.name == self.axis)
+        start = _identity(number, s.combiner, element)
+        partial = replace(s, ids=(number + 1,), initial=(number,), axes=tuple([b for b in s.axes if b is not one]))
+        made: Body
+        if self.stored:
+            after = Axis(f"{self.axis}p", one.axis.extent)
+            array = Array(f"partial_{s.ids[0]}", array_shape(element, (after.extent,)), True, Space.SCRATCH)
+            each = For(one.axis, (start, partial, Store(array.name, (index(one.axis),), number + 1, s.origin)))
+            load = Load(number + 2, element, array.name, (index(after),), s.origin)
+            whole = replace(s, axes=(BoundAxis(after),), body=(load,), values=(number + 2,), guards=())
+            made = (Allocate(array), each, whole)
+        else:
+            made = (replace(s, axes=(one,), body=(start, partial), values=(number + 1,), guards=()),)
+        return replace(nest, body=rewritten(nest.body, lambda x: made if _is_over(x, self.axis) else None))
+
+
+def _is_over(s: Statement, axis: str) -> bool:
+    return isinstance(s, Reduce) and axis in [b.axis.name for b in s.axes]
+
+
+def _reduction_in(nest: LoopNest, axis: str, along: str) -> tuple[For, Reduce] | None:
+    loop = loop_of(nest, along)
+    if not isinstance(loop, For):
+        return None
+    return next(((loop, s) for s in loop.body if isinstance(s, Reduce) and _is_over(s, axis)), None)
+
+
+def _parts(nest: LoopNest, directive: Accumulate) -> tuple[For, Reduce]:
+    found = _reduction_in(nest, directive.axis, directive.along)
+    assert found is not None
+    return found
+
+
+def _defined(body: Body) -> set[int]:
+    return {number for s, _ in walk(body) for number in ids_of(s)}
+
+
+def _identity(number: int, combiner: OpcodeSpec, element: PrimitiveType) -> Constant:
+    return Constant(number, literal_from_array(identity_element(combiner.name, element), array_shape(element, ())))
+
+
+def _combined(s: Reduce, left: tuple[int, ...], right: tuple[int, ...], number: int) -> tuple[Body, tuple[int, ...]]:
+    """The statements that combine values, numbered from `number` on, and their results."""
+    if isinstance(s.combiner, OpcodeSpec):
+        return (Compute(number, s.elements[0], s.combiner, (*left, *right), NO_ATTRIBUTES, s.origin),), (number,)
+    c = s.combiner
+    numbers = {**dict(zip((*c.left, *c.right), (*left, *right), strict=True)), **fresh_numbers(c.body, number)}
+    return renumbered(c.body, numbers), tuple([numbers[k] for k in c.results])

@@ -1,0 +1,154 @@
+"""What directives are: frozen passes of the ordinary pass runner, which decide by checks with names.
+
+Refusals are Reasons in the journal; users force and forbid by kernel and axis, of the kind `loop-split` and so on. What is not legal is
+refused whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import Field, fields
+from typing import Any, ClassVar, NamedTuple, cast
+
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    Combination,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Reduce,
+    Store,
+    walk,
+)
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.hlo.analysis.indexing import IndexExpression, linearize
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+class NestModule:
+    """A nest in the making, as the pass runner sees a module: it asks for these methods and no others.
+
+    checked: what the verifier cannot prove after a directive is refused.
+    """
+
+    is_scheduled = False
+    computations: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, nest: LoopNest, checked: bool = True) -> None:
+        self.nest, self.name, self.checked = nest, nest.name, checked
+
+    def snapshot(self) -> LoopNest:
+        """The nest: it is frozen, and an unchanged one is the same object."""
+        return self.nest
+
+    def instruction_count(self) -> int:
+        """The number of statements."""
+        return sum([1 for _ in walk(self.nest.body)])
+
+    def instructions(self) -> Iterator[Any]:
+        """None: statements are no instructions."""
+        return iter(())
+
+    def set_listener(self, listener: Callable[..., None] | None) -> None:
+        """Nests are replaced, not edited: there is nothing to listen to."""
+
+
+class Subject(NamedTuple):
+    """What a decision is about, as the journal names it: a kernel, or an axis."""
+
+    name: str
+    id: int = -1
+    opcode: None = None
+
+
+class Directive:
+    """A change of a nest. Subclasses are frozen dataclasses of their arguments; they have checks, and say what becomes of the nest.
+
+    axis: the one that the journal names.
+    """
+
+    name: ClassVar[str]
+    axis: str
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """What must hold of the nest, in the order in which it is asked."""
+        raise NotImplementedError
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """The nest afterwards; the checks hold."""
+        raise NotImplementedError
+
+    def run(self, module: NestModule, context: PassContext) -> bool:
+        """Decide, and change the nest."""
+        nest = module.nest
+        subjects = cast("tuple[HloInstruction, ...]", (Subject(nest.name), Subject(self.axis)))  # names, as the journal wants them
+        held: list[LoopNest] = []  # the nest, once all checks hold: the numbers of a refusal are in its Reason
+        checks = (*self.checks(), *((self.stays_well_formed,) if module.checked else ()), held.append)
+        facts = lambda: self.facts(nest) if held else {}  # noqa: E731
+        if context.decide(f"loop-{self.name}", checks, (), *subjects, candidate=nest, facts=facts) is not None:
+            return False
+        module.nest = self.applied(nest)
+        return True
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """The numbers of a decision that went ahead."""
+        return {"extent": nest.axes()[self.axis].axis.extent}
+
+    def __str__(self) -> str:
+        found = []
+        for field in fields_of(self):
+            value = getattr(self, field.name)
+            if value is not field.default:
+                found.append(field.name if value is True else str(value))
+        return f"{self.name}{{{','.join(found)}}}"
+
+    # -- checks that several share -----------------------------------------------------------------------------------
+    def axis_exists(self, nest: LoopNest) -> Reason | None:
+        """The axis is one of the nest's."""
+        axes = nest.axes()
+        return None if self.axis in axes else refuse("no-such-axis", f"unknown axis {self.axis}; the axes are: {', '.join(axes)}")
+
+    def axis_is_serial(self, nest: LoopNest) -> Reason | None:
+        """The axis has no kind yet."""
+        kind = nest.axes()[self.axis].kind
+        return None if kind is AxisKind.SERIAL else refuse("axis-not-serial", f"axis {self.axis} is {kind.value} already", kind=kind.value)
+
+    def steps_are_independent(self, nest: LoopNest) -> Reason | None:
+        """No step sees what another stored, and a reduction may combine in any order."""
+        loop = loop_of(nest, self.axis)
+        if isinstance(loop, For) and loop.ordered:
+            return refuse("ordered-steps", f"steps of {self.axis} see what those before have stored")
+        if isinstance(loop, Reduce) and isinstance(loop.combiner, Combination):
+            return refuse("order-must-be-kept", f"%{loop.ids[0]} combines by several operations, in the order of {self.axis}")
+        return None
+
+    def stays_well_formed(self, nest: LoopNest) -> Reason | None:
+        """The verifier proves the nest afterwards."""
+        found = why_not_well_formed(self.applied(nest))
+        return refuse("not-proved", found[0].message, problem=found[0].code) if found else None
+
+
+def fields_of(directive: Directive | type[Directive]) -> tuple[Field[Any], ...]:
+    """The arguments of a directive."""
+    return fields(cast(Any, directive))
+
+
+def offsets_of(nest: LoopNest, iotas: bool = True) -> Iterator[tuple[str, IndexExpression]]:
+    """(what it is, its offset in elements) of every access, and the index of every iota."""
+    for s, _ in walk(nest.body):
+        if isinstance(s, Load | Store) and (array := nest.array(s.array)) is not None:
+            yield f"%{array.name}", linearize(s.place, array.shape.strides)
+        elif iotas and isinstance(s, Iota):
+            yield f"%{s.id}", s.index
+
+
+def order_of_sums(nest: LoopNest, axis: str) -> dict[str, Any]:
+    """The fact that sums of floats are made in another order."""
+    loop = loop_of(nest, axis)
+    if not isinstance(loop, Reduce) or isinstance(loop.combiner, Combination) or loop.combiner.name not in ("add", "multiply"):
+        return {}
+    return {"reorders-sum": True} if any(t.is_float or t.is_complex for t in loop.elements) else {}

@@ -1,0 +1,126 @@
+"""Directives that say how an axis runs: as copies in registers, as lanes, in shares for threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.codegen.nest import transformations
+from xla_explorer.compiler.codegen.nest.directives.base import Directive, offsets_of, order_of_sums
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, For, LoopNest, Reduce, Store, axes_of, walk
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
+
+MOST_LANES, MOST_COPIES = 64, 64
+
+
+@dataclass(frozen=True)
+class Unroll(Directive):
+    """The axis becomes copies in registers."""
+
+    name: ClassVar[str] = "unroll"
+    axis: str
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        return self.axis_exists, self.axis_is_serial, self.copies_within_limit, self.steps_are_independent
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        return transformations.bind(nest, self.axis, AxisKind.UNROLLED)
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """See `Directive.facts`."""
+        return {**super().facts(nest), **order_of_sums(nest, self.axis)}
+
+    def copies_within_limit(self, nest: LoopNest) -> Reason | None:
+        """The code stays small."""
+        extent = nest.axes()[self.axis].axis.extent
+        if extent <= MOST_COPIES:
+            return None
+        message = f"{self.axis} has {extent} steps, at most {MOST_COPIES} are unrolled"
+        return refuse("axis-too-long", message, extent=extent, limit=MOST_COPIES)
+
+
+@dataclass(frozen=True)
+class Vectorize(Directive):
+    """The axis becomes the lanes of a register."""
+
+    name: ClassVar[str] = "vectorize"
+    axis: str
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        fits = (self.axis_exists, self.axis_is_serial, self.is_a_vector, self.steps_are_independent, self.no_other_vector)
+        return (*fits, self.accesses_are_contiguous)
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        return transformations.bind(nest, self.axis, AxisKind.VECTOR)
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """See `Directive.facts`."""
+        return {**super().facts(nest), **order_of_sums(nest, self.axis)}
+
+    def is_a_vector(self, nest: LoopNest) -> Reason | None:
+        """A power of two lanes."""
+        lanes = nest.axes()[self.axis].axis.extent
+        if 2 <= lanes <= MOST_LANES and lanes & (lanes - 1) == 0:
+            return None
+        message = f"a vector must have a power of two lanes, from 2 to {MOST_LANES}; {self.axis} has {lanes} steps"
+        return refuse("not-a-vector", message, lanes=lanes)
+
+    def no_other_vector(self, nest: LoopNest) -> Reason | None:
+        """Neither around nor inside is another vector axis."""
+        for s, around in walk(nest.body):
+            opened = [b for x in (*around, s) for b in axes_of(x)]
+            other = next((b.axis for b in opened if b.kind is AxisKind.VECTOR), None)
+            if other is not None and self.axis in [b.axis.name for b in opened]:
+                return refuse("nested-vector", f"{self.axis} and {other} would be vectors in one another", other=other.name)
+        return None
+
+    def accesses_are_contiguous(self, nest: LoopNest) -> Reason | None:
+        """Every access along the axis is to neighbours, or to one element."""
+        axis = nest.axes()[self.axis].axis
+        for what, offset in offsets_of(nest, iotas=False):
+            step = offset.coefficient(axis)
+            if step is None:
+                return refuse("strided-access", f"{what} is at {offset}, which has no constant step along {axis}", offset=str(offset))
+            if step not in (0, 1):
+                return refuse("strided-access", f"{what} is at every {step}th element along {axis}", step=step, offset=str(offset))
+        return None
+
+
+@dataclass(frozen=True)
+class Parallel(Directive):
+    """The axis is cut into shares for CPU threads."""
+
+    name: ClassVar[str] = "parallel"
+    axis: str
+    shares: int
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        return self.axis_exists, self.axis_is_serial, self.steps_are_independent, self.is_outermost, self.steps_suffice
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        return replace(transformations.bind(nest, self.axis, AxisKind.SHARE), shares=self.shares)
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """See `Directive.facts`."""
+        return {**super().facts(nest), "shares": self.shares}
+
+    def is_outermost(self, nest: LoopNest) -> Reason | None:
+        """The loop is the whole kernel, but for constants and values that are loaded once."""
+        work = [s for s in nest.body if isinstance(s, For | Reduce | Store | Choose)]
+        if len(work) == 1 and isinstance(work[0], For) and work[0].axis.name == self.axis:
+            return None
+        return refuse("not-outermost", f"threads share a loop that is the whole kernel; {self.axis} is not that of @{nest.name}")
+
+    def steps_suffice(self, nest: LoopNest) -> Reason | None:
+        """Every share has a step."""
+        extent = nest.axes()[self.axis].axis.extent
+        if 2 <= self.shares <= extent:
+            return None
+        message = f"the shares must be from 2 to {extent}, the steps of {self.axis}, got {self.shares}"
+        return refuse("too-few-steps", message, extent=extent, shares=self.shares)

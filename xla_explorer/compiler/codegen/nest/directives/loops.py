@@ -1,0 +1,162 @@
+"""Directives that change which loops there are, and their order: split, collapse, reorder, tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.codegen.nest import transformations
+from xla_explorer.compiler.codegen.nest.directives.base import Directive, offsets_of, order_of_sums
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, LoopNest
+from xla_explorer.compiler.codegen.nest.transformations import inner_loop
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
+
+
+@dataclass(frozen=True)
+class Split(Directive):
+    """The axis becomes factor * <axis>o + <axis>i; where the factor does not divide its extent, a guard remains."""
+
+    name: ClassVar[str] = "split"
+    axis: str
+    factor: int
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        return self.axis_exists, self.axis_is_serial, self.factor_fits, self.names_are_free
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        return transformations.split(nest, self.axis, self.factor)
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """See `Directive.facts`."""
+        extent = nest.axes()[self.axis].axis.extent
+        return {"extent": extent, "factor": self.factor, "rest": extent % self.factor}
+
+    def factor_fits(self, nest: LoopNest) -> Reason | None:
+        """1 <= factor <= extent."""
+        extent = nest.axes()[self.axis].axis.extent
+        if 1 <= self.factor <= extent:
+            return None
+        message = f"the factor must be from 1 to {extent}, the steps of {self.axis}, got {self.factor}"
+        return refuse("factor-too-large", message, extent=extent, factor=self.factor)
+
+    def names_are_free(self, nest: LoopNest) -> Reason | None:
+        """No other axis has the names of the new ones."""
+        taken = {f"{self.axis}o", f"{self.axis}i"} & nest.axes().keys()
+        return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
+
+
+@dataclass(frozen=True)
+class Pair(Directive):
+    """A change of two axes, one directly inside the other."""
+
+    axis: str
+    inner: str
+
+    def axes_are_nested(self, nest: LoopNest) -> Reason | None:
+        """The inner axis is all that the outer one contains."""
+        if self.inner in nest.axes() and inner_loop(nest, self.axis, self.inner) is not None:
+            return None
+        return refuse("not-perfectly-nested", f"{self.inner} is not all that {self.axis} contains", outer=self.axis, inner=self.inner)
+
+    def both_are_serial(self, nest: LoopNest) -> Reason | None:
+        """Neither axis has a kind yet."""
+        return self.axis_is_serial(nest) or replace(self, axis=self.inner).axis_is_serial(nest)
+
+    def neither_is_ordered(self, nest: LoopNest) -> Reason | None:
+        """No step sees what another stored."""
+        pair = inner_loop(nest, self.axis, self.inner) or ()
+        ordered = any(isinstance(loop, For) and loop.ordered for loop in pair)
+        return refuse("ordered-steps", f"steps of {self.axis} or {self.inner} see what those before have stored") if ordered else None
+
+
+@dataclass(frozen=True)
+class Collapse(Pair):
+    """Two nested axes become one. repeating: also where indices then need quotients and remainders."""
+
+    name: ClassVar[str] = "collapse"
+    repeating: bool = False
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        names = (self.axis_exists, self.axes_are_nested, self.both_are_serial, self.neither_is_ordered, self.name_is_free)
+        return names if self.repeating else (*names, self.accesses_collapse)
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        return transformations.collapse(nest, self.axis, self.inner)
+
+    def name_is_free(self, nest: LoopNest) -> Reason | None:
+        """No other axis has the name of the new one."""
+        name = self.axis + self.inner
+        return refuse("name-taken", f"the nest has an axis {name} already") if name in nest.axes() else None
+
+    def accesses_collapse(self, nest: LoopNest) -> Reason | None:
+        """Every access runs along both axes as along one."""
+        after = self.applied(nest)
+        one = after.axes()[self.axis + self.inner].axis
+        for what, offset in offsets_of(after):
+            if offset.coefficient(one) is None:
+                message = f"{what} would be at {offset}: it does not run along {self.axis} and {self.inner} as along one"
+                return refuse("access-does-not-collapse", message, offset=str(offset))
+        return None
+
+
+@dataclass(frozen=True)
+class Reorder(Pair):
+    """Two nested axes change places."""
+
+    name: ClassVar[str] = "reorder"
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        return self.axis_exists, self.axes_are_nested, self.neither_is_ordered, self.steps_are_independent, self.stays_outermost
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        return transformations.reorder(nest, self.axis, self.inner)
+
+    def stays_outermost(self, nest: LoopNest) -> Reason | None:
+        """The loop that threads share is not moved inside."""
+        shared = nest.axes()[self.axis].kind is AxisKind.SHARE
+        return refuse("share-not-outermost", f"the threads share {self.axis}, which must stay the outermost loop") if shared else None
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """See `Directive.facts`."""
+        return {**super().facts(nest), **order_of_sums(nest, self.axis)}
+
+
+@dataclass(frozen=True)
+class Tile(Pair):
+    """Two nested axes in blocks of rows * columns: both split, and the outer parts put outside."""
+
+    name: ClassVar[str] = "tile"
+    rows: int
+    columns: int
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        pair = (self.axis_exists, self.axes_are_nested, self.both_are_serial)
+        return (*pair, self.neither_is_ordered, self.steps_are_independent, self.parts_are_legal)
+
+    def parts_are_legal(self, nest: LoopNest) -> Reason | None:
+        """Both splits are."""
+        for part in self._splits:
+            if (reason := part.factor_fits(nest) or part.names_are_free(nest)) is not None:
+                return reason
+        return None
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        for part in self._splits:
+            nest = part.applied(nest)
+        return transformations.reorder(nest, f"{self.axis}i", f"{self.inner}o")
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """See `Directive.facts`."""
+        return {"rows": self.rows, "columns": self.columns, **order_of_sums(nest, self.axis)}
+
+    @property
+    def _splits(self) -> tuple[Split, Split]:
+        return Split(self.axis, self.rows), Split(self.inner, self.columns)

@@ -1,0 +1,70 @@
+"""Whether the steps of a loop are independent where they share memory: what one step stores, no other step touches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.nest.ir import Allocate, Array, For, Load, LoopNest, Statement, Store, axes_of, walk
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, Substitution, linearize
+
+
+class _Access(NamedTuple):
+    """An access to an array that is read and written. loops: the (axis, ordered) pairs around it, outermost first."""
+
+    array: Array
+    offset: IndexExpression
+    loops: tuple[tuple[Axis, bool], ...]
+    stores: bool
+
+
+def why_not_in_step(nest: LoopNest) -> list[Reason]:
+    """A problem for each array that steps of a loop may share, though the loop says that they are independent."""
+    stored = {s.array for s, _ in walk(nest.body) if isinstance(s, Store)}
+    both = {s.array for s, _ in walk(nest.body) if isinstance(s, Load) and s.array in stored}
+    if not both:
+        return []
+    owned: dict[str, tuple[Statement, ...]] = {}
+    accesses: dict[str, list[_Access]] = {name: [] for name in both}
+    for s, around in walk(nest.body):
+        if isinstance(s, Allocate):
+            owned[s.array.name] = around
+        elif isinstance(s, Load | Store) and s.array in both and (array := nest.array(s.array)) is not None:
+            inside = around[len(owned.get(s.array, ())) :]
+            loops = tuple([(b.axis, isinstance(x, For) and x.ordered) for x in inside for b in axes_of(x)])
+            accesses[s.array].append(_Access(array, linearize(s.place, array.shape.strides), loops, isinstance(s, Store)))
+    return [reason for found in accesses.values() if (reason := _first_conflict(found)) is not None]
+
+
+def _first_conflict(accesses: list[_Access]) -> Reason | None:
+    for k, a in enumerate(accesses):
+        for b in accesses[k:]:
+            axis = _shared_axis(a, b) if a.stores or b.stores else None
+            if axis is not None:
+                message = f"steps of {axis} may touch the same element of %{a.array.name}: one at {a.offset}, another at {b.offset}"
+                return refuse("steps-not-independent", message, axis=axis.name, offset=str(a.offset))
+    return None
+
+
+def _shared_axis(a: _Access, b: _Access) -> Axis | None:
+    """An axis whose steps are to be independent, at two of which the accesses may go to one element; None where there is none."""
+    outer: list[Axis] = []
+    for (axis, ordered), other in zip(a.loops, b.loops, strict=False):
+        if other != (axis, ordered):
+            break
+        step = a.offset.coefficient(axis)
+        if not ordered and axis.extent > 1 and (step is None or step != b.offset.coefficient(axis) or not _apart(a, b, axis, step, outer)):
+            return axis
+        outer.append(axis)
+    return None
+
+
+def _apart(a: _Access, b: _Access, axis: Axis, step: int, outer: Sequence[Axis]) -> bool:
+    """Whether accesses at different steps of the axis, at one point of the axes outside, are never to one element."""
+    zero: Substitution = dict.fromkeys((*outer, axis), ZERO)
+    left, right = a.offset.substitute(zero), b.offset.substitute(zero)
+    if any(a.offset.coefficient(x) is None or a.offset.coefficient(x) != b.offset.coefficient(x) for x in outer):
+        return False
+    (low, high), (low_b, high_b) = left.bounds, right.bounds
+    return abs(step) > max(high_b - low, high - low_b)
