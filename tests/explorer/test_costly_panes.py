@@ -31,3 +31,9 @@ def test_ptx_of_a_module_that_is_not_small_waits_until_it_is_asked_for(monkeypat
 
 def test_ptx_of_a_small_module_is_always_there() -> None:
     assert ".visible .entry" in str(_ptx(xe.compile(_chain(5), threads=1), live=False)["lines"])
+
+
+def test_the_static_form_leaves_out_what_the_page_does_not_make(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = xe.compile(_chain(5), threads=1)
+    monkeypatch.setattr(code_panes, "MOST_LLVM_LINES_GENERATED", 1)
+    assert "define" in session.to_html() and not session.stage("llvm-ir-optimized").is_made

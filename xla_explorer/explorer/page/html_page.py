@@ -17,6 +17,7 @@ from xla_explorer.explorer.page.payload import build_payload, packed
 from xla_explorer.explorer.page.private_paths import without_paths
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.static_form import static_html
+from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.file_writing import write_file
 
 _PAGE_STYLE = """
@@ -40,11 +41,11 @@ def _policy(script: str) -> str:
 def export_page(source: ExplorerSource, *, paths: bool = False) -> str:
     """The whole page as text. Complete whatever the size of the module: every changed step is embedded, rows shared
     by steps once. paths: keep absolute paths (of source files, of dumps) instead of the names of the files alone."""
-    payload = build_payload(source, complete=True, paths=paths)
-    body, title = static_html(source, inline_svg=True), escape(source.title)
+    with collector_paused():
+        data = base64.b64encode(packed(build_payload(source, complete=True, paths=paths))).decode()
+        body, title = static_html(source, inline_svg=True), escape(source.title)
     if not paths:
         body, title = without_paths(body), without_paths(title)
-    data = base64.b64encode(packed(payload)).decode()
     script = page_module()
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -38,6 +38,8 @@ from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.visible_text import cleaned_text
 
+_WITHOUT_PATHS = frozenset({"pools", "sentences", "same", "lineage", "histories"})
+"""Keys of a payload whose paths were cut when they were packed, or that hold only numbers."""
 EMBED_INSTRUCTIONS = 6_000
 """A payload is complete by itself when its changed steps together hold no more instructions than this."""
 TEXT_APART = 2_000
@@ -146,8 +148,8 @@ def build_payload(
         with collector_paused():
             _embed(payload, source, sorted(set(same)), as_it_is if paths else data_without_paths)
     if not paths:
-        cut: Any = data_without_paths({**payload, "pools": {}, "sentences": {}})
-        cut |= {"pools": payload["pools"], "sentences": payload["sentences"]}  # these were cut when they were packed
+        done = {key: value for key, value in payload.items() if key in _WITHOUT_PATHS}
+        cut: Any = {**data_without_paths({key: value for key, value in payload.items() if key not in done}), **done}
         return cut  # type: ignore[no-any-return]  # the same keys
     return payload
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Listed
+from itertools import zip_longest
 from typing import Any, TypedDict
 
 SlotSequence = list[int]
@@ -116,8 +117,7 @@ class Pool:
             for step in slot[1::2]:
                 versions += [number - last, step]
                 last = number
-        width = max(map(len, rows), default=0)
-        columns = [column([row[k] if k < len(row) else None for row in rows], clean) for k in range(width)]
+        columns = [column(list(values), clean) for values in zip_longest(*rows)]
         return PackedPool(slots=len(self.slots), versions=versions, columns=columns)
 
 
@@ -128,23 +128,33 @@ def column(values: Listed[Any], clean: Callable[[Any], Any] = as_it_is) -> Packe
         return PackedColumn(differences=_differences(values))
     if not kinds <= {str, type(None)}:
         return _table(list(map(clean, values)), list(map(repr, values)))
-    values = list(map(clean, values))
+    if clean is not as_it_is:
+        cleaned = {value: clean(value) for value in set(values)}
+        values = [cleaned[value] for value in values]
     found = _table(values, values)
     if "words" in found or kinds != {str}:
         return found
-    if any("%" in value for value in values):
-        return _sentences(values)
-    parts = [_NUMBERED.fullmatch(value).groups() for value in values]  # type: ignore[union-attr]  # it matches anything
+    text = "\n".join(values)
+    if "%" in text and text.count("\n") == len(values) - 1:
+        return _sentences(values, text)
+    parts = [_stem_and_number(value) for value in values]
     stems = _table(words := [stem for stem, _ in parts], words)
     if "words" not in stems:
         return found
     last: dict[str, int] = {}
     numbers: list[int | None] = []
-    for stem, number_text in parts:
-        numbers.append(None if number_text is None else int(number_text) - last.get(stem, 0))
-        if number_text is not None:
-            last[stem] = int(number_text)
+    for stem, number in parts:
+        numbers.append(None if number is None else number - last.get(stem, 0))
+        if number is not None:
+            last[stem] = number
     return PackedColumn(stems=stems, numbers=numbers)
+
+
+def _stem_and_number(text: str) -> tuple[str, int | None]:
+    """`add.12` is (`add.`, 12): a number is written as Python and JavaScript write it, and is exact in both."""
+    stem = text.rstrip("0123456789")
+    digits = text[len(stem):][-_MOST_DIGITS:].lstrip("0") or text[len(stem):][-1:]
+    return (text[: len(text) - len(digits)], int(digits)) if digits else (text, None)
 
 
 def _table(values: Listed[Any], keys: Listed[Any]) -> PackedColumn:
@@ -156,25 +166,24 @@ def _table(values: Listed[Any], keys: Listed[Any]) -> PackedColumn:
     return PackedColumn(words=list(words.values()), at=[number[key] for key in keys])
 
 
-_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,14})?", re.DOTALL)
+_MOST_DIGITS = 15
 _NAME = re.compile(r"%([\w.-]*)", re.ASCII)
 
 
-def _sentences(values: Listed[str]) -> PackedColumn:
-    """Texts with names of instructions in them: the texts without the names, and the names, each of which is written once."""
-    names: dict[str, int] = {}
-    texts: list[str] = []
+def _sentences(values: Listed[str], text: str) -> PackedColumn:
+    """Lines with names of instructions in them: the lines without the names, and the names, each of which is written once."""
+    lines = _NAME.sub("%", text).split("\n")
+    used = _NAME.findall(text)
+    names = {name: number for number, name in enumerate(dict.fromkeys(used))}
     uses: list[int] = []
-    last = 0
+    first = end = 0
     for value in values:
-        parts = _NAME.split(value)
-        texts.append("%".join(parts[::2]))
-        numbers = [names.setdefault(name, len(names)) for name in parts[1::2]]
-        if numbers:
-            uses.append(numbers[0] - last)
-            last = numbers[0]
-            uses += [last - number for number in numbers[1:]]
-    return PackedColumn(texts=_table(texts, texts), names=column(list(names)), uses=uses)
+        begin, end = end, end + value.count("%")
+        if begin < end:
+            before, first = first, names[used[begin]]
+            uses.append(first - before)
+            uses += [first - names[name] for name in used[begin + 1 : end]]
+    return PackedColumn(texts=_table(lines, lines), names=column(list(names)), uses=uses)
 
 
 def _differences(values: Iterable[int | None]) -> list[int | None]:

@@ -26,6 +26,8 @@ def without_paths(text: str) -> str:
     """`text` with absolute paths cut to the names of their files: `/home/me/model.py:12` becomes `model.py:12`."""
     if "/" not in text and "\\" not in text:
         return text
+    if "/" not in text.replace("/*", "").replace("*/", "") and "\\" not in text:
+        return text  # the comments of HLO: /*index=5*/
     text = _STORE.sub("", _LOGIN.sub("", text))
     if text.startswith(("/", "file:")) and not text.startswith("//"):
         text = _WHOLE.sub("", text, count=1)

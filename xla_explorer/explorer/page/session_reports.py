@@ -93,7 +93,13 @@ class TraceReports(Reports):
         snapshot = recorded.snapshot
         with collector_paused():  # parts of it are drawn, as the kernel draws them
             return snapshot_picture(
-                snapshot, budget=snapshot.instruction_count(), refused=refused, accepted=accepted, title=recorded.title, bare=True
+                snapshot,
+                budget=snapshot.instruction_count(),
+                refused=refused,
+                accepted=accepted,
+                title=recorded.title,
+                bare=True,
+                known=self._passes.drawn,
             )
 
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:

@@ -112,7 +112,7 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
 
 def _panes_html(panes: Sequence[CodePane], limit: int) -> str:
     ranked = sorted(
-        (p for p in panes if p.lines), key=lambda p: PANE_ORDER.index(p.name) if p.name in PANE_ORDER else 99
+        (p for p in panes if not p.costly and p.lines), key=lambda p: PANE_ORDER.index(p.name) if p.name in PANE_ORDER else 99
     )
     first = [p for p in ranked if p.name == "hlo"][:1] + [p for p in ranked if p.name != "hlo"]
     cells = []

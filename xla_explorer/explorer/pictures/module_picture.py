@@ -108,11 +108,24 @@ def _reducer(body: ComputationRecord) -> str:
     return _REDUCERS.get(root.opcode.name, root.opcode.name)
 
 
+class DrawnRecords:
+    """Nodes and edges of the pictures of one compile, by record: successive snapshots share records, so most of a picture is there when the
+    one before was drawn."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[tuple[int, str | None, int, bool], PictureNode] = {}
+        self.edges: dict[int, list[PictureEdge]] = {}
+        self.records: dict[int, InstructionRecord] = {}
+        """Held, so that their Python ids, which are the keys, stay theirs."""
+
+
 class _Drawing:
     """One picture being made."""
 
-    def __init__(self, snapshot: ModuleSnapshot, refused: RefusedEdges, accepted: Iterable[tuple[int, int]], bare: bool) -> None:
-        self.bare = bare
+    def __init__(
+        self, snapshot: ModuleSnapshot, refused: RefusedEdges, accepted: Iterable[tuple[int, int]], bare: bool, known: DrawnRecords
+    ) -> None:
+        self.bare, self.known = bare, known
         self.computations = {c.id: c for c in snapshot.computations}
         self.refused, self.accepted = refused, accepted
         self.nodes: list[PictureNode] = []
@@ -153,9 +166,11 @@ class _Drawing:
                 self.hidden += self.size(record)
                 continue
             self.instruction(record, self.scope(record) if group is None else group, room)
-            for operand in record.operands:
-                if keep is None or operand in keep:
-                    self.edges.append(PictureEdge(operand, record.id, "data", sizes[operand]))
+            edges = self.known.edges.get(id(record))
+            if edges is None or [edge.weight_bytes for edge in edges] != [sizes[operand] for operand in record.operands]:
+                edges = self.known.edges[id(record)] = [PictureEdge(o, record.id, "data", sizes[o]) for o in record.operands]
+                self.known.records[id(record)] = record
+            self.edges += edges if keep is None else [edge for edge in edges if edge.source in keep]
             for before in record.control_predecessors:
                 self.edges.append(PictureEdge(before, record.id, "control"))
 
@@ -183,8 +198,10 @@ class _Drawing:
         if inside:
             hidden = self.size(record) - 1
             self.hidden += hidden
-        self.nodes.append(
-            PictureNode(
+        place = (id(record), group, hidden, self.bare)
+        node = self.known.nodes.get(place)
+        if node is None or name in _REDUCING:  # its label says what the computation that it calls does
+            node = self.known.nodes[place] = PictureNode(
                 record.id,
                 node_label(record, self.computations),
                 record.shape.text_without_layout,
@@ -195,7 +212,8 @@ class _Drawing:
                 name,
                 _argument(record) if name in _WITH_ARGUMENT else "",
             )
-        )
+            self.known.records[id(record)] = record
+        self.nodes.append(node)
 
     def decisions(self) -> None:
         """Edges of accepted and refused fusions whose two ends are drawn."""
@@ -219,15 +237,17 @@ def snapshot_picture(
     title: str = "",
     fold: bool = True,
     bare: bool = False,
+    known: DrawnRecords | None = None,
 ) -> PictureGraph:
     """The picture of a module, or of one of its computations.
 
     around: instruction ids to grow from; with a radius only what is at most so many edges away is drawn, else the nearest `budget`
     nodes. budget: None draws modules of up to `WHOLE` instructions whole, larger ones with `BUDGET` nodes. between: only what lies on
     a path between two instructions, in either direction, at most `MOST_BETWEEN`. refused: (producer,
-    consumer) -> reason code. bare: without scopes and without tooltips. KeyError when there is no such computation.
+    consumer) -> reason code. bare: without scopes and without tooltips. known: what was drawn of
+    other snapshots of the compile. KeyError when there is no such computation.
     """
-    drawing = _Drawing(snapshot, refused or {}, accepted, bare)
+    drawing = _Drawing(snapshot, refused or {}, accepted, bare, known or DrawnRecords())
     top = _top(snapshot, computation, between or around)
     total = snapshot.instruction_count()
     if budget is None:

@@ -17,7 +17,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, drawn,
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.pictures.graph import Graph
-from xla_explorer.explorer.pictures.module_picture import WHOLE, snapshot_picture
+from xla_explorer.explorer.pictures.module_picture import WHOLE, DrawnRecords, snapshot_picture
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.foundation.collector import collector_paused
@@ -185,6 +185,7 @@ class RecordedPass(Report):
             refused=refused,
             accepted=accepted,
             title=self.title,
+            known=self._passes.drawn,
         )
 
     def graph(self, around: Any = None, radius: int = 2) -> Graph:
@@ -236,6 +237,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         self.record = record
         self.lineage = Lineage(record)
         self._element = element
+        self.drawn = DrawnRecords()
         self._texts: dict[int, list[tuple[str, int | None]]] = {}
 
     @cached_property
