@@ -66,7 +66,8 @@ def compile(*given: Any, **keywords: Any) -> Session:
         Bytes that the child may take.
     **backend_options
         What one backend alone reads; of `gpu`: architecture, device, libraries, math, tf32, graphs, synchronous; of `cpu`: donate,
-        excess_precision, fusion_policy. A name that the backend does not read is an error, which lists them.
+        excess_precision, fusion_policy, schedules (of loop nests: a file, a text with lines `%kernel: split{j,16},vectorize{ji}`, a
+        mapping, or what `session.schedule` gives). A name that the backend does not read is an error, which lists them.
 
     Returns
     -------

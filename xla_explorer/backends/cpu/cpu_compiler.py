@@ -22,6 +22,9 @@ from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
 from xla_explorer.compiler.codegen.loop_vectorization import in_vectors
+from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
+from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
+from xla_explorer.compiler.codegen.nest.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, parallel_decision
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
@@ -112,7 +115,10 @@ class CpuCompiler:
         started = time.perf_counter()
         control = options.control
         whole = (lambda i: control.forbidden("parallel", (i,))) if control is not None and control.forbid else None
-        program = write_program(module, assignment, threads=thread_count(options.threads), whole=whole)
+        schedules = parse_schedules(str(options.backend_options.get("schedules") or ""))
+        program = write_program(
+            module, assignment, threads=thread_count(options.threads), whole=whole, scheduled=ScheduledKernels(schedules)
+        )
         record_decisions(program, trace.journal)
         record_vector_width(trace, host_target())
         seconds["llvm-ir"] = time.perf_counter() - started
@@ -123,7 +129,7 @@ class CpuCompiler:
         )
         seconds["llvm"] = time.perf_counter() - started
         started = time.perf_counter()
-        executable = CpuExecutable(module, assignment, program, compiled)
+        executable = CpuExecutable(module, assignment, program, compiled, schedules)
         seconds["load"] = time.perf_counter() - started
         return CompileResult(trace, executable, cpu_stages(trace, assignment, program, compiled), assignment, seconds)
 
@@ -138,6 +144,8 @@ _DECIDED_IN = {
     "row-blocks": place_of(blocks_decision),
     "loop-vectorization": place_of(in_vectors),
     "vector-width": place_of(TargetDescription.vector_width_fact),
+    "loop-nest": place_of(ScheduledKernels.kernel),
+    **{f"loop-{name}": place_of(ScheduledKernels.kernel) for name in DIRECTIVES},
 }
 
 

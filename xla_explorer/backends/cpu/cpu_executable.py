@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_co
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
+from xla_explorer.compiler.codegen.nest.scheduled_kernel import ScheduledKernels, Schedules
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.rounds import rounds
@@ -38,8 +41,9 @@ _executables: weakref.WeakSet[CpuExecutable] = weakref.WeakSet()
 class CpuExecutable:
     """See `backends.interfaces.Executable`. Calls are serialised: an executable has one arena at a time."""
 
-    def __init__(self, module: HloModule, assignment: BufferAssignment, program: HostProgram, compiled: CompiledObject) -> None:
-        self.module = module
+    def __init__(self, module: HloModule, assignment: BufferAssignment, program: HostProgram, compiled: CompiledObject,
+                 schedules: Schedules | None = None) -> None:
+        self.module, self._schedules = module, schedules or {}
         self.assignment = assignment
         self.program = program
         self.compiled = compiled
@@ -130,37 +134,48 @@ class CpuExecutable:
             placed.append(own if reader.order is None else own.transpose(np.argsort(reader.order)))
         return placed
 
-    def _run(self, arrays: list[Array], entry: Any) -> list[Array]:
-        readers = self._readers
-        if len(arrays) != len(readers):
-            raise wrong_count(readers, len(arrays))
-        table = self._table
+    def calls_of(self, arrays: list[Array]) -> tuple[Callable[[], object], list[Array], list[Array]]:
+        """(a call that does nothing but run, the arrays that it reads, those that it writes), for timing: as long as these live and
+        nothing else of this executable runs."""
         with self._lock:
-            if self._arena is None:
-                self._take_memory()
-            prepared = [reader.prepare(array) for reader, array in zip(readers, arrays, strict=True)]
-            if self._donated:
-                read_elsewhere = _overlapping(prepared)
-                for k in self._donated:
-                    if k in read_elsewhere or not prepared[k].flags.writeable:
-                        prepared[k] = prepared[k].copy()
-            for k, array in enumerate(prepared):
-                table[k] = data_address(array)
-            results = []
-            at = len(readers)
-            for number, (slot, order) in enumerate(self._outputs):
-                if number in self._results_in_place:
-                    array = prepared[self._results_in_place[number]]
-                    table[at] = data_address(array)  # it is there already
-                else:
-                    array, table[at] = slot.take()
-                at += 1
-                results.append(array if order is None else array.transpose(order))
+            prepared, results = self._fill_table(arrays)
+        return functools.partial(self._entry, self._table_address), prepared, results
+
+    def _run(self, arrays: list[Array], entry: Any) -> list[Array]:
+        with self._lock:
+            _, results = self._fill_table(arrays)
             status = entry(self._table_address)
             if status:
                 failure, self._failure = self._failure, None
                 raise failure if failure is not None else XlaExplorerError(f"execution ended with status {status}")
         return results
+
+    def _fill_table(self, arrays: list[Array]) -> tuple[list[Array], list[Array]]:
+        """Addresses of operands and results; (the arrays that are read, the results)."""
+        readers, table = self._readers, self._table
+        if len(arrays) != len(readers):
+            raise wrong_count(readers, len(arrays))
+        if self._arena is None:
+            self._take_memory()
+        prepared = [reader.prepare(array) for reader, array in zip(readers, arrays, strict=True)]
+        if self._donated:
+            read_elsewhere = _overlapping(prepared)
+            for k in self._donated:
+                if k in read_elsewhere or not prepared[k].flags.writeable:
+                    prepared[k] = prepared[k].copy()
+        for k, array in enumerate(prepared):
+            table[k] = data_address(array)
+        results = []
+        at = len(readers)
+        for number, (slot, order) in enumerate(self._outputs):
+            if number in self._results_in_place:
+                array = prepared[self._results_in_place[number]]
+                table[at] = data_address(array)  # it is there already
+            else:
+                array, table[at] = slot.take()
+            at += 1
+            results.append(array if order is None else array.transpose(order))
+        return prepared, results
 
     # -- the evaluator, for what has no native code -------------------------------------------------------------------
     def _view(self, place: Place, shape: Shape) -> Array:
@@ -205,7 +220,8 @@ class CpuExecutable:
         While a step runs its cycles are negative, so whoever shares that memory sees what a program that never came back was doing.
         """
         if self._probed is None:
-            program = write_program(self.module, self.assignment, probes=True, threads=self.program.threads)
+            scheduled = ScheduledKernels(self._schedules)
+            program = write_program(self.module, self.assignment, probes=True, threads=self.program.threads, scheduled=scheduled)
             library = self._load(program, optimize_and_emit(program.text))
             self._probed = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
         self._table[self.program.probe_slot] = counters.__array_interface__["data"][0]

@@ -29,6 +29,7 @@ from xla_explorer.compiler.codegen.linear_algebra_calls import (
     write_cholesky,
     write_triangular_solve,
 )
+from xla_explorer.compiler.codegen.nest.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, plan_parallel
 from xla_explorer.compiler.codegen.program_kernels import KernelWriter, PreparedKernel, ProgramKernels
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
@@ -70,8 +71,9 @@ class HostProgramWriter:
         name: str = "xe_entry",
         apart: bool = False,
         whole: Callable[[HloInstruction], bool] | None = None,
+        scheduled: ScheduledKernels | None = None,
     ) -> None:
-        """apart: no two slots of the table lead to the same memory. whole: see `ProgramKernels`."""
+        """apart: no two slots of the table lead to the same memory. whole, scheduled: see `ProgramKernels`."""
         self.apart = apart
         self.module = module
         self.target = target
@@ -83,7 +85,7 @@ class HostProgramWriter:
         self.w = FunctionWriter()
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
-        self.kernels = ProgramKernels(target, threads, name, whole)
+        self.kernels = ProgramKernels(target, threads, name, whole, scheduled)
         self.calls = KernelCalls(self.w, layout, self.kernels, probes=probes)
 
     def _library_reason(self, name: str, i: HloInstruction) -> Reason | None:
@@ -134,7 +136,7 @@ class HostProgramWriter:
         """How the kernel of an instruction could be part of a chain."""
         if i.opcode.name in _NO_ROW_KERNEL or not any(leaf.is_array and leaf.byte_size for _, leaf in i.shape.leaves()):
             return None
-        if kernel_is_emitted(i) is not None:
+        if kernel_is_emitted(i) is not None or i in self.kernels.scheduled:
             return None
         return row_kernel(i, self.target)
 
@@ -360,6 +362,7 @@ class HostProgramWriter:
             self.copy(place, Place(self.table.output_slot + number, 0, leaf.byte_size))
         self.w.do("ret i32 0")
         kernels = self.kernels
+        kernels.scheduled.check_all_met([row.name for row in self.rows])
         vector_functions = kernels.vectorize_loops()
         declarations = {**self.w.declarations, **kernels.declarations}
         lines: list[str] = ['source_filename = "module.hlo"', "", *{**kernels.globals, **metadata_definitions(self.w.body_lines()[0])}]
@@ -395,7 +398,7 @@ class HostProgramWriter:
             list(self.calls.tables),
             t.size,
             self.threads,
-            kernels.decisions,
+            [*kernels.decisions, *kernels.scheduled.decisions],
         )
 
 

@@ -10,6 +10,7 @@ from xla_explorer.compiler.codegen.kernels import Kernel, write_kernel
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS
 from xla_explorer.compiler.codegen.loop_vectorization import VectorDecision, in_vectors, is_scalar, is_written, little_code, may_read_pairs
+from xla_explorer.compiler.codegen.nest.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.program_records import KernelDecision, Place
 from xla_explorer.compiler.codegen.share_function import chain_function, scratch_of_kernel, share_function
@@ -46,9 +47,11 @@ class _NamedKernel:
 
 class ProgramKernels:
     """All kernels of one program; equal ones are one function. functions: name -> id of the instruction that it was written for. whole:
-    whether the user forbids to cut the kernel of an instruction into shares."""
+    whether the user forbids to cut the kernel of an instruction into shares. scheduled: the kernels that the user writes."""
 
-    def __init__(self, target: CodegenTarget, threads: int, entry: str, whole: Callable[[HloInstruction], bool] | None = None) -> None:
+    def __init__(self, target: CodegenTarget, threads: int, entry: str, whole: Callable[[HloInstruction], bool] | None = None,
+                 scheduled: ScheduledKernels | None = None) -> None:
+        self.scheduled = scheduled or ScheduledKernels({})
         self.target, self.threads, self.whole = target, threads, whole
         self.decisions: list[KernelDecision] = []
         self.functions: dict[str, int] = {}
@@ -72,7 +75,10 @@ class ProgramKernels:
             for y, b in enumerate(unique)
             if x < y
         )
-        made = write(i, self.target, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
+        if i in self.scheduled:
+            made = self.scheduled.kernel(i, slots, overlap)
+        else:
+            made = write(i, self.target, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
         tiny = all(place.size <= TINY_BYTES for place in places) and kind == "kernel" and len(made.lines) < TINY_LINES
         key = (made.lines, made.globals, made.parameters, made.parts, overlap, tiny)
         function = self._known.get(key)

@@ -21,6 +21,11 @@ USER = table(
             "the user stops after 12 actions",
             "stop later: stop_after=",
         ),
+        "scheduled-by-user": (
+            "the user writes the schedule of the kernel's loop nest",
+            "the user schedules %fusion: split{j,16},vectorize{ji}",
+            "leave the kernel out of schedules=",
+        ),
     }
 )
 

@@ -76,6 +76,11 @@ LOOP_NEST = table(
             "%k (call) stands in a computation of scalars",
             "inline what the reducer calls",
         ),
+        "writes-where-it-reads": (
+            "a schedule takes the steps of a kernel to be independent",
+            "%fusion writes where it reads: its steps depend on one another",
+            "compile without donate=, or leave the kernel as it is",
+        ),
     }
 )
 

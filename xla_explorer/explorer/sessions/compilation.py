@@ -24,6 +24,7 @@ from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.sessions.arguments import Array, Signature
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.sessions.beside import Beside
+from xla_explorer.explorer.sessions.given_schedules import given_schedules
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
 from xla_explorer.explorer.sessions.lineage import AS_WRITTEN
@@ -232,6 +233,8 @@ def compile_as(
     **backend_options: Any,
 ) -> C:
     """Compile a module, HLO text or the path of a file into a `kind`; `xe.compile` says what the other arguments mean."""
+    if "schedules" in backend_options:
+        backend_options["schedules"] = given_schedules(backend_options["schedules"])
     options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
     isolation = _isolation(backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit))
     check_compile_options(backend, backend_options)
