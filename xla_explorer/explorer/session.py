@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
+from xla_explorer.explorer.code.access_patterns import AccessPatterns, access_patterns_of
 from xla_explorer.explorer.code.annotated_source import AnnotatedSource, annotated_source
 from xla_explorer.explorer.code.explanation import Explanation, explain
+from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of, with_schedules
 from xla_explorer.explorer.code.llvm_views import Llvm, kernel_code
-from xla_explorer.explorer.code.loop_nests import loops_of
+from xla_explorer.explorer.code.loop_nests import Loops, all_loops, loops_of
 from xla_explorer.explorer.code.program import kernel_table, native_code_decisions, ptxas_table, sass_code, stage_code
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
@@ -235,27 +237,49 @@ class Session(Compilation):
         """What LLVM did: `.passes(kernel)`, `.remarks(*passes)`, `.inner_loops(kernel)`."""
         return Llvm(self)
 
-    def loops(self, kernel: str | int, schedule: str = "") -> CodeText:
-        """The loop nest of a kernel as text: the plain one, or what directives make of it. What runs is not made from it yet.
+    def loops(self, kernel: str | int | None = None, schedule: str | None = None) -> CodeText | Loops:
+        """The loop nests of all kernels, or that of one as text. `session.kernels()` says which kernels there are.
 
         Parameters
         ----------
-        kernel : str or int
+        kernel : str or int, optional
             The name (or id) of an instruction or fusion of the optimised module.
-        schedule : str
-            Directives, in order: `split{j,16},vectorize{ji}`; also `collapse{i,j}`, `reorder{i,j}`, `unroll{j}`, `parallel{i,2}`.
+        schedule : str, optional
+            Directives that make the nest of the plain one: `split{j,16},vectorize{ji}`; "" for the plain one. None: as the kernel is made.
 
         Returns
         -------
-        CodeText
-            A line a loop or value; at its end the instruction, and which of its elements it is.
+        Loops or CodeText
+            Of all: each kernel with nest, schedule, estimate, or as one opaque line with the reason; a table by family. Of one: a line a
+            loop or value; at its end the instruction, and which of its elements it is.
 
         Raises
         ------
         XlaExplorerError
             With the Reason and a next step: the kernel has no loop nest, or a directive is not legal.
         """
-        return loops_of(self, name_or_id(kernel), schedule)
+        return all_loops(self) if kernel is None else loops_of(self, name_or_id(kernel), schedule)
+
+    def schedule(self, kernel: str | int) -> KernelSchedule:
+        """The schedule of a kernel's loop nest, to be changed and run: `s.split("j", 64).vectorize("ji").run()`.
+
+        Every call of it gives a new schedule; the verifier proves the nest after each directive. `with_schedule` compiles with it.
+        ScheduleError where the kernel has no loop nest, with the Reason.
+        """
+        return schedule_of(self, name_or_id(kernel))
+
+    def with_schedule(self, *schedules: KernelSchedule | str) -> Session:
+        """Compile again with schedules of kernels, beside those that it was compiled with already; `.compare()` shows what that changes.
+
+        schedules: what `schedule` gives, or texts with a line `%kernel: split{j,16},vectorize{ji}` each. ScheduleError for what is not
+        legal or names no kernel.
+        """
+        return with_schedules(self, schedules)
+
+    def access_patterns(self, kernel: str | int) -> AccessPatterns:
+        """The loads and stores of a kernel's loop nest: steps, bytes by cache level, how well a GPU's warp would coalesce them."""
+        made = schedule_of(self, name_or_id(kernel))
+        return access_patterns_of(made.kernel, made.nest)
 
     def assembly(self) -> CodeText:
         """Assembly of this machine."""

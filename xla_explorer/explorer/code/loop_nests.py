@@ -1,28 +1,130 @@
-"""The loop nest of a kernel, plain or after directives, as text."""
+"""`session.loops`: the loop nest of a kernel as text, or those of all kernels with their schedules, estimates and reasons."""
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
-from xla_explorer.compiler.codegen.nest.text import nest_text
-from xla_explorer.compiler.decisions.kinds import meaning_of
-from xla_explorer.explorer.display import CodeText
-from xla_explorer.explorer.sessions.compilation import Compilation
-from xla_explorer.foundation.diagnostic import XlaExplorerError
+from collections import Counter
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
+from xla_explorer.compiler.codegen.nest.opaque import Opaque, family_of, form_of
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
+from xla_explorer.explorer.code.kernel_schedule import directives_of, kernel_of, schedule_of
+from xla_explorer.explorer.display import Blocks, Code, CodeText, Report, Sentence, Table, TextLine
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+
+MOST_NESTS = 40
 
 
-def loops_of(compilation: Compilation, kernel: str | int, schedule: str) -> CodeText:
-    """See `Session.loops`."""
-    number = compilation.passes.find(kernel)
-    instructions = [i for c in compilation.module.computations.values() for i in c.instructions.values() if i.id == number]
-    if not instructions:
-        raise XlaExplorerError(f"{kernel} is not in the optimised module", "the kernels are listed by session.kernels()")
-    nest = nest_of(instructions[0])
-    if isinstance(nest, Reason):
-        meaning = meaning_of("loop-nest", nest.code)
-        raise XlaExplorerError(f"%{instructions[0].name} has no loop nest: {nest}", meaning.remedy if meaning is not None else "")
-    made = Schedule(nest, nest)
-    for directive in parse_directives(schedule):
-        made = made.then(directive)
+class LoopStep(NamedTuple):
+    """A directive of a kernel's schedule. before, after: numbers of `KernelLoops.texts`. by: `user` or `policy`."""
+
+    directive: str
+    accepted: bool
+    message: str
+    by: str
+    before: int
+    after: int
+
+
+class KernelLoops(NamedTuple):
+    """One kernel at the level of loops.
+
+    Attributes
+    ----------
+    name, instruction : str, int
+        The kernel.
+    family : str
+        The kind of its work.
+    lines : list of TextLine
+        The nest as it runs (the plain one where a writer makes the kernel), each line with the instruction it computes; of an opaque
+        kernel one line.
+    schedule, steps, texts
+        The directives as text; each as a step; the nest before the first and after each.
+    made_by : {"user", "policy", "writer"}
+        Who makes the kernel that runs: a schedule of a nest, or a writer that knows no nests.
+    reason : Reason or None
+        Why it is opaque.
+    estimate : Estimate or None
+        What the nest should take; `loops` of it has iterations and share by axis.
+    """
+
+    name: str
+    instruction: int
+    family: str
+    lines: list[TextLine]
+    schedule: str
+    steps: list[LoopStep]
+    texts: list[str]
+    made_by: str
+    reason: Reason | None
+    estimate: Estimate | None
+
+    @property
+    def is_nest(self) -> bool:
+        """Whether it has a nest."""
+        return self.reason is None
+
+
+class Loops(Report, tuple[KernelLoops, ...]):
+    """The kernels of a session at the level of loops, in the order of the program."""
+
+    def headline(self) -> str:
+        """How many are nests."""
+        return f"{len([k for k in self if k.is_nest])} of {len(self)} kernels are described by loop nests"
+
+    def blocks(self) -> Blocks:
+        """A row a kernel, a row a family, the nests."""
+        yield self.records()
+        yield Table(["family", "kernels", "nests", "made by a schedule"], self.families(), title="by family")
+        for k in self[:MOST_NESTS]:
+            yield Code(f"%{k.name}" + (f": {k.schedule}" if k.schedule else ""), "\n".join([line.text for line in k.lines]))
+        if len(self) > MOST_NESTS:
+            yield Sentence(f"... {len(self) - MOST_NESTS} more kernels: session.loops(name)")
+
+    def records(self) -> Table:
+        """A row a kernel."""
+        rows = [
+            (f"%{k.name}", k.family, "nest" if k.is_nest else "opaque", k.made_by, k.schedule,
+             round(k.estimate.nanoseconds / 1e3, 2) if k.estimate else None, str(k.reason or ""))
+            for k in self
+        ]  # fmt: skip
+        return Table(["kernel", "family", "form", "made by", "schedule", "estimated_us", "why opaque"], rows)
+
+    def families(self) -> list[tuple[str, int, int, int]]:
+        """Rows (family, kernels, of them nests, of them made by a schedule), the largest family first."""
+        everything, nests = Counter([k.family for k in self]), Counter([k.family for k in self if k.is_nest])
+        made = Counter([k.family for k in self if k.made_by != "writer"])
+        return [(family, count, nests[family], made[family]) for family, count in everything.most_common()]
+
+
+def loops_of(compilation: Compilation, kernel: str | int, schedule: str | None) -> CodeText:
+    """The nest of one kernel; see `Session.loops`."""
+    made = schedule_of(compilation, kernel)
+    if schedule is not None:
+        made = made.plain().then(schedule)
     return CodeText(nest_text(made.nest), "text", f"session.loops({kernel!r}, {schedule!r})")
+
+
+def all_loops(compilation: Compilation) -> Loops:
+    """The nests of all kernels; see `Session.loops`."""
+    kernels = dict.fromkeys([step.instruction for step in program_steps(compilation)])
+    return Loops([_kernel_loops(compilation, kernel_of(compilation, number)) for number in kernels])
+
+
+def _kernel_loops(compilation: Compilation, i: HloInstruction) -> KernelLoops:
+    form = form_of(i)
+    if isinstance(form, Opaque):
+        return KernelLoops(i.name, i.id, family_of(i), [TextLine(str(form), i.id)], "", [], [str(form)], "writer", form.reason, None)
+    made_by, directives = directives_of(compilation, i)
+    schedule = Schedule(form, form).then(*directives)
+    steps = [
+        LoopStep(str(step.directive), True, ", ".join([f"{name} {value}" for name, value in step.facts.items()]), made_by, k, k + 1)
+        for k, step in enumerate(schedule.steps)
+    ]
+    texts = [nest_text(form), *[nest_text(step.after) for step in schedule.steps]]
+    lines = [TextLine(line.text, line.origin) for line in nest_lines(schedule.nest)]
+    return KernelLoops(i.name, i.id, family_of(i), lines, str(schedule), steps, texts, made_by, None, estimate(schedule.nest))
+

@@ -23,7 +23,7 @@ def given_schedules(given: Any) -> str:
     named = [given] if isinstance(given, Schedule) else list(given) if isinstance(given, Iterable) else []
     if not named or not all(isinstance(s, Schedule) and getattr(s, "kernel", "") for s in named):
         raise ScheduleError(f"schedules={given!r} cannot be read", "pass a file, a text, a mapping from kernels to directives or schedules")
-    return schedules_text({s.kernel: s.directives for s in named})
+    return schedules_text({str(s.kernel): s.directives for s in named})
 
 
 def _is_path(given: str) -> bool:

@@ -1,0 +1,48 @@
+"""One kernel as a program of its own: the same instruction, its operands as parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_explorer.explorer.sessions.arguments import random_arguments
+from xla_explorer.explorer.sessions.compilation import Compilation, compile_as
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+
+def module_of_kernel(i: HloInstruction) -> HloModule:
+    """A module that computes one instruction of its operands; names stay."""
+    module = HloModule(i.name)
+    copies: dict[HloComputation, HloComputation] = {}
+
+    def copied(c: HloComputation) -> HloComputation:
+        if c not in copies:
+            inner = {called: copied(called) for one in c.instructions.values() for called in one.called}
+            copies[c] = c.clone(module=module, replaced=inner)
+        return copies[c]
+
+    called = tuple([copied(c) for c in i.called])
+    entry = module.add_computation(f"{i.name}_alone", entry=True)
+    operands = {o: entry.add_parameter(k, o.shape, o.name) for k, o in enumerate(dict.fromkeys(i.operands))}
+    root = entry.add(i.opcode, i.shape, [operands[o] for o in i.operands], i.attributes, called=called, payload=i.payload, name=i.name)
+    entry.set_root(root)
+    return module
+
+
+def operands_of_kernel(i: HloInstruction, module: HloModule) -> tuple[Any, ...]:
+    """Random arguments; constants as they are."""
+    given = random_arguments(module)
+    return tuple([o.literal.array if o.opcode.name == "constant" else x for o, x in zip(dict.fromkeys(i.operands), given, strict=True)])
+
+
+def compiled_alone(session: Compilation, module: HloModule, schedule: str | None = None) -> Compilation:
+    """The kernel compiled as the session compiles, by default or by a schedule (the text of its directives)."""
+    options: dict[str, Any] = {} if schedule is None else {"schedules": {module.entry.root.name: schedule}}
+    return compile_as(Compilation, module, passes="none", journal="decisions", threads=session.options.threads, verify=False, **options)
+
+
+def same_bits(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether arrays are equal bit by bit."""
+    return all(a.tobytes() == b.tobytes() for a, b in zip(some, others, strict=True))

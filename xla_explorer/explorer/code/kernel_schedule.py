@@ -1,0 +1,142 @@
+"""`session.schedule`: the schedule of one kernel as a value that can be changed, looked at, estimated and run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_schedules, schedules_text
+from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.decisions.kinds import meaning_of
+from xla_explorer.explorer.code.kernel_run import KernelRun, run_beside_default
+from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table
+from xla_explorer.explorer.sessions.compilation import Compilation, recompiled
+from xla_explorer.explorer.sessions.given_schedules import given_schedules
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+
+C = TypeVar("C", bound=Compilation)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KernelSchedule(Schedule, Report):
+    """The schedule of a kernel of a session. Every call gives a new one; what is not legal raises ScheduleError with the Reason.
+
+    Attributes
+    ----------
+    kernel : str
+        The name of the kernel.
+    start, nest : LoopNest
+        The plain nest, and what the directives make of it.
+    directives : tuple of Directive
+        What is done, in order; `str(schedule)` is their text.
+    written_by : str
+        Who makes the kernel that runs: `user` or `policy` by this schedule, or a `writer` that knows no nests.
+    refused : tuple of (str, Reason)
+        Directives that the policy wanted and that were refused.
+    """
+
+    session: Compilation = field(kw_only=True)
+    instruction: HloInstruction = field(kw_only=True)
+    written_by: str = field(kw_only=True, default="writer")
+    refused: tuple[tuple[str, Reason], ...] = field(kw_only=True, default=())
+
+    @property
+    def kernel(self) -> str:
+        """The name of the kernel."""
+        return self.instruction.name
+
+    def estimate(self) -> Estimate:
+        """What the nest should take on one core: it ranks schedules."""
+        return estimate(self.nest)
+
+    def run(self, *arrays: Any, repeats: int = 21) -> KernelRun:
+        """Compile this kernel alone, check its values, and time it beside the kernel as it is by default.
+
+        Parameters
+        ----------
+        *arrays
+            The kernel's operands; random ones without.
+        repeats : int
+            Timed rounds of both, in turns.
+
+        Returns
+        -------
+        KernelRun
+            Whether the values are equal, both times, the estimate, llvm-mca's figures where it is there, and what differs in nest and
+            assembly.
+        """
+        return run_beside_default(self, self.session, self.instruction, arrays, repeats)
+
+    def headline(self) -> str:
+        """What it is of, and its text."""
+        return f"schedule of %{self.kernel}: {str(self) or 'plain'}"
+
+    def blocks(self) -> Blocks:
+        """The nest, the steps, the estimate."""
+        if self.written_by == "writer" and not self.directives:
+            yield Sentence("the kernel that runs is not made from this nest; session.with_schedule makes it so")
+        yield Code("nest", nest_text(self.nest).rstrip())
+        if self.directives or self.refused:
+            yield self.records()
+        found = self.estimate()
+        yield Sentence(f"estimate: {found.nanoseconds / 1e3:.1f} us on one core, limited by {found.limit}; {found.registers} registers")
+
+    def records(self) -> Table:
+        """A row a directive."""
+        rows = [(str(step.directive), "done", _facts(step.facts)) for step in self.steps]
+        rows += [(text, "refused", reason.message) for text, reason in self.refused]
+        return Table(["directive", "verdict", "numbers or reason"], rows)
+
+    def to_json(self) -> Any:
+        """Kernel, text, and who makes the kernel that runs."""
+        return {"kernel": self.kernel, "schedule": str(self), "written_by": self.written_by}
+
+    def __repr__(self) -> str:
+        return f"<{self.headline()}>"
+
+
+def schedule_of(session: Compilation, kernel: str | int) -> KernelSchedule:
+    """See `Session.schedule`."""
+    i = kernel_of(session, kernel)
+    nest = nest_of(i)
+    if isinstance(nest, Reason):
+        meaning = meaning_of("loop-nest", nest.code)
+        raise ScheduleError(f"%{i.name} has no loop nest: {nest}", meaning.remedy if meaning is not None else "", nest)
+    written_by, directives = directives_of(session, i)
+    return KernelSchedule(nest, nest, session=session, instruction=i, written_by=written_by).then(*directives)
+
+
+def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequence[Directive]]:
+    """(who makes the kernel that runs, its directives)."""
+    by_user = parse_schedules(str(session.options.backend_options.get("schedules") or ""))
+    if i.name in by_user:
+        return "user", by_user[i.name]
+    return "writer", ()
+
+
+def with_schedules(session: C, schedules: Sequence[KernelSchedule | str]) -> C:
+    """See `Session.with_schedule`."""
+    texts = [str(session.options.backend_options.get("schedules") or ""), *[given_schedules(s) for s in schedules]]
+    all_of_them = {name: directives for text in texts for name, directives in parse_schedules(text).items()}
+    other = recompiled(session, schedules=schedules_text(all_of_them))
+    other.base, other.beside, other.asked = session, session.beside, session.asked
+    return other
+
+
+def kernel_of(session: Compilation, kernel: str | int) -> HloInstruction:
+    """The instruction of a kernel, by name or id. XlaExplorerError where the optimised module has none."""
+    number = session.passes.find(kernel)
+    found = next((c.instructions[number] for c in session.module.computations.values() if number in c.instructions), None)
+    if found is None:
+        raise XlaExplorerError(f"{kernel} is not in the optimised module", "the kernels are listed by session.kernels()")
+    return found
+
+
+def _facts(facts: dict[str, Any]) -> str:
+    return ", ".join([name if value is True else f"{name} {value}" for name, value in facts.items()])
