@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -61,6 +62,7 @@ UNARY = [
     ("erf", "f32", [0, -0.0, INF, -INF, NAN, 10], [0, -0.0, 1, -1, NAN, 1]),
     ("real", "f32", [-0.0, 2], [-0.0, 2]),
     ("imag", "f32", [3], [0]),
+    ("imag", "f8e8m0fnu", [4], [NAN]),
     ("copy", "f32", [3], [3]),
 ]
 
@@ -187,6 +189,8 @@ CONVERT = [
     ("f32", "f8e5m2fnuz", [1000, -0.0], [1024, 0.0]),
     ("f32", "f4e2m1fn", [1000, 1], [6, 1]),
     ("f32", "f8e8m0fnu", [1000, 3, 0, -1], [1024, 4, NAN, NAN]),
+    ("f64", "f8e8m0fnu", [1000, 3, 3 - 1e-15, 0, -1, INF, 1e300], [1024, 4, 2, NAN, NAN, NAN, NAN]),
+    ("f64", "f8e8m0fnu", [5e-324, 1e-40, 2.0**-127, 1.01 * 2.0**-127], [2.0**-127, 2.0**-127, 2.0**-127, 2.0**-126]),
     ("bf16", "s32", [3e9, NAN], [2147483647, 0]),
 ]
 
@@ -283,3 +287,24 @@ ENTRY e { x = f32[1] parameter(0)
   u = f32[1] parameter(1)
   ROOT r = f32[1] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add }"""
     assert evaluate(parse_hlo(text), np.array([256], np.float32), np.array([0.5], np.float32)) == 256
+
+
+@pytest.mark.parametrize("exponents", ["s = f64[] constant(0.5)\n  y = f64[4] broadcast(s), dimensions={}", "y = f64[4] constant({0.5, 0.5, 0.5, 0.5})"])
+def test_power_is_no_square_root(exponents: str) -> None:
+    text = f"HloModule m\nENTRY e {{\n  x = f64[4] parameter(0)\n  {exponents}\n  ROOT r = f64[4] power(x, y)\n}}"
+    same(evaluate(parse_hlo(text), np.array([-INF, -0.0, 4, INF])), INF, 0, 2, INF)
+
+
+@pytest.mark.parametrize("element", ["bf16", "f16", "f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e3m4", "f4e2m1fn"])
+def test_f64_is_rounded_once(element: str) -> None:
+    half = float(ml_dtypes.finfo(dtype(element)).eps) / 2
+    x = np.array([1 + half + 2.0**-40, 1 + half - 2.0**-40, 1 + half, 1 + 3 * half - 2.0**-40])
+    text = f"HloModule m\nENTRY e {{ x = f64[4] parameter(0)\n ROOT r = {element}[4] convert(x) }}"
+    same(evaluate(parse_hlo(text), x), 1 + 2 * half, 1, 1, 1 + 2 * half)
+
+
+def test_total_order_has_the_payloads_of_narrow_nans() -> None:
+    bits = np.array([0x7D, 0x7F, 0xFF, 0x7E, 0xFD, 0x7C], np.uint8)
+    text = "HloModule m\nENTRY e { x = f8e5m2[6] parameter(0)\n ROOT t = (f8e5m2[6], s32[6]) topk(x), k=6, largest=true }"
+    _, order = evaluate(parse_hlo(text), bits.view(dtype("f8e5m2")))
+    np.testing.assert_array_equal(order, [1, 3, 0, 5, 4, 2])

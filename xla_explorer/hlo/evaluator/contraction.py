@@ -76,7 +76,8 @@ def matrix_product(left: Array, right: Array, element_type: PrimitiveType) -> Ar
         left, right = left.astype(np.uint8), right.astype(np.uint8)  # a sum of numbers: how often both hold
     if left.dtype.kind in "iu" and right.dtype.kind in "iu" and element_type.is_integer:
         return convert(_integer_product(left, right), element_type)
-    if left.shape[-1] <= _SHORT and element_type.name in _LOOP_TYPES and left.size and right.size:
+    holds = all(side.dtype.kind not in "fc" or np.can_cast(side.dtype, element_type.dtype) for side in (left, right))
+    if left.shape[-1] <= _SHORT and element_type.name in _LOOP_TYPES and holds and left.size and right.size:
         return _short_product(left.astype(element_type.dtype), right.astype(element_type.dtype))
     work = left.size * right.shape[-1]
     complex_ = "c" in (left.dtype.kind, right.dtype.kind)

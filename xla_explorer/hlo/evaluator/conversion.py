@@ -50,6 +50,8 @@ _SIGNED: dict[int, np.dtype[Any]] = {
     64: np.dtype(np.int64),
 }
 
+_SEVERAL_NANS = frozenset(np.dtype(getattr(ml_dtypes, name)) for name in ("float8_e5m2", "float8_e4m3", "float8_e3m4"))  # which f32 would hold as one
+
 
 @cache
 def type_of(dtype: np.dtype[Any]) -> PrimitiveType:
@@ -65,7 +67,19 @@ def widen(array: Array) -> Array:
 
 def narrow(array: Array, dtype: np.dtype[Any]) -> Array:
     """Bring back what was computed in a wider type: floats round to nearest even, integers keep their low bits."""
-    return array if array.dtype == dtype else np.asarray(array).astype(dtype)
+    if array.dtype == dtype:
+        return array
+    if array.dtype == np.float64 and WIDER.get(dtype) == np.float32:
+        array = _to_odd(np.asarray(array))
+    return np.asarray(array).astype(dtype)
+
+
+def _to_odd(array: Array) -> Array:
+    """f32 of f64 so that a second rounding gives what one alone would (ml_dtypes rounds twice): cut, the last bit set where something is lost."""
+    near = array.astype(np.float32)
+    bits = near.view(np.uint32) - (np.abs(near) > np.abs(array)).astype(np.uint32)
+    lost = (near != array) & (array == array)
+    return np.where(lost, bits | np.uint32(1), near.view(np.uint32)).view(np.float32)
 
 
 def integer_range(target: PrimitiveType) -> tuple[int, int]:
@@ -104,10 +118,10 @@ def convert(array: Array, target: PrimitiveType) -> Array:
         if target.name == "f4e2m1fn":
             # Has no NaN; XLA:CPU gives -0.
             values = widen(array)
-            return np.asarray(np.where(values != values, values.dtype.type(-0.0), values)).astype(target.dtype)
+            return narrow(np.where(values != values, values.dtype.type(-0.0), values), target.dtype)
         if target.dtype in WIDER and not source.is_float:
             return np.asarray(widen(array)).astype(np.float32).astype(target.dtype)
-        return np.asarray(widen(array)).astype(target.dtype)
+        return narrow(widen(array), target.dtype)
     if source.is_float:
         return _saturate(np.asarray(array), target)
     return np.asarray(widen(array)).astype(target.dtype)
@@ -135,6 +149,10 @@ def _saturate(array: Array, target: PrimitiveType) -> Array:
 def total_order_key(array: Array) -> Array:
     """Integers that compare as the values do in IEEE total order: -NaN < -inf < -0 < +0 < inf < NaN. Integers:
     themselves."""
+    array = np.asarray(array)
+    if array.dtype in _SEVERAL_NANS:
+        array = array.view(np.int8)
+        return np.asarray(array ^ ((array >> 7) & np.int8(127)))
     array = np.asarray(widen(array))
     if array.dtype.kind != "f":
         return array

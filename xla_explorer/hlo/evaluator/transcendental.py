@@ -229,7 +229,13 @@ def power(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) ->
     wide = WIDER.get(a.dtype, a.dtype)
     if wide.kind in "iu":
         return narrow(integer_power(widen(a), widen(b)), a.dtype)
-    return in_double(_complex_power if wide.kind == "c" else np.power, a, b)
+    return in_double(_complex_power if wide.kind == "c" else _real_power, a, b)
+
+
+def _real_power(base: Array, exponent: Array) -> Array:
+    # Of an exponent without strides numpy makes a square root, which differs at -0 and -inf.
+    shape = np.broadcast_shapes(base.shape, exponent.shape)
+    return np.asarray(np.power(base, np.ascontiguousarray(np.broadcast_to(exponent, shape)))).reshape(shape)
 
 
 def _complex_power(z: Array, exponent: Array) -> Array:

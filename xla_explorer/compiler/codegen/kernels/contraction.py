@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
+from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators, accumulation_type
 from xla_explorer.compiler.codegen.kernels.dot_epilogue import epilogue_dot
 from xla_explorer.compiler.codegen.kernels.dot_geometry import dot_free_dimensions
 from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, plan_dot, write_planned_dot
@@ -19,16 +19,6 @@ from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, 
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import F32, F64, PrimitiveType
-
-
-def accumulation_type(dot: HloInstruction) -> PrimitiveType:
-    """f32 for narrower floats, f64 for floats whose sum becomes an integer at the end, the result's type otherwise."""
-    t = dot.shape.element_type
-    if t.is_integer and any(o.shape.element_type.is_float for o in dot.operands):
-        return F64
-    return F32 if t.is_float and t.bits < 32 else t
 
 
 @writes_root("dot", parallel=True)

@@ -12,7 +12,7 @@ from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
+from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators, accumulation_type
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.matrix_convolution import plan_convolution, write_planned_convolution
 from xla_explorer.compiler.codegen.kernels.reduction import ReductionState, store_results
@@ -20,7 +20,6 @@ from xla_explorer.compiler.codegen.kernels.scan import write_scan
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.attributes import WindowDimension
-from xla_explorer.hlo.primitive_type import F32
 
 
 def base_position(w: FunctionWriter, rule: WindowDimension, out: str | int, at: str | int, size: int, conditions: list[str]) -> str | int:
@@ -156,7 +155,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
     depth = rhs.shape.dimensions[labels.kernel_input_feature]
     out_batch = out_dims[labels.output_batch]
     element_type = root.shape.element_type
-    wide = F32 if element_type.is_float and element_type.bits < 32 else element_type
+    wide = accumulation_type(root)
     emitter: ElementalEmitter = context.emitter()
     spatial = [out_dims[d] for d in labels.output_spatial]
     groups = max(features, batches)
