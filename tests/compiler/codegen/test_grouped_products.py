@@ -11,6 +11,7 @@ from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, plan_grouped_product
 from xla_explorer.compiler.codegen.target import HOST_LIKE, grouped_product
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
 WITH_GROUPS = dataclasses.replace(HOST_LIKE, features=frozenset(["avx512vnni", "avx512vl"]))
@@ -67,6 +68,15 @@ def test_sums_that_overflow_wrap(monkeypatch, left, right, depth):
         wanted = (x.astype(np.int64) @ y.astype(np.int64)).astype(np.int32)
         np.testing.assert_array_equal(run_kernels(module, x, y)[0], wanted)
     assert depth * np.iinfo(DTYPES[left]).max * np.iinfo(DTYPES[right]).max > 2**31
+
+
+@needs_groups
+@pytest.mark.parametrize("result", ["f32", "bf16", "f64", "s64", "s16", "pred"])
+def test_sums_of_another_type_take_no_groups(monkeypatch, result):
+    monkeypatch.setattr("tests.compiler.codegen.kernel_runner.HOST_LIKE", HERE)
+    module = dot("s8[6,8]", "s8[8,7]", f"{result}[6,7]")
+    x, y = operands(module, ("min", "any"))
+    np.testing.assert_array_equal(run_kernels(module, x, y)[0], np.asarray(evaluate(module, x, y)))
 
 
 @needs_groups

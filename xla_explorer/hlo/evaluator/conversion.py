@@ -50,7 +50,8 @@ _SIGNED: dict[int, np.dtype[Any]] = {
     64: np.dtype(np.int64),
 }
 
-_SEVERAL_NANS = frozenset(np.dtype(getattr(ml_dtypes, name)) for name in ("float8_e5m2", "float8_e4m3", "float8_e3m4"))  # which f32 would hold as one
+# Types of 8 bits whose NaNs have payloads, which ml_dtypes drops on the way to f32.
+_SEVERAL_NANS = frozenset(np.dtype(getattr(ml_dtypes, name)) for name in ("float8_e5m2", "float8_e4m3", "float8_e3m4"))
 
 
 @cache
@@ -75,7 +76,7 @@ def narrow(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _to_odd(array: Array) -> Array:
-    """f32 of f64 so that a second rounding gives what one alone would (ml_dtypes rounds twice): cut, the last bit set where something is lost."""
+    """f32 of f64, cut, its last bit set where something is lost: rounded again it is as if rounded once, which ml_dtypes does not do."""
     near = array.astype(np.float32)
     bits = near.view(np.uint32) - (np.abs(near) > np.abs(array)).astype(np.uint32)
     lost = (near != array) & (array == array)

@@ -16,7 +16,7 @@ ROW_TILE = 1024  # accumulators that stay in the first-level cache
 
 
 def accumulation_type(product: HloInstruction) -> PrimitiveType:
-    """In what type a dot or convolution sums: where the result's type holds less than the operands', it is converted to at the end (result_caster.cc).
+    """In what type a dot or convolution sums: the wider of operands' and result's, converted to the result's at the end (result_caster.cc).
 
     f32 for floats narrower than that, f64 for floats whose sum becomes an integer.
     """

@@ -19,6 +19,7 @@ from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, 
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.primitive_type import S32, U32
 
 
 @writes_root("dot", parallel=True)
@@ -35,7 +36,7 @@ def write_dot_kernel(context: KernelContext) -> None:
             write_planned_dot(context, dot, plan)
             return
         grouped = plan_grouped_product(dot, context.target)
-        if isinstance(grouped, GroupedPlan) and wide.bits == 32 and dot is context.roots[0]:
+        if isinstance(grouped, GroupedPlan) and dot.shape.element_type in (S32, U32) and dot is context.roots[0]:
             write_grouped_product(context, dot, grouped)
             return
     left_free, right_free = dot_free_dimensions(dot)
