@@ -152,30 +152,30 @@ def broken(text, find, replace):
 
 
 BOUND = """HloModule bound
-ENTRY e { x = f32[100] parameter(0) ROOT tripled = f32[100] multiply(x, x) }
+ENTRY e { x = f32[200] parameter(0) ROOT tripled = f32[200] multiply(x, x) }
 """
 
 
 def test_a_fault_names_kernel_ptx_and_hlo():
     # One element too many.
-    executable = broken(BOUND, ", 99;", ", 100;")
-    pattern = r"out of bounds in \w+, PTX line \d+: ld.*parameter 0\[byte 400 of 400\].*HLO %\w+, kernel \w+ of %\w+"
+    executable = broken(BOUND, ", 199;", ", 200;")
+    pattern = r"out of bounds in \w+, PTX line \d+: ld.*parameter 0\[byte 800 of 800\].*HLO %\w+, kernel \w+ of %\w+"
     with pytest.raises(GpuExecutionError, match=pattern) as caught:
-        executable.execute([np.ones(100, np.float32)])
+        executable.execute([np.ones(200, np.float32)])
     assert "emulation()" in caught.value.hint
-    result = executable.emulate([np.ones(100, np.float32)])
+    result = executable.emulate([np.ones(200, np.float32)])
     assert {f.kind for f in result.findings} == {"out of bounds"} and len(result.findings) == 2
-    np.testing.assert_array_equal(result.values[0], np.ones(100, np.float32))
+    np.testing.assert_array_equal(result.values[0], np.ones(200, np.float32))
     # The memory of the failed run was given back, and the executable still works.
-    assert compiled(BOUND).executable.execute([np.ones(100, np.float32)])[0].sum() == 100
+    assert compiled(BOUND).executable.execute([np.ones(200, np.float32)])[0].sum() == 200
 
 
 def test_counters_by_line():
-    result = compiled(BOUND).executable.emulate([np.ones(100, np.float32)])
+    result = compiled(BOUND).executable.emulate([np.ones(200, np.float32)])
     assert result.findings == []
     stores = [row for row in result.rows if row["opcode"].startswith("st.global")]
     assert stores and all(row["sector_use"] > 0.95 and row["instruction"] is not None for row in stores)
-    assert sum(row["thread_instructions"] for row in stores) in (100, 128)
+    assert sum(row["thread_instructions"] for row in stores) in (200, 256)
 
 
 def test_profile_has_a_time_per_step():
@@ -201,7 +201,7 @@ def test_emulation_of_a_session():
 def test_the_emulator_is_announced_once(monkeypatch):
     monkeypatch.setattr(devices, "_said", set())
     monkeypatch.setattr(devices, "cuda_executor", lambda: refuse("no-cuda-device", "there is none"))
-    x = np.ones(100, np.float32)
+    x = np.ones(200, np.float32)
     with pytest.warns(devices.EmulatedDeviceWarning, match="emulator: there is none"):
         xe.compile(BOUND, backend="gpu")(x)
     with warnings.catch_warnings():

@@ -142,6 +142,11 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
     if journal is None or journal.level < Level.DECISIONS:
         return
     for i, made in program.emitted:
+        if made.nest is not None:
+            why = made.nest if isinstance(made.nest, Reason) else None
+            about = {"emitter": made.emitter} if why is not None else {"emitter": made.emitter, "schedule": str(made.nest)}
+            checks = code_check("loop-nest", why is None, why, about, _LAUNCH)
+            journal.write("decision", "loop-nest", (i.id,), (i.name,), why, about, accepted=why is None, checklist=checks)
         for name, reason in made.refused:
             checks = code_check("launch", False, reason, {"emitter": name}, _LAUNCH)
             journal.write("decision", "launch", (i.id,), (i.name,), reason, {"emitter": name}, accepted=False, checklist=checks)

@@ -89,12 +89,6 @@ LAUNCH = table(
             "%fusion: its rows of 3 elements hold no vector",
             _ALIGN,
         ),
-        "results-of-different-shapes": (
-            "the results differ in dimensions or layout",
-            "%fusion has results of different dimensions or layouts",
-            _NEXT,
-        ),
-        "nothing-to-vectorise": ("there are too few elements", "%fusion has 3 elements", "nothing to do: one warp computes it"),
         # operations
         "element-type-not-emitted": ("the operation has no code for the type", "%c: cholesky of c64", "convert the operand"),
         "no-operation": ("the opcode has no kernels of its own", "%add: add has no kernels of its own", _NEXT),

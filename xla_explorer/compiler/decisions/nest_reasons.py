@@ -41,6 +41,21 @@ LOOP_NEST = table(
             "%c is a constant with several values: it must be an operand",
             "keep the constant outside of the fusion",
         ),
+        "several-loops": (
+            "a family of kernels whose loops stand in one another",
+            "the nest has results of different dimensions",
+            "look at session.decisions('launch') for the emitter that writes the kernel",
+        ),
+        "reduces": (
+            "a family of kernels whose elements do not combine others",
+            "%5 is a reduction",
+            "look at session.decisions('launch') for the emitter that writes the kernel",
+        ),
+        "updates-in-place": (
+            "a nest has a step for each element of its result, not for those of an update alone",
+            "%dus writes a part of what lies in its result already",
+            "look at session.decisions('launch') for the emitter that writes the kernel",
+        ),
         "axis-of-a-launch": (
             "a CPU has neither blocks nor threads that are numbered by a launch",
             "i is @block: a CPU has no launch",

@@ -34,11 +34,11 @@ class Ran(NamedTuple):
         return min([row["sector_use"] for row in self.rows if row["sector_use"] and row["active"] > 0.9], default=1.0)
 
 
-def ptx_of(text, architecture="sm_90"):
+def ptx_of(text, architecture="sm_90", write=write_gpu_kernels):
     """The module's root, what writes it, the kernels' names, their PTX. architecture: a name, or facts."""
     facts = gpu_architecture(architecture) if isinstance(architecture, str) else architecture
     root = parse_hlo(text).entry.root
-    emitted = write_gpu_kernels(root, facts)
+    emitted = write(root, facts)
     module = KernelModule(facts)
     kernels = [module.add(f"{root.name}{one.suffix}", root.id, one.kernel, False, one, emitted.emitter) for one in emitted.kernels]
     return root, emitted, kernels, emit_assembly("\n".join(module.write()[0]) + "\n", facts.target, PTX_OPTIMIZATION)
@@ -53,12 +53,13 @@ def assemble_everywhere(text):
             assert row.spill_stores <= 16, row
 
 
-def run(text, *inputs, assemble=True, architecture="sm_90", change=None, findings=None) -> Ran:
+def run(text, *inputs, assemble=True, architecture="sm_90", change=None, findings=None, write=write_gpu_kernels) -> Ran:
     """Run the entry's root (its operands are parameters and constants), every access checked, races searched for everywhere.
 
     change: what is done to the PTX before; findings: a list that takes the faults, of which there must otherwise be none.
+    write: what writes the kernels.
     """
-    root, emitted, kernels, ptx = ptx_of(text, architecture)
+    root, emitted, kernels, ptx = ptx_of(text, architecture, write)
     ptx = ptx if change is None else change(ptx)
     if assemble:
         assemble_everywhere(text)

@@ -86,8 +86,8 @@ def test_bf16_takes_eight_at_once():
 )
 def test_one_element_a_thread_has_a_reason(text, words):
     size = 1001 if "1001" in text else 64
-    ((name, reason),) = check(text, values("f32", size)).emitted.refused
-    assert (name, reason.code) == ("vector-loop", "one-element-a-thread") and words in reason.message
+    emitted = check(text, values("f32", size)).emitted
+    assert emitted.emitter == "loop" and emitted.refused == () and words in emitted.kernels[0].launch.reasoning
 
 
 def test_a_transpose_that_is_also_read_elsewhere_than_in_its_tile():

@@ -10,6 +10,8 @@ from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import ROOT_WRITERS, KernelContext
+from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.target import NVPTX
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -33,14 +35,28 @@ class KernelDraft(NamedTuple):
     many_registers: bool = False
 
 
+class NestSchedule(NamedTuple):
+    """A plain loop nest and what was done to it. directives: in order. nest: afterwards. emitter: name of the family. reasoning: of the
+    launch, one sentence."""
+
+    directives: tuple[Directive, ...]
+    nest: LoopNest
+    emitter: str
+    reasoning: str
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.directives))
+
+
 class OperationDraft(NamedTuple):
     """emitter: its name. scratch_bytes: of memory that the kernels share; when not zero, each of them has it as its last pointer.
-    estimated_us: device time of these kernels, where the emitter has an estimate."""
+    estimated_us: device time of these kernels, where the emitter has an estimate. nest: that the kernel is made of, where it is one."""
 
     kernels: tuple[KernelDraft, ...]
     emitter: str
     scratch_bytes: int = 0
     estimated_us: float | None = None
+    nest: NestSchedule | None = None
 
 
 def fresh_context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:

@@ -19,10 +19,10 @@ from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import write_tensor
 from xla_explorer.backends.gpu.emitters.dots.thin_dot import write_thin_dot
 from xla_explorer.backends.gpu.emitters.dots.tiled_dot import write_tiled_dot
 from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import write_warpgroup_dot
-from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
+from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.loops.transposition import write_transpose
 from xla_explorer.backends.gpu.emitters.loops.vector_copy import write_vector_copy
-from xla_explorer.backends.gpu.emitters.loops.vector_loop import write_vector_loop
+from xla_explorer.backends.gpu.emitters.nests.placement import write_nest
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.reductions.reduction import write_reduction
 from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
@@ -49,7 +49,7 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (  # dots, opcodes with kernels of th
     ("reduction", write_reduction),
     ("transpose", write_transpose),
     ("vector-copy", write_vector_copy),
-    ("vector-loop", write_vector_loop),
+    ("loop-nest", write_nest),
 )
 # Refusals that say nothing but that the instruction is of another kind: nobody needs to read them.
 _NOT_OF_THIS_KIND = frozenset(
@@ -76,7 +76,7 @@ class EmittedKernels(NamedTuple):
     """kernels: to be launched one after the other. emitter: its name. scratch_bytes: of memory that they share.
 
     refused: (emitter, why) of those that were asked before. estimated_us: device time of these kernels, where the
-    emitter has an estimate.
+    emitter has an estimate. nest: the loop nest that the kernels are made of, or why there is none; None: it was not asked for.
     """
 
     kernels: tuple[EmittedKernel, ...]
@@ -84,6 +84,7 @@ class EmittedKernels(NamedTuple):
     scratch_bytes: int = 0
     refused: tuple[tuple[str, Reason], ...] = ()
     estimated_us: float | None = None
+    nest: NestSchedule | Reason | None = None
 
 
 def write_gpu_kernels(
@@ -96,19 +97,23 @@ def write_gpu_kernels(
     load_kernel_writers()
     slots = slots if slots is not None else kernel_slots(i)
     refused: list[tuple[str, Reason]] = []
+    why_no_nest: Reason | None = None
     if isinstance(architecture, GpuArchitecture):
         for name, write in _WRITERS:
             draft = write(i, architecture, slots)
             if not isinstance(draft, Reason):
-                return _finished(draft, slots, tuple(refused))
-            if draft.code not in _NOT_OF_THIS_KIND:
+                return finished(draft, slots, tuple(refused))
+            if write is write_nest:
+                why_no_nest = draft
+            elif draft.code not in _NOT_OF_THIS_KIND:
                 refused.append((name, draft))
     kernel = write_kernel(i, target, slots)
     launch = launch_dimensions(kernel.threads, architecture)
-    return EmittedKernels((EmittedKernel(kernel, launch),), "loop", 0, tuple(refused))
+    return EmittedKernels((EmittedKernel(kernel, launch),), "loop", 0, tuple(refused), nest=why_no_nest)
 
 
-def _finished(draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tuple[str, Reason], ...]) -> EmittedKernels:
+def finished(draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tuple[str, Reason], ...]) -> EmittedKernels:
+    """What an emitter has handed back, printed."""
     scratch = draft.scratch_bytes > 0
     kernels = []
     for one in draft.kernels:
@@ -117,4 +122,4 @@ def _finished(draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tupl
         kernels.append(EmittedKernel(
             kernel, one.launch, one.shared_bytes, scratch, one.dynamic_shared_bytes, one.tensor_maps, one.suffix, one.many_registers
         ))  # fmt: skip
-    return EmittedKernels(tuple(kernels), draft.emitter, draft.scratch_bytes, refused, draft.estimated_us)
+    return EmittedKernels(tuple(kernels), draft.emitter, draft.scratch_bytes, refused, draft.estimated_us, draft.nest)

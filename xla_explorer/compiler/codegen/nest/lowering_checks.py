@@ -89,8 +89,9 @@ def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:
                 found[s.id] = frozenset().union(*[found[case.value] for case in s.cases], *guards)
             elif isinstance(s, Reduce):
                 visit(s.body)
-                inner = found[s.values[0]].union(*[g.expression.axes for g in s.guards])
-                found[s.ids[0]] = (inner - {b.axis for b in s.axes}) | found[s.initial[0]]
+                inner = frozenset().union(*[found[v] for v in s.values], *[g.expression.axes for g in s.guards])
+                made = (inner - {b.axis for b in s.axes}).union(*[found[v] for v in s.initial])
+                found.update(dict.fromkeys(s.ids, made))
 
     visit(nest.body)
     return found

@@ -1,0 +1,36 @@
+"""Copies of a value: one for each point of the unrolled and vector axes that it depends on."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.hlo.analysis.indexing import Axis
+
+Point: TypeAlias = Mapping[Axis, int]
+
+
+class Copies:
+    """values: by the steps of the axes."""
+
+    __slots__ = ("axes", "values")
+
+    def __init__(self, axes: Sequence[Axis], values: Mapping[tuple[int, ...], Scalar]) -> None:
+        self.axes, self.values = tuple(axes), values
+
+    @classmethod
+    def of(cls, axes: Sequence[Axis], value: Callable[[Point], Scalar]) -> Copies:
+        """A value for each point."""
+        return cls(axes, {tuple(point.values()): value(point) for point in points(axes)})
+
+    def at(self, point: Point) -> Scalar:
+        """The copy of a point, which may have more axes."""
+        return self.values[tuple([point[a] for a in self.axes])]
+
+
+def points(axes: Sequence[Axis]) -> Iterator[dict[Axis, int]]:
+    """All points of axes, the last varying fastest."""
+    for steps in itertools.product(*[range(a.extent) for a in axes]):
+        yield dict(zip(axes, steps, strict=True))

@@ -1,0 +1,133 @@
+"""The schedule of a kernel that computes elements independently of one another: all loops as one, a few neighbours a thread."""
+
+from __future__ import annotations
+
+import math
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
+from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchDimensions, counted, launch_dimensions
+from xla_explorer.compiler.codegen.nest import transformations
+from xla_explorer.compiler.codegen.nest.directives import Collapse, Directive, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread
+from xla_explorer.compiler.codegen.nest.ir import Body, Choose, Compute, For, Iota, Load, LoopNest, Reduce, Store, walk
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis, linearize
+
+# By the special function unit; by a function of many instructions.
+_SHORT = frozenset({"exponential", "logistic", "divide", "rsqrt", "sqrt"})
+_LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan2", "remainder", "cbrt", "exponential-minus-one",
+                   "log-plus-one"})  # fmt: skip
+
+
+class Applied:
+    """Directives in the making, applied one by one; a policy knows that they are legal, and the verifier is not asked."""
+
+    def __init__(self, nest: LoopNest) -> None:
+        self.nest = nest
+        self.directives: list[Directive] = []
+
+    def then(self, directive: Directive) -> None:
+        """One more."""
+        self.nest = directive.applied(self.nest)
+        self.directives.append(directive)
+
+    def schedule(self, emitter: str, reasoning: str) -> NestSchedule:
+        """The schedule."""
+        return NestSchedule(tuple(self.directives), self.nest, emitter, reasoning)
+
+
+def elementwise_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+    """All loops as one; as many neighbours a thread as 16 bytes have, as long as the device stays full."""
+    loops = _loops(nest.body)
+    if isinstance(loops, Reason):
+        return loops
+    applied = Applied(nest)
+    name = ""
+    for loop in loops:
+        if name:
+            applied.then(Collapse(name, loop.axis.name, True))
+        name += loop.axis.name
+    if not name:
+        return applied.schedule("loop", "one element")
+    width, why = _width(applied.nest, name, loops[-1].axis, architecture, tuning)
+    count = math.prod([loop.axis.extent for loop in loops]) // width
+    launch = launch_dimensions(count, architecture)
+    if width > 1:
+        applied.then(Split(name, width))
+        applied.then(_lanes(applied.nest, f"{name}i"))
+        name = f"{name}o"
+    _distribute(applied, name, count, launch)
+    reasoning = f"{counted(width, 'element')} a thread ({why}); {launch.reasoning}"
+    return applied.schedule("vector-loop" if width > 1 else "loop", reasoning)
+
+
+def _distribute(applied: Applied, name: str, count: int, launch: LaunchDimensions) -> None:
+    """Blocks and threads along one axis."""
+    if count == 1:
+        return
+    if launch.blocks == 1:
+        applied.then(Thread(name))
+        return
+    applied.then(Split(name, launch.threads_per_block))
+    applied.then(Block(f"{name}o"))
+    applied.then(Thread(f"{name}i"))
+
+
+def _lanes(nest: LoopNest, name: str) -> Directive:
+    """Lanes, or copies where some array has other steps along them."""
+    made = Vectorize(name)
+    return made if made.accesses_are_contiguous(nest) is None and made.is_a_vector(nest) is None else Unroll(name)
+
+
+def _loops(body: Body) -> list[For] | Reason:
+    """The loops in one another that are all of a nest, with statements of single elements inside."""
+    found: list[For] = []
+    while any(isinstance(s, For) for s in body):
+        inner = [s for s in body if isinstance(s, For)]
+        if len(inner) > 1 or any(isinstance(s, Store) for s in body):
+            return refuse("several-loops", "the nest has results of different dimensions")
+        found += inner
+        if len(found) > 1 and len(body) > 1:
+            return refuse("several-loops", f"something is computed once for each {found[-2].axis}")
+        body = inner[0].body
+    reduction = next((s for s, _ in walk(body) if isinstance(s, Reduce)), None)
+    return refuse("reduces", f"%{reduction.ids[0]} is a reduction") if reduction is not None else found
+
+
+def work_of(nest: LoopNest) -> int:
+    """About how many machine instructions an element takes."""
+    names = [s.opcode.name if isinstance(s, Compute) else "" for s, _ in walk(nest.body) if isinstance(s, Compute | Load | Iota | Choose)]
+    return sum([24 if name in _LONG else 8 if name in _SHORT else 1 if name else 2 for name in names])
+
+
+def _width(nest: LoopNest, name: str, minor: Axis, architecture: GpuArchitecture, tuning: GpuTuning) -> tuple[int, str]:
+    """Elements a thread, and why not more."""
+    accessed = {s.array for s, _ in walk(nest.body) if isinstance(s, Load | Store)}
+    widest = max([a.shape.element_type.bytes for a in nest.arrays if a.name in accessed and a.shape.rank], default=4)
+    width = min(max(tuning.bytes_at_once // widest, 1), tuning.most_elements)
+    work, count = work_of(nest), nest.axes()[name].axis.extent
+    why = f"{width} elements of the widest type ({widest} bytes) are {tuning.bytes_at_once} bytes"
+    while width > 1 and width * work > tuning.most_work:
+        width //= 2
+        why = f"an element is about {work} instructions, so only {width} elements a thread"
+    while width > 1 and not _rows_divide(nest, name, minor, width):
+        width //= 2
+        why = f"rows are no multiple of {2 * width}"
+    while width > 1 and count // width < architecture.multiprocessors * SMALL_BLOCK:
+        width //= 2
+        why = f"more would leave some of {architecture.multiprocessors} multiprocessors without a block"
+    return width, why
+
+
+def _rows_divide(nest: LoopNest, name: str, minor: Axis, width: int) -> bool:
+    """Whether so many neighbours have a constant step in every array, or stay in a row of the result."""
+    if nest.axes()[name].axis.extent % width:
+        return False
+    if minor.extent % width == 0:
+        return True
+    after = transformations.split(nest, name, width)
+    lane = after.axes()[f"{name}i"].axis
+    places = [(s.place, a.shape.strides) for s, _ in walk(after.body) if isinstance(s, Load | Store) and (a := after.array(s.array))]
+    return all(linearize(place, strides).coefficient(lane) is not None for place, strides in places)

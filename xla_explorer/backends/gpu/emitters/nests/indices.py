@@ -1,0 +1,266 @@
+"""Indices of a nest as i64 values of a kernel: numbers of the launch, loops, guards, and what is computed once of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from xla_explorer.backends.gpu.emitters.nests.copies import Point
+from xla_explorer.compiler.codegen.elemental.data_movement import clamp_to
+from xla_explorer.compiler.codegen.nest.ir import AxisKind
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Quotient, Remainder, RuntimeValue, index
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
+
+Word = str | int
+
+
+class Indices:
+    """fixed: steps of axes that are known where code is written: of a last iteration, of a point in a branch of its own."""
+
+    def __init__(self, writer: NestWriter) -> None:
+        self.writer, self.w = writer, writer.w
+        self.fixed: dict[Axis, int] = {}
+        self._numbers: dict[Axis, Word] = {}
+        self._shortened: dict[Axis, Axis] = {}
+        self._known: list[dict[tuple[str, Word, Word], Word]] = [{}]
+        self._pending: list[Guard] = []
+        block, launch = writer.block, writer.launch
+        self._padded = block.threads > launch.threads  # who is beyond does the work of another again, and stores nothing
+        self.thread: Word = self.mod(block.thread, launch.threads) if self._padded else block.thread
+        self._open: dict[AxisKind, list[Axis]] = {AxisKind.BLOCK: [], AxisKind.THREAD: [], AxisKind.WARP: []}
+
+    # -- what is computed once -----------------------------------------------------------------------------------------
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """What is computed inside is not known behind."""
+        self._known.append({})
+        yield
+        self._known.pop()
+
+    def once(self, name: str, compute: Callable[[Word, Word], Word], a: Word, b: Word) -> Word:
+        """An operation of the writer on two values, where it was not computed before."""
+        key = name, a, b
+        for known in reversed(self._known):
+            if key in known:
+                return known[key]
+        found = self._known[-1][key] = compute(a, b)
+        return found
+
+    def add(self, a: Word, b: Word) -> Word:
+        """a + b."""
+        return self.once("add", self.w.add, a, b)
+
+    def mul(self, a: Word, b: int) -> Word:
+        """a * b."""
+        return self.once("mul", self.w.mul, a, b)
+
+    def div(self, a: Word, b: int) -> Word:
+        """a // b of a >= 0."""
+        return self.once("div", lambda x, _: self.w.div(x, b), a, b)
+
+    def mod(self, a: Word, b: int) -> Word:
+        """a % b of a >= 0."""
+        return self.once("mod", lambda x, _: self.w.mod(x, b), a, b)
+
+    def below(self, a: Word, limit: int) -> str:
+        """Whether 0 <= a < limit."""
+        return str(self.once("below", lambda x, y: self.w.value(f"icmp ult i64 {x}, {y}"), a, limit))
+
+    # -- axes ----------------------------------------------------------------------------------------------------------
+    @contextmanager
+    def at_point(self, point: Point) -> Iterator[None]:
+        """Axes have one step inside."""
+        self.fixed.update(point)
+        yield
+        for axis in point:
+            del self.fixed[axis]
+
+    @contextmanager
+    def numbered(self, axis: Axis, number: Word, peeled: bool) -> Iterator[None]:
+        """A serial axis, without its last step where that is peeled."""
+        shorter = Axis(axis.name, axis.extent - peeled)
+        self._numbers[shorter] = number
+        if peeled:
+            self._shortened[axis] = shorter
+        yield
+        self._shortened.pop(axis, None)
+
+    @contextmanager
+    def launched(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:
+        """Axes that the launch numbers, each inside the one before."""
+        for axis, kind in axes:
+            self._open[kind].append(axis)
+            self._numbers[axis] = self._number(axis, kind)
+        yield
+        for _, kind in axes:
+            self._open[kind].pop()
+
+    def _number(self, axis: Axis, kind: AxisKind) -> Word:
+        launch = self.writer.launch
+        if kind is AxisKind.WARP:
+            return self.mod(self.thread, launch.lanes) if launch.threads > launch.lanes else self.thread
+        whole, left = self._left(kind)
+        number = self.div(whole, left)
+        return number if len(self._open[kind]) == 1 else self.mod(number, axis.extent)
+
+    def _left(self, kind: AxisKind) -> tuple[Word, int]:
+        """(the number that counts all axes of a kind, how many steps of it are not counted by the open ones)."""
+        block, launch = self.writer.block, self.writer.launch
+        opened = math.prod([a.extent for a in self._open[kind]])
+        if kind is AxisKind.BLOCK:
+            return block.number, launch.blocks // opened
+        return self.div(self.thread, launch.lanes), launch.threads // launch.lanes // opened
+
+    def alone(self) -> str | None:
+        """Whether the numbers that no open axis counts are 0: of all who compute the same, one stores."""
+        launch = self.writer.launch
+        found = self.below(self.writer.block.thread, launch.threads) if self._padded else None
+        rests: list[Word] = []
+        for kind in (AxisKind.BLOCK, AxisKind.THREAD):
+            whole, left = self._left(kind)
+            if left > 1:
+                rests.append(self.mod(whole, left) if self._open[kind] else whole)
+        if self.writer.launch.lanes > 1 and not self._open[AxisKind.WARP]:
+            rests.append(self.mod(self.writer.block.thread, self.writer.launch.lanes))
+        for rest in rests:
+            one = str(self.once("eq", lambda x, y: self.w.value(f"icmp eq i64 {x}, {y}"), rest, 0))
+            found = self.both(found, one)
+        return found
+
+    def inner_threads(self, axis: Axis) -> int:
+        """Threads from one step of an open thread axis to the next; lanes of a warp axis lie beside one another."""
+        axes = self._open[AxisKind.THREAD]
+        opened = math.prod([a.extent for a in axes[: axes.index(axis) + 1]])
+        return self.writer.launch.threads // opened
+
+    def both(self, a: str | None, b: str | None) -> str | None:
+        """Two conditions; None always holds."""
+        return a or b if a is None or b is None else str(self.once("and", lambda x, y: self.w.value(f"and i1 {x}, {y}"), a, b))
+
+    # -- values --------------------------------------------------------------------------------------------------------
+    def here(self, x: IndexExpression, point: Point) -> IndexExpression:
+        """An expression with everything replaced that is known."""
+        known: dict[Axis | RuntimeValue, IndexExpression] = {a: index(b) for a, b in self._shortened.items()}
+        known.update({a: index(n) for a, n in (*self.fixed.items(), *point.items())})
+        return x.substitute(known)
+
+    def value(self, x: IndexExpression, point: Point) -> Word:
+        """The value of an index at a point of the copies."""
+        found = self.here(x, point)
+        return self.add(self.varying(found, point), found.constant)
+
+    def varying(self, x: IndexExpression, point: Point) -> Word:
+        """The sum of the terms of an expression that is `here`, without its constant."""
+        if not x.terms:
+            return 0
+        common = math.gcd(*[factor for _, factor in x.terms])
+        total: Word = 0
+        for atom, factor in sorted(x.terms, key=lambda term: -abs(term[1])):
+            total = self.add(total, self.mul(self._atom(atom, point), factor // common))
+        return self.mul(total, common)
+
+    def _atom(self, atom: Axis | Quotient | Remainder | RuntimeValue, point: Point) -> Word:
+        if isinstance(atom, Axis):
+            return self._axis(atom, point)
+        if isinstance(atom, RuntimeValue):
+            number = int(atom.source[1:])
+            element = self.writer.elements[number]
+            clamped = clamp_to(self.w, self.writer.at(number, point), element, atom.high - atom.low)
+            return self.add(clamped, atom.low)
+        dividend = self.add(self.varying(atom.dividend, point), atom.dividend.constant)
+        return self.div(dividend, atom.divisor) if isinstance(atom, Quotient) else self.mod(dividend, atom.divisor)
+
+    def _axis(self, axis: Axis, point: Point) -> Word:
+        number = self._numbers[axis]
+        for g in self._pending:
+            if self._clamped_axis(g, point) == axis and isinstance(holds := self.holds(g, point), str):
+                number = self._where(holds, number)
+        return number
+
+    def _where(self, holds: str, number: Word) -> Word:
+        """A number where a condition holds, else 0."""
+        return self.once(f"where {holds}", lambda x, y: self.w.value(f"select i1 {holds}, i64 {x}, i64 {y}"), number, 0)
+
+    # -- guards --------------------------------------------------------------------------------------------------------
+    def normal(self, guards: Sequence[Guard]) -> tuple[Guard, ...]:
+        """Guards that do not ask for the step of an axis of copies where it makes no difference."""
+        found = []
+        for g in guards:
+            for axis in self.writer.copies:
+                n = axis.extent
+                if g.bound % n == 0 and axis in g.expression.axes and axis not in (g.expression // n).axes:
+                    g = Guard(g.expression // n, g.bound // n)
+            found.append(g)
+        return tuple(found)
+
+    @contextmanager
+    def pending(self, guards: Sequence[Guard]) -> Iterator[None]:
+        """Guards that loads, stores and reductions inside ask for."""
+        self._pending += guards
+        yield
+        del self._pending[len(self._pending) - len(guards) :]
+
+    def holds(self, g: Guard, point: Point) -> bool | str:
+        """Whether a guard holds at a point."""
+        x = self.here(g.expression, point)
+        low, high = x.bounds
+        if low >= 0 and high < g.bound:
+            return True
+        if low >= g.bound or high < 0:
+            return False
+        pending, self._pending = self._pending, []  # the guard asks for numbers as they are
+        value = self.add(self.varying(x, point), x.constant)
+        self._pending = pending
+        return self.below(value, g.bound)
+
+    def mask(self, guards: Sequence[Guard], point: Point) -> bool | str:
+        """Whether all of some guards hold."""
+        found: str | None = None
+        for g in guards:
+            one = self.holds(g, point)
+            if one is False:
+                return False
+            if isinstance(one, str):
+                found = self.both(found, one)
+        return True if found is None else found
+
+    def stored(self, point: Point) -> bool | str:
+        """Whether pending guards let a store happen."""
+        return self.mask(self._pending, point)
+
+    def loaded(self, axes: frozenset[Axis], point: Point) -> bool | str:
+        """Whether pending guards that concern a load let it happen: False, a condition, or True where no index leaves its array."""
+        found: str | None = None
+        for g in self._pending:
+            if g.expression.axes & axes and (one := self.holds(g, point)) is not True:
+                if one is False:
+                    return False
+                if self._clamped_axis(g, point) is None:
+                    found = self.both(found, str(one))
+        return True if found is None else found
+
+    def _clamped_axis(self, g: Guard, point: Point) -> Axis | None:
+        """An axis of the launch, without whose steps a guard always holds."""
+        x = self.here(g.expression, point)
+        for kind in (AxisKind.WARP, AxisKind.THREAD, AxisKind.BLOCK):
+            for axis in reversed(self._open[kind]):
+                low, high = x.substitute({axis: index(0)}).bounds
+                if axis in x.axes and low >= 0 and high < g.bound:
+                    return axis
+        return None
+
+    def last_needs_guards(self, axis: Axis, guards: Sequence[Guard]) -> bool:
+        """Whether guards hold in all iterations but the last."""
+        concerned = [g for g in self.normal(guards) if axis in g.expression.axes and self._may_fail(g, {})]
+        self._shortened[axis] = Axis(axis.name, axis.extent - 1)
+        found = bool(concerned) and not any(self._may_fail(g, {}) for g in concerned)
+        del self._shortened[axis]
+        return found
+
+    def _may_fail(self, g: Guard, point: Point) -> bool:
+        low, high = self.here(g.expression, point).bounds
+        return low < 0 or high >= g.bound

@@ -1,0 +1,248 @@
+"""A loop nest as a kernel of a GPU, for every element type: one thread computes its steps with the scalar emitters.
+
+serial: a loop, whose last iteration is written on its own where only it needs guards. unrolled, vector: a copy of each value for each
+point of these axes that it depends on; copies that are neighbours in memory are moved by one access of up to 16 bytes. block, thread,
+warp: a number that the launch gives. Guards are branches where no thread must meet others inside; else whoever is outside takes the steps
+of an axis' first index, and neither stores nor counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Point, points
+from xla_explorer.backends.gpu.emitters.nests.indices import Indices
+from xla_explorer.backends.gpu.emitters.nests.memory import Memory
+from xla_explorer.backends.gpu.emitters.nests.questions import needed_by_all_threads, types_of
+from xla_explorer.backends.gpu.emitters.nests.reductions import Reductions
+from xla_explorer.compiler.codegen.elemental.data_movement import index_value
+from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Scalar
+from xla_explorer.compiler.codegen.ir.values import Complex, Value
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import constant
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    Body,
+    Choose,
+    Compute,
+    Constant,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Reduce,
+    Store,
+    walk,
+)
+from xla_explorer.compiler.codegen.nest.launch import LANES, crosses_threads, launch_of
+from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
+from xla_explorer.hlo.analysis.indexing import Axis, Guard
+from xla_explorer.hlo.instruction import HloInstruction, new_instruction
+from xla_explorer.hlo.opcodes import PARAMETER
+from xla_explorer.hlo.shape import array_shape
+
+
+def whole_warps(threads: int) -> int:
+    """As many threads or more, in warps."""
+    return -(-threads // LANES) * LANES
+
+
+class NestWriter:
+    """Writes one kernel into a context. values: copies of each value of the nest."""
+
+    def __init__(self, nest: LoopNest, context: KernelContext) -> None:
+        self.nest, self.context, self.w = nest, context, context.writer
+        self.launch = launch_of(nest)
+        self.pads = any(crosses_threads(s) for s, _ in walk(nest.body))  # shuffles are made by whole warps
+        self.block = Block(context, whole_warps(self.launch.threads) if self.pads else self.launch.threads)
+        self.values: dict[int, Copies] = {}
+        self.elements = types_of(nest)
+        self.for_all = needed_by_all_threads(nest)
+        self.depends = dependencies(nest)
+        self.copies: list[Axis] = []
+        self.serial_loops = 0
+        self._alone = False
+        self.indices = Indices(self)
+        self.memory = Memory(self)
+        self.reductions = Reductions(self)
+        self._instructions: dict[tuple[object, ...], HloInstruction] = {}
+
+    def write(self) -> None:
+        """Write the whole nest."""
+        self.body(self.nest.body)
+        self.block.finish()
+
+    def body(self, body: Body) -> None:
+        """Statements one after the other. What stands behind the last meeting of threads runs where it is stored only."""
+        last = max([k for k, s in enumerate(body) if isinstance(s, For | Reduce)], default=-1)
+        self.statements(body[: last + 1])
+        if any(isinstance(s, Store) for s in body[last + 1 :]):
+            with self._by_one_thread():
+                self.statements(body[last + 1 :])
+        else:
+            self.statements(body[last + 1 :])
+
+    def statements(self, body: Body) -> None:
+        """Statements one after the other, all of them here."""
+        for s in body:
+            if isinstance(s, For):
+                self._for(s)
+                continue
+            outer = self.w.origin
+            if s.origin is not None:
+                self.w.origin = s.origin.instruction
+            if isinstance(s, Store):
+                with self._by_one_thread():
+                    self.memory.store(s)
+            elif isinstance(s, Reduce):
+                self.values.update(self.reductions.write(s))
+            elif isinstance(s, Choose):
+                self.values[s.id] = self._choose(s)
+            elif isinstance(s, Load):
+                self.values[s.id] = self.memory.load(s)
+            else:
+                self.values[s.id] = self._computed(s)
+            self.w.origin = outer
+
+    def copies_of(self, number: int) -> list[Axis]:
+        """The open axes of copies that a value depends on."""
+        return [a for a in self.copies if a in self.depends.get(number, ())]
+
+    def at(self, number: int, point: Point) -> Scalar:
+        """The copy of a value at a point."""
+        return self.values[number].at({**self.indices.fixed, **point})
+
+    # -- values ------------------------------------------------------------------------------------------------------
+    def _computed(self, s: Constant | Iota | Compute) -> Copies:
+        if isinstance(s, Constant):
+            value = constant(self.w, s.literal.array[()].item(), s.element)
+            return Copies((), {(): value})
+        axes = self.copies_of(s.id)
+        if isinstance(s, Iota):
+            return Copies.of(axes, lambda point: index_value(self.w, self.indices.value(s.index, point), s.element))
+        emit, i = ELEMENTWISE_EMITTERS[s.opcode.name], self._instruction(s)
+        return Copies.of(axes, lambda point: emit(self.w, i, [self.at(o, point) for o in s.operands]))
+
+    def _instruction(self, s: Compute) -> HloInstruction:
+        """An instruction of this opcode, of scalars: emitters read its types and attributes."""
+        types = tuple([self.elements[o] for o in s.operands])
+        key = (s.opcode, s.element, types, s.attributes)
+        if key not in self._instructions:
+            made = tuple([new_instruction(k + 1, "x", PARAMETER, array_shape(t, ()), ()) for k, t in enumerate(types)])
+            self._instructions[key] = new_instruction(0, "result", s.opcode, array_shape(s.element, ()), made, s.attributes)
+        return self._instructions[key]
+
+    # -- branches ----------------------------------------------------------------------------------------------------
+    @contextmanager
+    def only_if(self, condition: str | None) -> Iterator[None]:
+        """What is inside runs where the condition holds; None: everywhere."""
+        if condition is None:
+            yield
+            return
+        with self.block.only_if(condition), self.indices.scope():
+            yield
+
+    @contextmanager
+    def _by_one_thread(self) -> Iterator[None]:
+        """What is inside runs in one of all threads that compute the same."""
+        outer, alone = self._alone, None if self._alone else self.indices.alone()
+        self._alone = True
+        with self.only_if(alone):
+            yield
+        self._alone = outer
+
+    def _choose(self, s: Choose) -> Copies:
+        """For each point that the guards depend on, a branch to the first case that holds."""
+        guards = [self.indices.normal(case.guards) for case in s.cases]
+        axes = frozenset().union(*[g.expression.axes for group in guards for g in group])
+        apart = [a for a in self.copies if a in axes]
+        rest = [a for a in self.copies_of(s.id) if a not in apart]
+        outer = self.copies
+        found: dict[tuple[int, ...], Scalar] = {}
+        self.copies = [a for a in outer if a not in apart]
+        for point in points(apart):
+            with self.indices.at_point(point):
+                chosen = self._first_case(s, guards, 0, rest)
+            for inner, value in zip(points(rest), chosen, strict=True):
+                found[(*point.values(), *inner.values())] = value
+        self.copies = outer
+        return Copies((*apart, *rest), found)
+
+    def _first_case(self, s: Choose, guards: list[tuple[Guard, ...]], number: int, rest: list[Axis]) -> list[Scalar]:
+        case, w = s.cases[number], self.w
+        holds = self.indices.mask(guards[number], {}) if case.guards else True
+        if holds is False:
+            return self._first_case(s, guards, number + 1, rest)
+        if holds is True:
+            self.statements(case.body)
+            return [self.at(case.value, point) for point in points(rest)]
+        yes, no, join = w.fresh_label("case"), w.fresh_label("else"), w.fresh_label("join")
+        w.branch_if(holds, yes, no)
+        w.start_block(yes)
+        with self.indices.scope():
+            self.statements(case.body)
+            then = [self.at(case.value, point) for point in points(rest)]
+        then_block = w.block
+        w.branch(join)
+        w.start_block(no)
+        with self.indices.scope():
+            otherwise = self._first_case(s, guards, number + 1, rest)
+        otherwise_block = w.block
+        w.branch(join)
+        w.start_block(join)
+        return [self._either(a, then_block, b, otherwise_block) for a, b in zip(then, otherwise, strict=True)]
+
+    def _either(self, a: Scalar, a_block: str, b: Scalar, b_block: str) -> Scalar:
+        if isinstance(a, Complex) and isinstance(b, Complex):
+            return Complex(*[self.w.phi(x, a_block, y, b_block) for x, y in zip(a, b, strict=True)])
+        assert isinstance(a, Value) and isinstance(b, Value)
+        return self.w.phi(a, a_block, b, b_block)
+
+    # -- loops -------------------------------------------------------------------------------------------------------
+    def _for(self, s: For) -> None:
+        if s.kind is not AxisKind.SERIAL:
+            with self.opened([(s.axis, s.kind)]):
+                self._guarded(s)
+            return
+        for _ in self.iterations(s.axis, [g for x, _ in walk((s,)) if isinstance(x, For | Reduce) for g in x.guards]):
+            self._guarded(s)
+
+    def _guarded(self, s: For) -> None:
+        """The body under the guards: as a branch, or as masks where threads meet inside or copies differ."""
+        guards = self.indices.normal(s.guards)
+        axes = frozenset().union(*[g.expression.axes for g in guards])
+        meets = any(crosses_threads(x) for x, _ in walk(s.body))
+        if meets or any(a in axes for a in self.copies):
+            with self.indices.pending(guards):
+                self.body(s.body)
+            return
+        holds = self.indices.mask(guards, {})
+        if holds is not False:
+            with self.only_if(None if holds is True else holds):
+                self.body(s.body)
+
+    def iterations(self, axis: Axis, guards: Sequence[Guard]) -> Iterator[None]:
+        """The body of a serial axis is to be written once for each: all iterations, or all but the last and the last."""
+        if axis.extent == 1:
+            with self.indices.at_point({axis: 0}):
+                yield
+            return
+        peeled = self.indices.last_needs_guards(axis, guards)
+        self.serial_loops += 1
+        with self.w.loop(axis.extent - peeled, stem="serial") as number, self.indices.scope(), self.indices.numbered(axis, number, peeled):
+            yield
+        self.serial_loops -= 1
+        if peeled:
+            with self.indices.at_point({axis: axis.extent - 1}):
+                yield
+
+    @contextmanager
+    def opened(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:
+        """Axes that make no loop are open inside."""
+        copies = [axis for axis, kind in axes if not kind.is_launched]
+        self.copies += copies
+        with self.indices.launched([(axis, kind) for axis, kind in axes if kind.is_launched]):
+            yield
+        del self.copies[len(self.copies) - len(copies) :]

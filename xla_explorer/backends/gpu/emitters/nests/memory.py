@@ -1,0 +1,154 @@
+"""Loads and stores of a nest: copies that are neighbours in memory by one access of up to 16 bytes, all others one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Point, points
+from xla_explorer.backends.gpu.emitters.nests.indices import Word
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.types import Type
+from xla_explorer.compiler.codegen.ir.values import Complex, Value
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import constant, from_memory, stored_type, to_memory
+from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, Store
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
+from xla_explorer.hlo.instruction import HloInstruction
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
+
+WIDEST = 16  # bytes
+NARROWEST = 4  # shorter elements LLVM joins itself; of wide accesses to them it makes single ones
+_GLOBAL = Type("ptr", space=1)
+
+
+def arrays_of(nest: LoopNest, context: KernelContext) -> dict[str, ArrayInMemory]:
+    """The arrays of a nest by name. A fusion has a parameter for each of its operands, a nest an array for each that differs."""
+    i = context.instruction
+    distinct = list(dict.fromkeys(i.operands))
+    inner: list[HloInstruction] = distinct
+    if i.opcode.name == "fusion":
+        parameters = i.called[0].parameters()
+        inner = [parameters[list(i.operands).index(o)] for o in distinct]
+    return {a.name: array for a, array in zip(nest.arrays, [*[context.arrays[x] for x in inner], *context.outputs], strict=True)}
+
+
+class Memory:
+    """Loads and stores."""
+
+    def __init__(self, writer: NestWriter) -> None:
+        self.writer, self.w, self.indices = writer, writer.w, writer.indices
+        self.arrays = arrays_of(writer.nest, writer.context)
+
+    def load(self, s: Load) -> Copies:
+        """The elements, for all points of the copies that the place depends on."""
+        array = self.arrays[s.array]
+        axes = self.writer.copies_of(s.id)
+        offset = linearize(s.place, array.shape.strides)
+        concerned = frozenset().union(*[x.axes for x in s.place])
+        found: dict[tuple[int, ...], Scalar] = {}
+
+        def one(point: Point) -> None:
+            holds = self.indices.loaded(concerned, point)
+            if holds is False:
+                found[tuple(point.values())] = constant(self.w, 0, s.element)
+                return
+            at = self.indices.value(offset, point)
+            if isinstance(holds, str):
+                at = self.w.value(f"select i1 {holds}, i64 {at}, i64 0")
+            found[tuple(point.values())] = array.load_linear(self.w, at)
+
+        def together(group: list[Point]) -> None:
+            holds = self.indices.loaded(concerned, group[0])
+            if holds is False or isinstance(holds, str) or any(self.indices.loaded(concerned, p) is not True for p in group):
+                for point in group:
+                    one(point)
+                return
+            values = self._load_wide(array, self.indices.value(offset, group[0]), len(group))
+            found.update(zip([tuple(p.values()) for p in group], values, strict=True))
+
+        self._by_neighbours(array, offset, axes, one, together)
+        return Copies(axes, found)
+
+    def _by_neighbours(
+        self,
+        array: ArrayInMemory,
+        offset: IndexExpression,
+        axes: list[Axis],
+        one: Callable[[Point], None],
+        together: Callable[[list[Point]], None],
+    ) -> None:
+        """Give the points of copies to `one`, or in groups that lie beside one another, aligned, to `together`."""
+        size = array.shape.element_type.bytes
+        part = size // 2 if array.shape.element_type.is_complex else size
+        for axis in reversed(axes if part >= NARROWEST else []):
+            width = min(WIDEST // size, axis.extent & -axis.extent)
+            if width < 2:
+                continue
+            rest = [a for a in axes if a != axis]
+            if all(self._is_aligned(offset, axis, width, point) for point in points(rest)):
+                for point in points(rest):
+                    for first in range(0, axis.extent, width):
+                        steps = [{**point, axis: first + k} for k in range(width)]
+                        together([{a: p[a] for a in axes} for p in steps])
+                return
+        for point in points(axes):
+            one(point)
+
+    def _is_aligned(self, offset: IndexExpression, axis: Axis, width: int, point: Point) -> bool:
+        """Whether elements along an axis lie beside one another, and each `width` of them at a multiple of as many."""
+        x = self.indices.here(offset, point)
+        if x.coefficient(axis) != 1 or x.constant % width:
+            return False
+        return all(factor % width == 0 for atom, factor in x.terms if atom != axis)
+
+    def _load_wide(self, array: ArrayInMemory, at: Word, count: int) -> list[Scalar]:
+        element, t = array.shape.element_type, stored_type(array.shape.element_type)
+        parts = 2 if element.is_complex else 1
+        pointer = self._address(array, at, parts)
+        tail = ", !invariant.load !0" if array.invariant else ""
+        wide = self.w.load(pointer, t.of_lanes(count * parts), count * element.bytes, tail)
+        lanes = [self.w.extract(wide, k) for k in range(count * parts)]
+        if parts == 2:
+            return [Complex(lanes[2 * k], lanes[2 * k + 1]) for k in range(count)]
+        return [from_memory(self.w, lane, element) for lane in lanes]
+
+    def _address(self, array: ArrayInMemory, at: Word, parts: int) -> Value:
+        t = stored_type(array.shape.element_type)
+        return self.w.address(self.w.named(array.pointer, _GLOBAL), t, self.indices.mul(at, parts))
+
+    def store(self, s: Store) -> None:
+        """Store the copies of a value that pending guards let through."""
+        array = self.arrays[s.array]
+        offset = linearize(s.place, array.shape.strides)
+        concerned = {a for x in s.place for a in x.axes} | set(self.writer.values[s.value].axes)
+        axes = [a for a in self.writer.copies if a in concerned]
+
+        def one(point: Point) -> None:
+            holds = self.indices.stored(point)
+            if holds is not False:
+                with self.writer.only_if(holds if isinstance(holds, str) else None):
+                    array.store_linear(self.w, self.indices.value(offset, point), self.writer.at(s.value, point))
+
+        def together(group: list[Point]) -> None:
+            holds = self.indices.stored(group[0])
+            if any(self.indices.stored(p) != holds for p in group):
+                for point in group:
+                    one(point)
+            elif holds is not False:
+                with self.writer.only_if(holds if isinstance(holds, str) else None):
+                    values = [self.writer.at(s.value, p) for p in group]
+                    self._store_wide(array, self.indices.value(offset, group[0]), values)
+
+        self._by_neighbours(array, offset, axes, one, together)
+
+    def _store_wide(self, array: ArrayInMemory, at: Word, values: list[Scalar]) -> None:
+        element, t = array.shape.element_type, stored_type(array.shape.element_type)
+        parts = [x for v in values for x in (v if isinstance(v, Complex) else (to_memory(self.w, v, element),))]
+        wide = self.w.named("poison", t.of_lanes(len(parts)))
+        for k, part in enumerate(parts):
+            wide = self.w.insert(wide, k, part)
+        self.w.store(wide, self._address(array, at, len(parts) // len(values)), len(values) * element.bytes)

@@ -1,0 +1,32 @@
+"""Which kernels are made of loop nests: the families that have moved, each with the policy that schedules it."""
+
+from __future__ import annotations
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
+from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
+from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
+from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernel of an instruction as a loop nest, or why its family has an emitter of its own."""
+    if (reason := _updates_in_place(i, slots)) is not None:
+        return reason
+    nest = nest_of(i)
+    if isinstance(nest, Reason):
+        return nest
+    schedule = elementwise_schedule(nest, architecture, DEFAULT_TUNING)
+    return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
+
+
+def _updates_in_place(i: HloInstruction, slots: tuple[int, ...]) -> Reason | None:
+    """None unless a part of an operand is written where the operand lies: a nest has a step for each element of the result."""
+    root = i.called[0].root if i.opcode.name == "fusion" else i
+    results = len(list(i.shape.leaves()))
+    if root.opcode.name == "dynamic-update-slice" and set(slots[:-results]) & set(slots[-results:]):
+        return refuse("updates-in-place", f"%{i.name} writes a part of what lies in its result already")
+    return None

@@ -1,0 +1,98 @@
+"""What the writer of a nest asks about it before it begins: types of values, who needs them, whether all can be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS
+from xla_explorer.compiler.codegen.nest.ir import (
+    Choose,
+    Combination,
+    Compute,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Reduce,
+    Statement,
+    Store,
+    axes_of,
+    elements_of,
+    ids_of,
+    walk,
+)
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, Quotient, Remainder, RuntimeValue
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+
+def statements_of(nest: LoopNest) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
+    """Every statement with those around it; those of combiners, which are not nested, behind their reduction."""
+    for s, around in walk(nest.body):
+        yield s, around
+        if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
+            yield from [(x, around) for x, _ in walk(s.combiner.body)]
+
+
+def types_of(nest: LoopNest) -> dict[int, PrimitiveType]:
+    """The element type of each value."""
+    found: dict[int, PrimitiveType] = {}
+    for s, _ in statements_of(nest):
+        found.update(zip(ids_of(s), elements_of(s), strict=True))
+        if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
+            found.update(zip((*s.combiner.left, *s.combiner.right), (*s.elements, *s.elements), strict=True))
+    return found
+
+
+def indices_of(s: Statement) -> tuple[IndexExpression, ...]:
+    """The indices and guards that a statement is written with."""
+    if isinstance(s, Load | Store):
+        return s.place
+    if isinstance(s, Iota):
+        return (s.index,)
+    if isinstance(s, Choose):
+        return tuple([g.expression for case in s.cases for g in case.guards])
+    return tuple([g.expression for g in s.guards]) if isinstance(s, For | Reduce) else ()
+
+
+def uses_of(s: Statement) -> set[int]:
+    """The values that a statement uses."""
+    found = {int(a.source[1:]) for x in indices_of(s) for a in x.atoms() if isinstance(a, RuntimeValue)}
+    if isinstance(s, Compute):
+        found.update(s.operands)
+    elif isinstance(s, Store):
+        found.add(s.value)
+    elif isinstance(s, Choose):
+        found.update([case.value for case in s.cases])
+    elif isinstance(s, Reduce):
+        found.update(s.values, s.initial)
+    return found
+
+
+def needed_by_all_threads(nest: LoopNest) -> set[int]:
+    """Values that are used where more axes of threads are open than where they are made, or by such values."""
+    opened: dict[int, set[Axis]] = {}
+    rows = list(statements_of(nest))
+    for s, around in rows:
+        here = {b.axis for x in around for b in axes_of(x) if b.kind.is_launched}
+        opened.update([(number, here) for number in ids_of(s)])
+    found: set[int] = set()
+    for s, around in reversed(rows):
+        here = {b.axis for x in (*around, s) for b in axes_of(x) if b.kind.is_launched}
+        everywhere = any(number in found for number in ids_of(s))
+        found.update([number for number in uses_of(s) if everywhere or here - opened.get(number, here)])
+    return found
+
+
+def why_not_written(nest: LoopNest) -> Reason | None:
+    """None where a kernel can be written of a nest."""
+    for s, _ in statements_of(nest):
+        if isinstance(s, Compute) and s.opcode.name not in ELEMENTWISE_EMITTERS:
+            return refuse("not-lowered", f"%{s.id}: {s.opcode.name} has no emitter of single elements", opcode=s.opcode.name)
+        for x in indices_of(s):
+            for atom in x.atoms():
+                if isinstance(atom, Quotient | Remainder) and atom.dividend.bounds[0] < 0:
+                    return refuse("not-lowered", f"the index {x} divides what may be negative")
+                if isinstance(atom, RuntimeValue) and atom.low:
+                    return refuse("not-lowered", f"the index {x} is clamped from {atom.low} on, not from 0")
+    return None
