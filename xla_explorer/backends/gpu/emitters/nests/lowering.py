@@ -15,7 +15,7 @@ from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Point, points
 from xla_explorer.backends.gpu.emitters.nests.indices import Indices
 from xla_explorer.backends.gpu.emitters.nests.memory import Memory
-from xla_explorer.backends.gpu.emitters.nests.questions import needed_by_all_threads, types_of
+from xla_explorer.backends.gpu.emitters.nests.questions import loaded_arrays, needed_by_all_threads, stored_arrays, types_of
 from xla_explorer.backends.gpu.emitters.nests.reductions import Reductions
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Scalar
@@ -23,6 +23,7 @@ from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant
 from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
     AxisKind,
     Body,
     Choose,
@@ -38,6 +39,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES, crosses_threads, launch_of
 from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
 from xla_explorer.hlo.instruction import HloInstruction, new_instruction
 from xla_explorer.hlo.opcodes import PARAMETER
@@ -47,6 +49,14 @@ from xla_explorer.hlo.shape import array_shape
 def whole_warps(threads: int) -> int:
     """As many threads or more, in warps."""
     return -(-threads // LANES) * LANES
+
+
+class NotWritten(Exception):
+    """A nest asks for what a GPU's threads cannot do."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.message)
+        self.reason = reason
 
 
 class NestWriter:
@@ -64,6 +74,7 @@ class NestWriter:
         self.copies: list[Axis] = []
         self.serial_loops = 0
         self._alone = False
+        self._branches = 0  # around, which not all threads take
         self.indices = Indices(self)
         self.memory = Memory(self)
         self.reductions = Reductions(self)
@@ -86,9 +97,17 @@ class NestWriter:
 
     def statements(self, body: Body) -> None:
         """Statements one after the other, all of them here."""
+        fresh: set[str] = set()  # shared arrays with elements that other threads have not been told of
         for s in body:
+            if fresh & loaded_arrays((s,)):
+                self._meet()
+                fresh = set()
+            fresh |= stored_arrays((s,)) & self.memory.shared.keys()
             if isinstance(s, For):
                 self._for(s)
+                continue
+            if isinstance(s, Allocate):
+                self.memory.allocate(s.array)
                 continue
             outer = self.w.origin
             if s.origin is not None:
@@ -135,14 +154,22 @@ class NestWriter:
         return self._instructions[key]
 
     # -- branches ----------------------------------------------------------------------------------------------------
+    def _meet(self) -> None:
+        """All threads of the block see what the others have stored."""
+        if self._branches:
+            raise NotWritten(refuse("not-lowered", "threads would meet in a branch that not all of them take"))
+        self.block.barrier()
+
     @contextmanager
     def only_if(self, condition: str | None) -> Iterator[None]:
         """What is inside runs where the condition holds; None: everywhere."""
         if condition is None:
             yield
             return
+        self._branches += 1
         with self.block.only_if(condition), self.indices.scope():
             yield
+        self._branches -= 1
 
     @contextmanager
     def _by_one_thread(self) -> Iterator[None]:
@@ -208,6 +235,8 @@ class NestWriter:
             return
         for _ in self.iterations(s.axis, [g for x, _ in walk((s,)) if isinstance(x, For | Reduce) for g in x.guards]):
             self._guarded(s)
+            if stored_arrays(s.body) & self.memory.shared.keys() and s.axis.extent > 1:
+                self._meet()  # the next step stores where this one has read
 
     def _guarded(self, s: For) -> None:
         """The body under the guards: as a branch, or as masks where threads meet inside or copies differ."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from xla_explorer.backends.gpu.emitters.block import SharedArray
 from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Point, points
 from xla_explorer.backends.gpu.emitters.nests.indices import Word
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
@@ -13,9 +14,10 @@ from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory, stored_type, to_memory
-from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, Store
+from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
@@ -42,12 +44,19 @@ class Memory:
     def __init__(self, writer: NestWriter) -> None:
         self.writer, self.w, self.indices = writer, writer.w, writer.indices
         self.arrays = arrays_of(writer.nest, writer.context)
+        self.shared: dict[str, SharedArray] = {}
+        self._shapes: dict[str, Shape] = {name: a.shape for name, a in self.arrays.items()}
+
+    def allocate(self, array: Array) -> None:
+        """An array of the block, in shared memory: no thread is open where it is allocated."""
+        self.shared[array.name] = self.writer.block.shared(array.shape.element_type, array.shape.element_count)
+        self._shapes[array.name] = array.shape
 
     def load(self, s: Load) -> Copies:
         """The elements, for all points of the copies that the place depends on."""
-        array = self.arrays[s.array]
+        tile = self.shared.get(s.array)
         axes = self.writer.copies_of(s.id)
-        offset = linearize(s.place, array.shape.strides)
+        offset = linearize(s.place, self._shapes[s.array].strides)
         concerned = frozenset().union(*[x.axes for x in s.place])
         found: dict[tuple[int, ...], Scalar] = {}
 
@@ -59,7 +68,7 @@ class Memory:
             at = self.indices.value(offset, point)
             if isinstance(holds, str):
                 at = self.w.value(f"select i1 {holds}, i64 {at}, i64 0")
-            found[tuple(point.values())] = array.load_linear(self.w, at)
+            found[tuple(point.values())] = tile.load(at) if tile is not None else self.arrays[s.array].load_linear(self.w, at)
 
         def together(group: list[Point]) -> None:
             holds = self.indices.loaded(concerned, group[0])
@@ -67,24 +76,25 @@ class Memory:
                 for point in group:
                     one(point)
                 return
-            values = self._load_wide(array, self.indices.value(offset, group[0]), len(group))
+            values = self._load_wide(self.arrays[s.array], self.indices.value(offset, group[0]), len(group))
             found.update(zip([tuple(p.values()) for p in group], values, strict=True))
 
-        self._by_neighbours(array, offset, axes, one, together)
+        self._by_neighbours(s.array, offset, axes, one, together)
         return Copies(axes, found)
 
     def _by_neighbours(
         self,
-        array: ArrayInMemory,
+        name: str,
         offset: IndexExpression,
         axes: list[Axis],
         one: Callable[[Point], None],
         together: Callable[[list[Point]], None],
     ) -> None:
         """Give the points of copies to `one`, or in groups that lie beside one another, aligned, to `together`."""
-        size = array.shape.element_type.bytes
-        part = size // 2 if array.shape.element_type.is_complex else size
-        for axis in reversed(axes if part >= NARROWEST else []):
+        element = self._shapes[name].element_type
+        size = element.bytes
+        part = size // 2 if element.is_complex else size
+        for axis in reversed(axes if part >= NARROWEST and name not in self.shared else []):
             width = min(WIDEST // size, axis.extent & -axis.extent)
             if width < 2:
                 continue
@@ -122,8 +132,8 @@ class Memory:
 
     def store(self, s: Store) -> None:
         """Store the copies of a value that pending guards let through."""
-        array = self.arrays[s.array]
-        offset = linearize(s.place, array.shape.strides)
+        tile = self.shared.get(s.array)
+        offset = linearize(s.place, self._shapes[s.array].strides)
         concerned = {a for x in s.place for a in x.axes} | set(self.writer.values[s.value].axes)
         axes = [a for a in self.writer.copies if a in concerned]
 
@@ -131,7 +141,11 @@ class Memory:
             holds = self.indices.stored(point)
             if holds is not False:
                 with self.writer.only_if(holds if isinstance(holds, str) else None):
-                    array.store_linear(self.w, self.indices.value(offset, point), self.writer.at(s.value, point))
+                    at, value = self.indices.value(offset, point), self.writer.at(s.value, point)
+                    if tile is not None:
+                        tile.store(at, value)
+                    else:
+                        self.arrays[s.array].store_linear(self.w, at, value)
 
         def together(group: list[Point]) -> None:
             holds = self.indices.stored(group[0])
@@ -141,9 +155,9 @@ class Memory:
             elif holds is not False:
                 with self.writer.only_if(holds if isinstance(holds, str) else None):
                     values = [self.writer.at(s.value, p) for p in group]
-                    self._store_wide(array, self.indices.value(offset, group[0]), values)
+                    self._store_wide(self.arrays[s.array], self.indices.value(offset, group[0]), values)
 
-        self._by_neighbours(array, offset, axes, one, together)
+        self._by_neighbours(s.array, offset, axes, one, together)
 
     def _store_wide(self, array: ArrayInMemory, at: Word, values: list[Scalar]) -> None:
         element, t = array.shape.element_type, stored_type(array.shape.element_type)

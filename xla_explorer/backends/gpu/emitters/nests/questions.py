@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS
 from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
+    AxisKind,
+    Body,
     Choose,
     Combination,
     Compute,
@@ -19,6 +22,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     axes_of,
     elements_of,
     ids_of,
+    uses_of,
     walk,
 )
 from xla_explorer.foundation.reason import Reason, refuse
@@ -55,20 +59,6 @@ def indices_of(s: Statement) -> tuple[IndexExpression, ...]:
     return tuple([g.expression for g in s.guards]) if isinstance(s, For | Reduce) else ()
 
 
-def uses_of(s: Statement) -> set[int]:
-    """The values that a statement uses."""
-    found = {int(a.source[1:]) for x in indices_of(s) for a in x.atoms() if isinstance(a, RuntimeValue)}
-    if isinstance(s, Compute):
-        found.update(s.operands)
-    elif isinstance(s, Store):
-        found.add(s.value)
-    elif isinstance(s, Choose):
-        found.update([case.value for case in s.cases])
-    elif isinstance(s, Reduce):
-        found.update(s.values, s.initial)
-    return found
-
-
 def needed_by_all_threads(nest: LoopNest) -> set[int]:
     """Values that are used where more axes of threads are open than where they are made, or by such values."""
     opened: dict[int, set[Axis]] = {}
@@ -86,7 +76,12 @@ def needed_by_all_threads(nest: LoopNest) -> set[int]:
 
 def why_not_written(nest: LoopNest) -> Reason | None:
     """None where a kernel can be written of a nest."""
-    for s, _ in statements_of(nest):
+    for s, around in statements_of(nest):
+        if isinstance(s, Allocate):
+            if any(b.kind in (AxisKind.THREAD, AxisKind.WARP) for x in around for b in axes_of(x)):
+                return refuse("not-lowered", f"%{s.array.name} is allocated by each thread")
+            if s.array.shape.element_type.is_complex:
+                return refuse("not-lowered", f"%{s.array.name}: tiles of complex numbers are not written yet")
         if isinstance(s, Compute) and s.opcode.name not in ELEMENTWISE_EMITTERS:
             return refuse("not-lowered", f"%{s.id}: {s.opcode.name} has no emitter of single elements", opcode=s.opcode.name)
         for x in indices_of(s):
@@ -96,3 +91,13 @@ def why_not_written(nest: LoopNest) -> Reason | None:
                 if isinstance(atom, RuntimeValue) and atom.low:
                     return refuse("not-lowered", f"the index {x} is clamped from {atom.low} on, not from 0")
     return None
+
+
+def stored_arrays(body: Body) -> set[str]:
+    """The arrays that statements store to."""
+    return {s.array for s, _ in walk(body) if isinstance(s, Store)}
+
+
+def loaded_arrays(body: Body) -> set[str]:
+    """The arrays that statements load from."""
+    return {s.array for s, _ in walk(body) if isinstance(s, Load)}
