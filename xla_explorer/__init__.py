@@ -41,6 +41,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "rule": ("xla_explorer.compiler.transforms.simplifiers.checked_rule", "rule"),
     "search_fusion": ("xla_explorer.explorer.searching", "search_fusion"),
     "sweep": ("xla_explorer.explorer.comparisons.sweep", "sweep"),
+    "tune": ("xla_explorer.explorer.tuning", "tune"),
     "verify": ("xla_explorer.explorer.sessions.given_modules", "verify"),
     "warm_up": ("xla_explorer.explorer.warming", "warm_up"),
     "HloBuilder": ("xla_explorer.hlo.builder", "HloBuilder"),
@@ -195,6 +196,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.sessions.isolation import Isolation as Isolation
     from xla_explorer.explorer.sessions.options import options as options
     from xla_explorer.explorer.trace import optimize as optimize
+    from xla_explorer.explorer.tuning import tune as tune
     from xla_explorer.explorer.warming import warm_up as warm_up
     from xla_explorer.foundation.diagnostic import XlaExplorerError as XlaExplorerError
     from xla_explorer.foundation.reason import Reason as Reason

@@ -22,7 +22,7 @@ SMALL = (
     "HloModule s\nENTRY e {\n  x = f32[4] parameter(0)\n  z = f32[] constant(0)\n  zs = f32[4] broadcast(z), dimensions={}\n"
     "  ROOT y = f32[4] add(x, zs)\n}\n"
 )
-COMMANDS = ("tour", "lab", "run", "opt", "explain", "compare", "why-slow", "bench", "aot", "report", "doctor")
+COMMANDS = ("tour", "lab", "run", "opt", "explain", "compare", "why-slow", "bench", "schedule", "tune", "aot", "report", "doctor")
 
 
 @pytest.fixture
@@ -78,6 +78,8 @@ def test_malformed_input_is_exit_code_2_with_a_caret(kind: str, tmp_path: Path, 
         ["opt", "SMALL", "--passes", "nothing"],
         ["explain", "SMALL", "%nothing"],
         ["compare", "SMALL", "--backends", "cpu,tpu"],
+        ["schedule", "SMALL", "--kernel", "%nothing"],
+        ["tune", "SMALL", "--budget", "0"],
         ["run", "SMALL", "--args", "/nowhere/x.npy"],
     ],
 )
@@ -132,6 +134,21 @@ def test_opt_explain_compare_bench_report_doctor(small: str, tmp_path: Path, cap
     capsys.readouterr()
     assert main(["doctor", "--json"]) == 0
     assert any(row["name"] == "backend cpu" for row in json.loads(capsys.readouterr().out))
+
+
+def test_schedule_and_tune(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wide.hlo"
+    path.write_text("HloModule w\nENTRY e { x = f32[64] parameter(0) e = f32[64] tanh(x) ROOT r = f32[64] multiply(e, x) }")
+    assert main(["schedule", str(path)]) == 0
+    assert "%tanh_multiply_fusion  elementwise  nest" in capsys.readouterr().out
+    given = ["schedule", str(path), "--kernel", "%tanh_multiply_fusion", "--with", "split{i,16},vectorize{ii}"]
+    assert main(given) == 0 and "for ii in 16 @vector" in capsys.readouterr().out
+    assert main([*given, "--run", "--repeats", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["equal"] is True
+    assert main([*given[:-1], "vectorize{i}"]) == 0 and main([*given[:-1], "split{i,65}"]) == 2
+    assert "the factor must be from 1 to 64" in capsys.readouterr().err
+    assert main(["tune", str(path), "--budget", "0.1", "-o", str(tmp_path / "w.sched")]) == 0
+    assert "schedules" in capsys.readouterr().out and (tmp_path / "w.sched").exists()
 
 
 def test_as_a_program_reading_standard_input() -> None:

@@ -79,6 +79,7 @@ SCRIPTS = {
         "explore": "xe.explore(s)",
         "timeline": "s.timeline('t.json')",
         "read_timeline": "xe.read_timeline('t.json')",
+        "tune": "xe.tune(TEXT, budget=0.5, tried=1, cache=False)",
         "search_fusion": "xe.search_fusion(TEXT, X, trials=1)",
         "doctor": "xe.doctor()",
     },

@@ -17,6 +17,7 @@ from xla_explorer.cli.output import print_frame, print_json, print_report, print
 from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.cli.tour import tour as run_tour
 from xla_explorer.explorer.aot import aot as compile_ahead
+from xla_explorer.explorer.code.loop_nests import all_loops
 from xla_explorer.explorer.comparisons.compare import compare as run_compare
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.doctor import doctor as diagnose
@@ -26,6 +27,7 @@ from xla_explorer.explorer.sessions.arguments import largest_error, random_argum
 from xla_explorer.explorer.sessions.compilation import CannotRunError, CompileFailedError, program_steps
 from xla_explorer.explorer.sessions.loading import load_module, module_of_bytes
 from xla_explorer.explorer.trace import optimize
+from xla_explorer.explorer.tuning import tune as run_tune
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_writing import replaced_file, write_file
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
@@ -153,6 +155,33 @@ def why_slow(given: Namespace) -> int:
     module = read_module(given.file)
     arguments, _ = read_arguments(given, module)
     print_report(explain_slowness(module, *arguments, repeats=given.repeats), as_json=given.json)
+    return 0
+
+
+def schedule(given: Namespace) -> int:
+    """A kernel's schedule; without a kernel a table of all."""
+    session = compile(read_module(given.file), "cpu", given.passes, threads=given.threads)
+    if given.kernel is None:
+        print_report(all_loops(session), as_json=given.json)
+        return 0
+    made = session.schedule(given.kernel)
+    if given.text is not None:
+        made = made.plain().then(given.text)
+    if not given.timed:
+        print_json(made.to_json()) if given.json else print(made.to_text())
+        return 0
+    found = made.run(repeats=given.repeats)
+    print_report(found, as_json=given.json)
+    return 0 if found.equal else 1
+
+
+def tune(given: Namespace) -> int:
+    """Search schedules; print them, write them."""
+    session = compile(read_module(given.file), "cpu", given.passes, threads=given.threads)
+    found = run_tune(session, given.kernel, budget=given.budget)
+    print_report(found, as_json=given.json)
+    if given.output:
+        write_file(given.output, found.schedules)
     return 0
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.accesses import Traffic, accesses_of
 from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
     AxisKind,
     BoundAxis,
     Choose,
@@ -183,7 +184,7 @@ def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
     found: dict[tuple[str, ...], _BodyOf] = {}
     live: dict[int, tuple[_BodyOf, int]] = {}
     for position, (s, around) in enumerate(walk(nest.body)):
-        if isinstance(s, For):
+        if isinstance(s, For | Allocate):
             continue
         path = [b for x in around for b in axes_of(x)]
         own = list(axes_of(s))

@@ -1,0 +1,212 @@
+"""Schedules to try for a nest: one choice of numbers and of free decisions gives one schedule; what is refused is left out of it.
+
+Vectors along memory, copies in flight, several rows at once, values kept, sums in memory. The estimate ranks; the clock decides elsewhere.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.nest.accesses import Access, accesses_of
+from xla_explorer.compiler.codegen.nest.directives import Directive, Tile
+from xla_explorer.compiler.codegen.nest.directives.accumulation import Accumulate
+from xla_explorer.compiler.codegen.nest.directives.kinds import Parallel, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Split
+from xla_explorer.compiler.codegen.nest.directives.memory import Keep
+from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers, Estimate, estimate
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, LoopNest, Reduce, axes_of, elements_of, walk
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
+
+MOST_COPIES_OF_ALL = 600  # statements times copies, so that code stays small
+
+
+class Numbers(NamedTuple):
+    """One choice. lanes: of a vector. copies: of it side by side. rows: steps of the loop around, or of a reduction, taken at once.
+    joined: outer loops become one. kept: what is computed again is kept. accumulated: sums of columns stand in memory, a row at a time.
+    tiled: loops in blocks."""
+
+    lanes: int
+    copies: int
+    rows: int
+    joined: bool = False
+    kept: bool = False
+    accumulated: bool = False
+    tiled: int = 0
+
+
+class Candidate(NamedTuple):
+    """A schedule, and what it should take."""
+
+    schedule: Schedule
+    estimate: Estimate
+
+
+def candidates(
+    nest: LoopNest,
+    numbers: CpuNumbers | None = None,
+    shares: int = 1,
+    further: Iterable[Schedule] = (),
+    stop: Callable[[], bool] = lambda: False,
+) -> list[Candidate]:
+    """Different schedules of a nest, the best estimate first.
+
+    shares: parts of the outermost loop, for threads. further: others to rank. stop: asked before each choice whether there are enough.
+    """
+    n = numbers or CpuNumbers()
+    found: dict[str, Candidate] = {}
+    choices = itertools.takewhile(lambda _: not stop(), _choices(nest, n))
+    for made in itertools.chain(further, (_schedule(nest, choice, shares) for choice in choices)):
+        if str(made) not in found and _copies(made.nest) <= MOST_COPIES_OF_ALL:
+            found[str(made)] = Candidate(made, estimate(made.nest, n))
+    return sorted(found.values(), key=lambda c: c.estimate.nanoseconds)
+
+
+def _choices(nest: LoopNest, n: CpuNumbers) -> Iterator[Numbers]:
+    """Choices that may make a difference for this nest."""
+    widths = [element.bits // 8 for s, _ in walk(nest.body) for element in elements_of(s)]
+    lanes = max(n.register_bytes // max([4, *widths]), 2)
+    joined = [False, True] if any(_pairs(nest)) else [False]
+    kept = [False, True] if _recomputed(nest) else [False]
+    reduced = any(isinstance(s, Reduce) for s, _ in walk(nest.body))
+    columns = reduced and any(_column_axis(nest, s) for s, _ in walk(nest.body) if isinstance(s, Reduce))
+    accumulated = [False, True] if columns else [False]
+    tiled = [0, 16, 64] if any(a.pattern.startswith("every") for a in accesses_of(nest)) and not reduced else [0]
+    rows = [1, 2, 4, 8] if reduced else [1, 2, 4]
+    for numbers in itertools.product([lanes, 2 * lanes], [1, 2, 4, 8], rows, joined, kept, accumulated, tiled):
+        yield Numbers(*numbers)
+
+
+def _schedule(nest: LoopNest, choice: Numbers, shares: int) -> Schedule:
+    """The schedule of a choice; its directives are asked one by one, and those that are refused are left out."""
+    made = Schedule(nest, nest)
+    if choice.joined:
+        for outer, inner in _pairs(nest):
+            made = _tried(made, Collapse(outer, inner))
+    if choice.kept:
+        for value, loop in _recomputed(nest):
+            made = _tried(made, Keep(f"%{value}", loop))
+    if choice.tiled:
+        for outer, inner in _pairs(made.nest):
+            made = _tried(made, Tile(outer, inner, choice.tiled, choice.tiled))
+    for axis, around, column in _innermost(made.nest):
+        made = _with_column(made, axis, column, choice) if column else _along(made, axis, around, choice)
+    outermost = next((s.axis for s in made.nest.body if isinstance(s, For)), None)
+    if shares > 1 and outermost is not None:
+        made = _tried(made, Parallel(outermost.name, min(shares, outermost.extent)))
+    return made
+
+
+def _along(made: Schedule, axis: str, around: str, choice: Numbers) -> Schedule:
+    """Lanes and copies along an innermost axis; rows of the loop around side by side."""
+    extent, lanes, copies = made.nest.axes()[axis].axis.extent, choice.lanes, choice.copies
+    while lanes > extent and lanes > 2:
+        lanes //= 2
+    while lanes * copies > extent and copies > 1:
+        copies //= 2
+    if copies > 1:
+        whole = [Split(axis, lanes * copies), Split(f"{axis}i", lanes), Vectorize(f"{axis}ii"), Unroll(f"{axis}io")]
+    else:
+        whole = [Split(axis, lanes), Vectorize(f"{axis}i")]
+    in_lanes = _tried(made, *whole)
+    around_it = made.nest.axes().get(around)
+    if choice.rows > 1 and around_it is not None and around_it.kind is AxisKind.SERIAL and around_it.axis.extent >= choice.rows:
+        return _tried(in_lanes, Split(around, choice.rows), Unroll(f"{around}i"))
+    return in_lanes
+
+
+def _with_column(made: Schedule, axis: str, column: str, choice: Numbers) -> Schedule:
+    """A reduction that memory runs across: lanes and copies along the loop around it, some steps of the reduction at once."""
+    extent, wide = made.nest.axes()[column].axis.extent, choice.lanes * choice.copies
+    if choice.accumulated:
+        names = [f"{column}c", f"{column}t", column]
+        made = _tried(made, Split(axis, choice.rows), Unroll(f"{axis}i")) if choice.rows > 1 else made
+        made = _tried(made, Accumulate(f"{axis}o" if f"{axis}o" in made.nest.axes() else axis, column))
+        for name in names:
+            made = _tried(made, Split(name, choice.lanes), Vectorize(f"{name}i"))
+        return made
+    if choice.copies > 1 and wide <= extent:
+        made = _tried(made, Split(column, wide), Split(f"{column}i", choice.lanes), Unroll(f"{column}io"), Vectorize(f"{column}ii"))
+    else:
+        made = _tried(made, Split(column, min(choice.lanes, 1 << extent.bit_length() - 1)), Vectorize(f"{column}i"))
+    if choice.rows == 1:
+        return made
+    tiled = made  # a tile of rows and columns in registers, where the column has a loop around it; else steps of the reduction
+    loops = [s for s, _ in walk(made.nest.body) if isinstance(s, For) and s.kind is AxisKind.SERIAL]
+    outer = next((s.axis.name for s in loops if _contains(s, column)), "")
+    if outer:
+        tiled = _tried(made, Split(outer, choice.rows), Unroll(f"{outer}i"))
+    return tiled if tiled is not made else _tried(made, Split(axis, choice.rows), Unroll(f"{axis}i"))
+
+
+def _contains(s: For, column: str) -> bool:
+    """Whether the loop directly around is that of a column, whole or split."""
+    return s.axis.name not in (column, f"{column}o", f"{column}i") and any(
+        isinstance(inner, For) and inner.axis.name in (column, f"{column}o") for inner in s.body
+    )
+
+
+def _tried(made: Schedule, *directives: Directive) -> Schedule:
+    """The schedule with all of these, or as it was."""
+    try:
+        return made.then(*directives)
+    except ScheduleError:
+        return made
+
+
+def _pairs(nest: LoopNest) -> list[tuple[str, str]]:
+    """The two outermost loops where one contains nothing but the other."""
+    loops = [s for s in nest.body if isinstance(s, For)]
+    pairs = [(s, s.body[0]) for s in loops if len(s.body) == 1]
+    return [(outer.axis.name, inner.axis.name) for outer, inner in pairs if isinstance(inner, For)]
+
+
+def _innermost(nest: LoopNest) -> list[tuple[str, str, str]]:
+    """(axis, the loop around, the loop around that memory runs along while the axis does not, or empty) of each loop or reduction that has
+    no other inside."""
+    found = []
+    for s, around in walk(nest.body):
+        if isinstance(s, For | Reduce) and not any(isinstance(inner, For | Reduce) for inner, _ in walk(s.body)):
+            bound = axes_of(s)[-1]
+            outer = next((x.axis.name for x in reversed(around) if isinstance(x, For)), "")
+            if bound.kind is AxisKind.SERIAL:
+                found.append((bound.axis.name, outer, _column_axis(nest, s) if isinstance(s, Reduce) else ""))
+    return found
+
+
+def _column_axis(nest: LoopNest, s: Reduce) -> str:
+    """The loop around a reduction along which its loads are contiguous, where they are not along the reduction."""
+    inner = axes_of(s)[-1].axis
+    mine = [a for a in accesses_of(nest) if not a.written and any(b.axis == inner for b in a.path)]
+    if not mine or all(_runs(a, inner) for a in mine):
+        return ""
+    around = [b.axis for a in mine for b in a.path if b.axis not in [x.axis for x in s.axes]]
+    return next((axis.name for axis in reversed(list(dict.fromkeys(around))) if all(a.step(axis) in (0, 1) for a in mine)), "")
+
+
+def _runs(a: Access, axis: object) -> bool:
+    return next((a.step(b.axis) in (0, 1) for b in a.path if b.axis == axis), True)
+
+
+def _recomputed(nest: LoopNest) -> list[tuple[str, str]]:
+    """(instruction, outermost loop): what a step of the loop computes more than once, but for plain loads."""
+    seen: dict[tuple[int, str], int] = {}
+    for s, around in walk(nest.body):
+        origin = getattr(s, "origin", None)
+        if origin is not None and elements_of(s) and around and isinstance(around[0], For) and getattr(s, "opcode", None) is not None:
+            key = origin.instruction, around[0].axis.name
+            seen[key] = seen.get(key, 0) + 1
+    last = [(nest.names[number], loop) for (number, loop), times in seen.items() if times > 1 and number in nest.names]
+    return last[-1:]
+
+
+def _copies(nest: LoopNest) -> int:
+    """Statements, each as often as the unrolled axes around it have points."""
+    total = 0
+    for _, around in walk(nest.body):
+        copies = 1
+        for bound in [b for x in around for b in axes_of(x)]:
+            copies *= bound.axis.extent if bound.kind is AxisKind.UNROLLED else 1
+        total += copies
+    return total

@@ -1,0 +1,188 @@
+"""`xe.tune`: other schedules of kernels, ranked by the estimate, checked, and the first few timed in turns with the default kernel."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Callable, Iterator
+from typing import Generic, NamedTuple, TypeVar
+
+from xla_explorer import __version__
+from xla_explorer.backends.llvm.object_cache import ObjectCache, cache_enabled_by_environment, user_cache_folder
+from xla_explorer.backends.llvm.target_machine import host_target, llvm_version
+from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
+from xla_explorer.compiler.codegen.nest.search import Candidate, candidates
+from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel
+from xla_explorer.explorer.code.kernel_run import checked_values, times_of
+from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, kernel_of, schedule_of, with_schedules
+from xla_explorer.explorer.display import Blocks, Report, Sentence, Table, microseconds
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.evaluator import EvaluationError
+
+C = TypeVar("C", bound=Compilation)
+ROUNDS = 9  # of a trial; the winner is timed again, three times as long
+LEAST_GAIN = 0.02
+_COLUMNS = ["kernel", "default_us", "tuned_us", "ratio", "schedule", "schedules", "tried", "seconds", "found"]
+
+
+class TunedKernel(NamedTuple):
+    """What a search came to for one kernel.
+
+    Attributes
+    ----------
+    kernel : str
+        Its name.
+    schedule : str or None
+        The directives of the winner; None where nothing beat the default kernel by more than the spread explains.
+    default_us, tuned_us : float
+        Least times of one run; equal where there is no winner.
+    ratio : float
+        The median of winner / default over rounds taken in turns.
+    schedules, tried : int
+        How many schedules were ranked, and how many compiled, checked and timed.
+    seconds : float
+        How long the search took.
+    found : str
+        `search`, `cache`, or why there was none.
+    """
+
+    kernel: str
+    schedule: str | None
+    default_us: float
+    tuned_us: float
+    ratio: float
+    schedules: int
+    tried: int
+    seconds: float
+    found: str
+
+
+class Tuned(Report, Generic[C]):
+    """The result of `xe.tune`.
+
+    kernels: a TunedKernel each. base: the session that was tuned. schedules: the winners as text, for `xe.compile(..., schedules=...)`.
+    """
+
+    def __init__(self, base: C, kernels: list[TunedKernel]) -> None:
+        self.base, self.kernels = base, kernels
+
+    @property
+    def schedules(self) -> str:
+        """The winners, a line a kernel."""
+        return "".join([f"%{k.kernel}: {k.schedule}\n" for k in self.kernels if k.schedule is not None])
+
+    def session(self) -> C:
+        """The program compiled with the winners; the base where there is none."""
+        return with_schedules(self.base, [self.schedules]) if self.schedules else self.base
+
+    def headline(self) -> str:
+        """How many kernels became faster, and what that saves."""
+        better = [k for k in self.kernels if k.schedule is not None]
+        saved = sum([k.default_us - k.tuned_us for k in better])
+        return f"tuned {self.base.source.name}: {len(better)} of {len(self.kernels)} kernels are faster, {microseconds(saved)} less a run"
+
+    def blocks(self) -> Blocks:
+        """A row a kernel, and the text."""
+        yield self.records()
+        if self.schedules:
+            yield Sentence("compile with schedules=tuned.schedules, or take tuned.session()")
+
+    def records(self) -> Table:
+        """A row a kernel."""
+        rows = [(f"%{k.kernel}", k.default_us, k.tuned_us, round(k.ratio, 3), k.schedule if k.schedule is not None else "(default)",
+                 k.schedules, k.tried, round(k.seconds, 2), k.found) for k in self.kernels]  # fmt: skip
+        return Table(_COLUMNS, rows)
+
+
+def tuned(session: C, kernel: str | int | None, budget: float, tried: int, cache: bool) -> Tuned[C]:
+    """See `xe.tune`."""
+    if session.backend != "cpu":
+        raise XlaExplorerError(f"schedules are tuned for the backend cpu, this session is of {session.backend}", 'compile for "cpu"')
+    if budget <= 0 or tried < 1:
+        raise XlaExplorerError(f"budget is {budget} seconds for {tried} trials", "give a budget above 0, and at least one trial")
+    if kernel is not None:
+        return Tuned(session, [_tuned_kernel(session, schedule_of(session, kernel), budget, tried, cache)])
+    return Tuned(session, [_tuned_kernel(session, made, budget, tried, cache) for made in _schedules(session)])
+
+
+def _schedules(session: Compilation) -> Iterator[KernelSchedule]:
+    """Of the kernels that have a nest, each different one once."""
+    seen: set[str] = set()
+    for step in program_steps(session):
+        i = kernel_of(session, step.instruction)
+        try:
+            made = schedule_of(session, i.id)
+        except ScheduleError:
+            continue
+        key = _anonymous(made.start)
+        if key not in seen and step.runs_on == "kernel":
+            seen.add(key)
+            yield made
+
+
+def _tuned_kernel(session: Compilation, made: KernelSchedule, budget: float, most: int, cache: bool) -> TunedKernel:
+    """The search for one kernel, within its seconds; what was found before is looked up first."""
+    started = time.perf_counter()
+    store = ObjectCache(user_cache_folder() / "schedules", max_bytes=8 << 20, enabled=cache and cache_enabled_by_environment())
+    machine = (host_target().cache_key(), llvm_version(), platform.node(), str(session.options.threads), __version__)
+    key = store.key(_anonymous(made.start), str(made), *machine)
+    if (kept := _read(store.get(key), made)) is not None:
+        return kept._replace(kernel=made.kernel, seconds=time.perf_counter() - started, found="cache")
+    try:
+        found = _searched(session, made, started, budget, most)
+    except (XlaExplorerError, EvaluationError) as problem:
+        return TunedKernel(made.kernel, None, float("nan"), float("nan"), 1.0, 0, 0, time.perf_counter() - started, str(problem)[:200])
+    store.put(key, json.dumps(found._asdict()).encode())
+    return found
+
+
+def _searched(session: Compilation, made: KernelSchedule, started: float, budget: float, most: int) -> TunedKernel:
+    def spent(share: float) -> Callable[[], bool]:
+        return lambda: time.perf_counter() - started > share * budget
+
+    module = module_of_kernel(made.instruction)
+    given = operands_of_kernel(made.instruction, module)
+    default, plain = [compiled_alone(session, module, text) for text in (None, "")]
+    threads = int(getattr(default.executable, "program").threads)  # noqa: B009
+    host = host_target()
+    registers = 32 if "avx512vl" in host.enabled_features else 16
+    numbers = CpuNumbers(register_bytes=max(host.vector_register_bits // 8, 16), registers=registers)
+    ranked = candidates(made.start, numbers, 4 * threads if threads > 1 else 1, [made.plain()], spent(0.4))
+    trials: list[tuple[float, Candidate, Compilation]] = []
+    for candidate in ranked[:most]:
+        if trials and spent(0.75)():
+            break
+        scheduled = compiled_alone(session, module, str(candidate.schedule))
+        ratio = times_of(default, scheduled, given, ROUNDS)[0].ratio
+        trials.append((ratio, candidate, scheduled))
+    for _, candidate, scheduled in sorted(trials, key=lambda trial: trial[0]):
+        times, _ = times_of(default, scheduled, given, 3 * ROUNDS)
+        if times.ratio + times.iqr / 2 > 1 - LEAST_GAIN:
+            break
+        if checked_values(candidate.schedule, module, given, default, plain, scheduled)[0]:
+            return TunedKernel(made.kernel, str(candidate.schedule), times.first_us, times.second_us, times.ratio, len(ranked), len(trials),
+                               time.perf_counter() - started, "search")  # fmt: skip
+    base = times_of(default, default, given, 3)[0].first_us
+    return TunedKernel(made.kernel, None, base, base, 1.0, len(ranked), len(trials), time.perf_counter() - started, "search")
+
+
+def _anonymous(nest: LoopNest) -> str:
+    """The text of a nest without the numbers of instructions, and without its name."""
+    lines = [line.partition("  # ")[0] for line in nest_text(nest).splitlines()]
+    return "\n".join([lines[0].replace(f"@{nest.name}(", "@kernel(", 1), *lines[1:]])
+
+
+def _read(data: bytes | None, made: Schedule) -> TunedKernel | None:
+    """What was kept, if it can be read and is still legal."""
+    try:
+        found = TunedKernel(**json.loads(data)) if data else None
+        if found is not None and found.schedule is not None:
+            made.plain().then(found.schedule)
+    except (ValueError, TypeError):
+        return None
+    return found

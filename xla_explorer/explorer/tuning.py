@@ -1,0 +1,53 @@
+"""`xe.tune`: a search of schedules whose result is a session."""
+
+from __future__ import annotations
+
+from xla_explorer.explorer.comparisons.schedule_search import Tuned, tuned
+from xla_explorer.explorer.compiling import compile
+from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.sessions.loading import ModuleLike
+from xla_explorer.explorer.sessions.progress import working
+
+
+def tune(
+    module: ModuleLike | Session, kernel: str | int | None = None, *, budget: float = 8.0, tried: int = 6, cache: bool = True
+) -> Tuned[Session]:
+    """Search schedules of loop nests: ranked by the estimate, the first few compiled, checked, and timed in turns with the default kernel.
+
+    A winner must beat the default kernel by more than the spread explains, and give its values. Results are kept in the cache folder of
+    this user, by the text of the nest and the machine.
+
+    Parameters
+    ----------
+    module : HloModule, HLO text, path, traced function or Session
+        What has the kernels.
+    kernel : str or int, optional
+        One of them; None: all that have a loop nest, each different one once.
+    budget : float
+        Seconds for each kernel.
+    tried : int
+        How many schedules are run, at most.
+    cache : bool
+        Take what was found before, and keep what is found.
+
+    Returns
+    -------
+    Tuned
+        A row a kernel; `.schedules` is the text of the winners, `.session()` the program compiled with them.
+
+    Raises
+    ------
+    XlaExplorerError
+        The session is of another backend than `cpu`; the kernel has no loop nest.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> found = xe.tune(text, budget=0.5, tried=1, cache=False)
+    >>> len(found.kernels)
+    1
+    """
+    session = module if isinstance(module, Session) else compile(module)
+    with working(f"tuning {session.source.name}"):
+        return tuned(session, kernel, budget, tried, cache)
