@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,22 +13,20 @@ from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.compilation import Compilation
-from xla_explorer.explorer.sessions.source_lines import SourceLines
+from xla_explorer.explorer.xla.places import NOWHERE, Place, PlacedModule
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.frontends.xla_profile import KernelEvent, ProfileError, is_copy
 from xla_explorer.frontends.xla_profile import read_profile as read_recorded
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.metadata import parse_metadata
-from xla_explorer.hlo.module import HloModule, UnknownInstructionError
+from xla_explorer.hlo.module import HloModule
 
 if TYPE_CHECKING:
     import pandas
 
 _KERNEL_COLUMNS = [
     "kernel", "opcode", "device", "module", "n", "median_us", "iqr_us", "per_run_us", "total_us", "share", "bytes", "flops", "GB/s", "line",
-    "scope",
+    "library", "scope",
 ]  # fmt: skip
 _GROUP_COLUMNS = ["total_us", "share", "kernels", "n"]
 _RUN_COLUMNS = ["module", "program", "run", "device", "start_us", "wall_us", "busy_us", "idle_us", "kernels"]
@@ -37,21 +35,12 @@ NOT_JOINED = "(not joined)"
 COPIES = "(copies of the device)"
 
 
-class _Program(NamedTuple):
-    """A module of the profile. said: metadata by name, before instructions without a place took one from their neighbours."""
-
-    module: HloModule
-    lines: SourceLines
-    said: dict[str, str | None]
-
-
 class _Joined(NamedTuple):
     """A recorded event with its instruction, or None where the profile's modules have none of that name."""
 
     event: KernelEvent
     instruction: HloInstruction | None
-    line: str
-    scope: str
+    place: Place
 
 
 class XlaProfile(Report):
@@ -86,20 +75,22 @@ class XlaProfile(Report):
         self._events, self._module_of = events, module_of
         self.device_us = sum(event.self_ps for event in events) / 1e6
         self.joined_share = self._share_of(lambda one: one.instruction is not None)
-        self.lines_share = self._share_of(lambda one: bool(one.line))
+        self.lines_share = self._share_of(lambda one: bool(one.place.line))
 
     # -- joining ------------------------------------------------------------------------------------------------------------------
     @cached_property
     def _joined(self) -> list[_Joined]:
-        programs: dict[tuple[str, int | None], _Program | None] = {}
-        found: dict[tuple[str, int | None, str], tuple[HloInstruction | None, str, str]] = {}
+        programs: dict[tuple[str, int | None], PlacedModule | None] = {}
+        found: dict[tuple[str, int | None, str], tuple[HloInstruction | None, Place]] = {}
         rows = []
         for event in self._events:
             program, key = (event.module, event.program), (event.module, event.program, event.op)
             if key not in found:
                 if program not in programs:
-                    programs[program] = _program(self._module_of(*program))
-                found[key] = _place(programs[program], event.op)
+                    module = self._module_of(*program)
+                    programs[program] = PlacedModule(module) if module is not None else None
+                placed = programs[program]
+                found[key] = placed.find(event.op) if placed is not None else (None, NOWHERE)
             rows.append(_Joined(event, *found[key]))
         return rows
 
@@ -115,7 +106,8 @@ class XlaProfile(Report):
         -------
         pandas.DataFrame
             n: executions. median_us, iqr_us: of one execution. per_run_us: all executions of one run of the module. total_us, share: of the
-            recording. bytes, flops: of one execution, as XLA's cost model estimates them; GB/s: bytes over the median.
+            recording. bytes, flops: of one execution, as XLA's cost model estimates them; GB/s: bytes over the median. line: the user's;
+            library: the line of an installed package that it called.
         """
         return wide_frame([row for row, _ in self.kernel_rows], _KERNEL_COLUMNS)
 
@@ -141,16 +133,17 @@ class XlaProfile(Report):
             "kernel": f"%{name}" if found[0].event.op else name, "opcode": i.opcode.name if i is not None else "", "device": device,
             "module": module, "n": len(found), "median_us": median, "iqr_us": iqr, "per_run_us": sum(times) / runs, "total_us": sum(times),
             "share": sum(times) / self.device_us, "bytes": moved, "flops": int(cost.flops + cost.transcendentals),
-            "GB/s": moved / median / 1e3 if moved and median else None, "line": found[0].line, "scope": found[0].scope,
+            "GB/s": moved / median / 1e3 if moved and median else None, "line": found[0].place.line,
+            "library": found[0].place.library, "scope": found[0].place.scope,
         }  # fmt: skip
 
     def by_line(self) -> pandas.DataFrame:
-        """Device time by the user's source line, the longest first."""
-        return self._grouped("line", lambda one: one.line)
+        """Device time by the user's source line (the innermost outside of installed packages, where one is known), the longest first."""
+        return self._grouped("line", lambda one: one.place.line)
 
     def by_scope(self) -> pandas.DataFrame:
         """Device time by name scope (the path of `op_name` without its last part), the longest first."""
-        return self._grouped("scope", lambda one: one.scope)
+        return self._grouped("scope", lambda one: one.place.scope)
 
     def by_opcode(self) -> pandas.DataFrame:
         """Device time by opcode, the longest first."""
@@ -255,36 +248,6 @@ def _span(events: Iterable[KernelEvent], first: int) -> tuple[float, float, floa
         busy += max(stop - max(begin, end), 0)
         end = max(end, stop)
     return (start - first) / 1e6, (end - start) / 1e6, busy / 1e6, (end - start - busy) / 1e6
-
-
-def _program(module: HloModule | None) -> _Program | None:
-    if module is None:
-        return None
-    completed = module.clone()
-    complete_source_places(completed)
-    return _Program(completed, SourceLines(completed), {i.name: i.metadata for i in module.instructions()})
-
-
-def _place(program: _Program | None, name: str) -> tuple[HloInstruction | None, str, str]:
-    """(instruction, source line, scope) of a name; nothing where the module has no such instruction."""
-    if program is None or not name:
-        return None, "", ""
-    try:
-        i = program.module.find(name)
-    except UnknownInstructionError:
-        return None, "", ""
-    for metadata in (*[program.said[one.name] for one in _told_by(i)], i.metadata):
-        if place := program.lines.metadata_place(metadata):
-            return i, place, parse_metadata(metadata).op_name.rpartition("/")[0]
-    return i, "", ""
-
-
-def _told_by(i: HloInstruction) -> Iterator[HloInstruction]:
-    """The instructions that say where a kernel came from, the best first: itself, then what a fusion computes, its root first."""
-    yield i
-    for called in i.called:
-        yield called.root
-        yield from called.instructions.values()
 
 
 def read_profile(path: str | os.PathLike[str]) -> XlaProfile:

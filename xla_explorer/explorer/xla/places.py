@@ -1,0 +1,79 @@
+"""The user's line of an instruction: the innermost stack frame outside of installed libraries, and the library's line below it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from xla_explorer.explorer.sessions.source_lines import SourceLines
+from xla_explorer.frontends.source_places import complete_source_places
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.metadata import parse_metadata
+from xla_explorer.hlo.module import HloModule
+
+_LIBRARY: Final = re.compile(r"(?:^|[/\\])(?:site-packages|dist-packages|lib[/\\]python3[.\d]*|<frozen)[/\\]?")
+
+
+class Place(NamedTuple):
+    """line: `model.py:12` of the user. library: the line of an installed library that the user's line called, empty where none is known.
+    scope: the path of `op_name` without its last part."""
+
+    line: str
+    library: str
+    scope: str
+
+
+NOWHERE: Final = Place("", "", "")
+
+
+class PlacedModule:
+    """A module whose instructions are found by name, each with its place."""
+
+    def __init__(self, module: HloModule) -> None:
+        self.module = module.clone()
+        # What instructions said themselves, before those without a place took one from their neighbours.
+        self._said = {i.name: i.metadata for i in module.instructions()}
+        complete_source_places(self.module)
+        self._lines = SourceLines(self.module)
+
+    @cached_property
+    def _by_name(self) -> dict[str, HloInstruction]:
+        return {i.name: i for i in reversed(list(self.module.instructions()))}
+
+    def find(self, name: str) -> tuple[HloInstruction | None, Place]:
+        """(instruction, place) of a name; nothing where the module has no such instruction."""
+        i = self._by_name.get(name)
+        if i is None:
+            return None, NOWHERE
+        for metadata in (*[self._said.get(one.name) for one in _told_by(i)], i.metadata):
+            if (innermost := self._lines.metadata_place(metadata)) and metadata:
+                user = self._users_line(metadata)
+                scope = parse_metadata(metadata).op_name.rpartition("/")[0]
+                return i, Place(user or innermost, innermost if user not in ("", innermost) else "", scope)
+        return i, NOWHERE
+
+    def _users_line(self, metadata: str) -> str:
+        found, frames = parse_metadata(metadata), self.module.frames
+        stack = frames.stack(found.stack_frame_id) if frames is not None and found.stack_frame_id else []
+        return next((f"{file}:{line}" for file, _, line in stack if not in_library(file)), "")
+
+
+def in_library(file: str) -> bool:
+    """Whether a file belongs to an installed package or to Python itself."""
+    return _LIBRARY.search(file) is not None
+
+
+def short_place(place: str) -> str:
+    """`optax/transform.py:12` of a path in an installed package, `models/gpt.py:38` of another: enough to know it, little to read."""
+    tail = re.split(r"(?:site|dist)-packages[/\\]", place)[-1]
+    return tail if tail != place else "/".join(re.split(r"[/\\]", place)[-2:])
+
+
+def _told_by(i: HloInstruction) -> Iterator[HloInstruction]:
+    """The instructions that say where a kernel came from, the best first: itself, then what a fusion computes, its root first."""
+    yield i
+    for called in i.called:
+        yield called.root
+        yield from called.instructions.values()
