@@ -22,6 +22,16 @@ COPIES = _kernel(
     "f { p = f32[8,4]{1,0} parameter(0)  t = f32[4,8]{1,0} transpose(p), dimensions={1,0}  ROOT c = f32[4,8]{0,1} copy(t) } "
     "ENTRY e { x = f32[8,4]{1,0} parameter(0)  ROOT r = f32[4,8]{0,1} fusion(x), kind=kLoop, calls=f }"
 )
+FOR_PRODUCT = _kernel(
+    "f { p = f32[8,4]{1,0} parameter(0)  e = f32[8,4]{1,0} exponential(p)  ROOT c = f32[8,4]{0,1} copy(e) } "
+    "ENTRY e { x = f32[8,4]{1,0} parameter(0)  k = f32[8,4]{0,1} fusion(x), kind=kLoop, calls=f  "
+    "ROOT r = f32[4,4] dot(k, x), lhs_contracting_dims={0}, rhs_contracting_dims={0} }", "k"
+)  # fmt: skip
+CONVOLUTION = _kernel(
+    "f { p = f32[1,8,8,4] parameter(0)  k = f32[3,3,4,4] parameter(1)  "
+    "ROOT c = f32[1,6,6,4] convolution(p, k), window={size=3x3}, dim_labels=b01f_01io->b01f } "
+    "ENTRY e { x = f32[1,8,8,4] parameter(0)  k = f32[3,3,4,4] parameter(1)  ROOT r = f32[1,6,6,4] fusion(x, k), kind=kCustom, calls=f }"
+)
 DOUBLES = _kernel("ENTRY e { x = f64[8] parameter(0)  ROOT r = f64[8] add(x, x) }")
 SCATTER = _kernel(
     "a { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) } "
@@ -33,7 +43,10 @@ SCATTER = _kernel(
 @pytest.mark.parametrize(
     ("says", "gain", "idle", "kernels"),
     [
-        ("unroll=8", 55.0, 40.0, [KernelFact(LOOP, 15, 1, "m.py:1"), KernelFact(ADD, 100, 100, "m.py:2")]),
+        ("unroll=8", 55.0, 40.0, [KernelFact(LOOP, 15, 1, "m.py:1"), KernelFact(ADD, 90, 90, "m.py:2")]),
+        ("small_while_loop", 75.0, 5.0, [KernelFact(LOOP, 15, 1, "m.py:1")] + [KernelFact(ADD, 11, 10, "m.py:2")] * 10),
+        ("x.reshape(-1, n) @ w", 60.0, 0.0, [KernelFact(FOR_PRODUCT, 60, 1, "m.py:2"), KernelFact(ADD, 40, 1, "m.py:9")]),
+        ("xla_cpu_experimental_ynn_fusion_type=", 70.0, 0.0, [KernelFact(CONVOLUTION, 80, 1, "m.py:2", 10.0)]),
         ("jax.vmap", 40.0, 40.0, [KernelFact(ADD, 1, 1, "m.py:2")] * 20),
         ("contract over the last dimension", 60.0, 0.0, [KernelFact(COPIES, 60, 1, "m.py:2"), KernelFact(ADD, 40, 1, "m.py:9")]),
         ("32 bits", 45.0, 0.0, [KernelFact(DOUBLES, 90, 1, "m.py:2")]),
@@ -46,7 +59,7 @@ def test_a_rule_says_what_it_saw_and_what_to_change(says: str, gain: float, idle
 
 
 def test_what_is_small_is_not_worth_a_sentence() -> None:
-    small = [KernelFact(i, 1, 1, "") for i in (LOOP, COPIES, DOUBLES, SCATTER, ADD)]
+    small = [KernelFact(i, 1, 1, "", 0.1) for i in (LOOP, COPIES, DOUBLES, SCATTER, FOR_PRODUCT, CONVOLUTION, ADD)]
     assert advise(Facts(1000.0, 10.0, [*small, KernelFact(ADD, 900, 1, "")])) == []
 
 
@@ -67,7 +80,7 @@ def test_a_page_of_a_jax_function() -> None:
     page = xe.xla.why_slow(jax.grad(loss), jnp.ones((64, 64)), jnp.ones((96, 64)), repeats=5)
     assert page.run_us > 0 and page.ours_us is not None and page.profile.joined_share == 1
     assert {kernel.bound for kernel in page.kernels} <= {"memory", "arithmetic", "starting it"}
-    assert any("unroll=8" in advice.sentence for advice in page.advice)
+    assert any("unroll=8" in advice.sentence or "small_while_loop" in advice.sentence for advice in page.advice)
     text = str(page)
     assert all(title in text for title in ("source lines", "kernels", "not fused by XLA", "try first:", "our compiler takes"))
     assert len(text.splitlines()) < 50 and "test_why_slow.py" in text

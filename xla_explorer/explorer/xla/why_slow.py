@@ -9,6 +9,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Tabl
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.xla.advice import Advice, Facts, KernelFact, advise
+from xla_explorer.explorer.xla.places import short_place
 from xla_explorer.explorer.xla.profile import XlaProfile
 from xla_explorer.explorer.xla.replay import ReplayedFusion
 
@@ -36,6 +37,8 @@ class WhySlow(Report):
         What XLA's profiler recorded, and XLA's fusions with their reasons (None where XLA fused nothing).
     run_us, ours_us
         Whole calls, median, in microseconds: by XLA, and by our compiler (None where it was not run).
+    slowdown
+        A recorded run over one that is not recorded. The times of kernels are as recorded, the gains of advice as without a recorder.
     kernels
         By time.
     advice
@@ -54,29 +57,37 @@ class WhySlow(Report):
         runs = profile.runs()
         self.idle_us = float(runs["idle_us"].median())
         self._limits = limits
-        count = len(runs)
         self.kernels = [_slow_kernel(row, limits) for row, _ in profile.kernel_rows]
-        facts = [
-            KernelFact(one, row["per_run_us"], max(round(row["n"] / count), 1), row["line"])
-            for row, one in profile.kernel_rows
-            if one is not None
-        ]
-        self.advice: list[Advice] = advise(Facts(self.run_us, self.idle_us, facts))
+        recorded_us = float(runs["wall_us"].median())
+        self.slowdown = max(recorded_us / run_us, 1.0) if run_us > 0 else 1.0
+        self.advice: list[Advice] = advise(self._facts(len(runs)))
+
+    def _facts(self, runs: int) -> Facts:
+        """What the rules see: times as they are while nothing is recorded."""
+        kernels = []
+        for one, (row, i) in zip(self.kernels, self.profile.kernel_rows, strict=True):
+            if i is not None:
+                us = one.us / self.slowdown
+                least = None if one.roof is None else min(one.roof * one.us, us)
+                kernels.append(KernelFact(i, us, max(round(row["n"] / runs), 1), row["line"], least))
+        return Facts(self.run_us, self.idle_us / self.slowdown, kernels)
 
     def headline(self) -> str:
         """Time of a run, of that between kernels, and how much is joined."""
         return (
-            f"{self.profile.name} on XLA:CPU: {microseconds(self.run_us)} a run; no kernel works for {microseconds(self.idle_us)} of it; "
-            f"{self.profile.lines_share:.1%} of kernel time has a source line"
+            f"{self.profile.name} on XLA:CPU: {microseconds(self.run_us)} a run; recorded runs take {self.slowdown:.2f} of that, and "
+            f"no kernel works for {microseconds(self.idle_us)} of one; {self.profile.lines_share:.1%} of kernel time has a source line"
         )
 
     def blocks(self) -> Blocks:
         """At most a screen."""
         lines = self.profile.by_line()
         runs = len(self.profile.runs())
-        rows = [(row["line"], row["total_us"] / runs, row["share"], row["kernels"]) for row in lines.head(_MOST).to_dict("records")]
+        first = lines.head(_MOST).to_dict("records")
+        rows = [(short_place(row["line"]), row["total_us"] / runs, row["share"], row["kernels"]) for row in first]
         yield Table(["line", "us a run", "share", "kernels"], rows, "source lines")
-        yield Table(SlowKernel._fields, self.kernels[:_MOST], "kernels")
+        longest = [kernel._replace(line=short_place(kernel.line)) for kernel in self.kernels[:_MOST]]
+        yield Table(SlowKernel._fields, longest, "kernels")
         if self.replay is not None:
             yield self._not_fused(self.replay)
         yield Sentence(self._beside_ours())
@@ -109,7 +120,7 @@ class WhySlow(Report):
 
 
 def _said(advice: Advice) -> str:
-    place = f" ({advice.line})" if advice.line else ""
+    place = f" ({short_place(advice.line)})" if advice.line else ""
     return f"{advice.sentence}{place}; at most {microseconds(advice.gain_us)} of a run"
 
 
