@@ -41,3 +41,22 @@ def test_the_optimised_module_has_its_values_on_virtual_devices() -> None:
 def test_an_object_file_for_one_device_is_refused() -> None:
     with pytest.raises(AheadOfTimeError, match="2 replicas of 1 partitions"):
         xe.aot(TEXT)
+
+
+COLLECTIVES = {
+    "all-reduce": "ROOT r = f32[4] all-reduce(x), replica_groups={}, to_apply=sum",
+    "all-gather": "ROOT r = f32[8] all-gather(x), replica_groups={}, dimensions={0}",
+    "all-to-all": "ROOT r = f32[4] all-to-all(x), replica_groups={}, dimensions={0}",
+    "start": "s = f32[4] all-reduce-start(x), replica_groups={}, to_apply=sum\n  ROOT r = f32[4] all-reduce-done(s)",
+}
+
+
+@pytest.mark.parametrize("count", ["replica_count=2", "num_partitions=2"])
+@pytest.mark.parametrize("body", COLLECTIVES.values(), ids=COLLECTIVES)
+def test_no_groups_means_all_devices_that_the_module_has(body: str, count: str) -> None:
+    if count == "num_partitions=2":
+        body = body.replace("replica_groups={}", "channel_id=1, replica_groups={}")
+    text = TEXT.split("ENTRY")[0].replace("replica_count=2", count) + "ENTRY e {\n  x = f32[4] parameter(0)\n  " + body + "\n}"
+    for run in (xe.evaluate, lambda module, *arrays: xe.compile(module)(*arrays)):
+        with pytest.raises(xe.XlaExplorerError, match="works in groups of 2 devices; this evaluation has one"):
+            run(text, X)

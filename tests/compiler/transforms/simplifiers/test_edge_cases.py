@@ -41,6 +41,20 @@ PLACE_END = "(f32[], s8[]) reduce(x, n, low, z), dimensions={0}, to_apply=place"
 TOTAL = PLACE.replace("direction=GT", "direction=GT, type=TOTALORDER").replace("direction=NE", "direction=NE, type=TOTALORDER")
 
 MODULES = {
+    # A number of one bit (two with a sign) does not reach the third element.
+    **{
+        f"gather-of-few-by-{index}": (
+            f"""HloModule m
+ENTRY e {{
+  x = f32[8]{{0}} parameter(0)
+  few = f32[3]{{0}} slice(x), slice={{[1:4]}}
+  i = {index}[1,1]{{1,0}} constant({{{{0}}}})
+  ROOT g = f32[1]{{0}} gather(few, i), offset_dims={{}}, collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1}}
+}}""",
+            (NUMBERS,),
+        )
+        for index in ("u1", "s1", "s2")
+    },
     # The empty slice starts behind what the strided one reads of x: 3 + 2 * 3 > 8.
     "empty-slice-of-a-strided-slice": (
         """HloModule m

@@ -55,11 +55,15 @@ def group_of(instruction: HloInstruction, device: Device) -> tuple[int, ...]:
     """
     world = device.world
     mode = group_mode(instruction)
-    partitions = world.partitions
+    replicas, partitions = world.replicas, world.partitions
+    if len(world.devices) == 1:
+        # Alone, a device must not answer for those that the module says it runs on.
+        written = instruction.parent.module.attributes
+        replicas, partitions = int(written.get("replica_count") or 1), int(written.get("num_partitions") or 1)
     own, count = {
         GroupMode.CROSS_PARTITION: (device.partition, partitions),
-        GroupMode.FLATTENED_IDS: (device.number, len(world.devices)),
-    }.get(mode, (device.replica, world.replicas))
+        GroupMode.FLATTENED_IDS: (device.number, replicas * partitions),
+    }.get(mode, (device.replica, replicas))
     groups = instruction.attributes.value("replica_groups")
     ids: tuple[int, ...] | None
     if groups is None or not any(groups.groups):

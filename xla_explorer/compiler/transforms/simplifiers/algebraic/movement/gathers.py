@@ -216,7 +216,9 @@ def gather_of_few(
 
     found = element(0)
     at_least = attributes_of({"direction": "GE"})
-    for number in range(1, x.shape.element_count):
+    kind = index.shape.element_type
+    reachable = 1 << (kind.bits - kind.is_signed)  # a narrow index does not name every element
+    for number in range(1, min(x.shape.element_count, reachable)):
         limit = splat_constant(computation, index.shape, number)
         reached = computation.add("compare", shape.with_element_type(PRED), (index, limit), at_least)
         found = computation.add("select", shape, (reached, element(number), found))
