@@ -6,6 +6,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.opaque import Opaque, family_of, form_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
@@ -49,6 +50,8 @@ class KernelLoops(NamedTuple):
         Why it is opaque.
     estimate : Estimate or None
         What the nest should take; `loops` of it has iterations and share by axis.
+    nest : LoopNest or None
+        The nest of `lines`.
     """
 
     name: str
@@ -61,6 +64,7 @@ class KernelLoops(NamedTuple):
     made_by: str
     reason: Reason | None
     estimate: Estimate | None
+    nest: LoopNest | None = None
 
     @property
     def is_nest(self) -> bool:
@@ -108,9 +112,9 @@ def loops_of(compilation: Compilation, kernel: str | int, schedule: str | None) 
     return CodeText(nest_text(made.nest), "text", f"session.loops({kernel!r}, {schedule!r})")
 
 
-def all_loops(compilation: Compilation) -> Loops:
-    """The nests of all kernels; see `Session.loops`."""
-    kernels = dict.fromkeys([step.instruction for step in program_steps(compilation)])
+def all_loops(compilation: Compilation, most: int | None = None) -> Loops:
+    """The nests of all kernels, or of the first `most`; see `Session.loops`."""
+    kernels = list(dict.fromkeys([step.instruction for step in program_steps(compilation)]))[:most]
     return Loops([_kernel_loops(compilation, kernel_of(compilation, number)) for number in kernels])
 
 
@@ -126,5 +130,6 @@ def _kernel_loops(compilation: Compilation, i: HloInstruction) -> KernelLoops:
     ]
     texts = [nest_text(form), *[nest_text(step.after) for step in schedule.steps]]
     lines = [TextLine(line.text, line.origin) for line in nest_lines(schedule.nest)]
-    return KernelLoops(i.name, i.id, family_of(i), lines, str(schedule), steps, texts, made_by, None, estimate(schedule.nest))
+    nest = schedule.nest
+    return KernelLoops(i.name, i.id, family_of(i), lines, str(schedule), steps, texts, made_by, None, estimate(nest), nest)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 
@@ -83,6 +84,37 @@ class KernelRow(NamedTuple):
     line: str
     instruction: int | None
     reason: str = ""
+
+
+class LoopAxis(NamedTuple):
+    """An axis of a loop nest. turns: how often its body runs. share: of the kernel's estimated cycles, 0 to 1."""
+
+    name: str
+    kind: str
+    extent: int
+    turns: int
+    share: float
+
+
+class LoopKernel(NamedTuple):
+    """A kernel as loops. first, length: its lines in the pane `loops`. code, reason: why it is opaque, empty for a nest. made_by: `user` or
+    `policy` where its code is made from the nest, else `writer`. schedule: its directives as text. nanoseconds, limit: the estimate for one
+    core of a CPU."""
+
+    name: str
+    instruction: int
+    family: str
+    first: int
+    length: int
+    code: str
+    reason: str
+    made_by: str
+    schedule: str
+    nanoseconds: float | None
+    limit: str
+    axes: tuple[LoopAxis, ...] = ()
+    folds: tuple[Fold, ...] = ()
+    steps: tuple[DirectiveStep, ...] = ()
 
 
 class MachineRoof(NamedTuple):
@@ -191,6 +223,10 @@ class Reports:
 
     def kernels(self) -> Sequence[KernelRow]:
         """What runs, in order."""
+        return ()
+
+    def loops(self) -> Sequence[LoopKernel]:
+        """The kernels as loop nests, in the order in which they run."""
         return ()
 
     def roof(self) -> MachineRoof | None:

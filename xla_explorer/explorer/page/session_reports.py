@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
+from xla_explorer.explorer.code.loop_nests import KernelLoops, all_loops
+from xla_explorer.explorer.code.loop_text import MOST_SHOWN, folds_of, loop_lines, steps_of
 from xla_explorer.explorer.code.program import kernel_table
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
 from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_report
@@ -27,6 +29,8 @@ from xla_explorer.explorer.page.reports import (
     ComparisonTable,
     KernelRow,
     LlvmPassRow,
+    LoopAxis,
+    LoopKernel,
     MachineRoof,
     Pair,
     PtxCountRow,
@@ -218,6 +222,13 @@ class SessionReports(TraceReports):
     def kernels(self) -> Sequence[KernelRow]:
         return self._kernels
 
+    def loops(self) -> Sequence[LoopKernel]:
+        session = self._session
+        if session.error is not None or "llvm-ir" not in session.stages():
+            return ()
+        kernels = all_loops(session, MOST_SHOWN)
+        return [loop_kernel(kernel, first) for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)]
+
     def roof(self) -> MachineRoof | None:
         if self._session.backend != "cpu" or self._session.last_profile is None:
             return None
@@ -333,6 +344,29 @@ class SessionReports(TraceReports):
         asked = {(p, c) for p, c in [*fuse, *forbid]}
         wishes = tuple([WishRow(str(w), w.granted) for w in wishes_of(other) if (w.producer[1:], w.consumer[1:]) in asked])
         return self._source_of(other), ComparisonTable(", ".join(words), rows, decisions, note, wishes)
+
+
+def loop_kernel(kernel: KernelLoops, first: int) -> LoopKernel:
+    """A kernel as a row. first: where its text begins."""
+    reason, expected = kernel.reason, kernel.estimate
+    axes = kernel.nest.axes() if kernel.nest is not None else {}
+    run = expected.loops if expected is not None else {}
+    return LoopKernel(
+        kernel.name,
+        kernel.instruction,
+        kernel.family,
+        first,
+        len(kernel.lines),
+        reason.code if reason is not None else "",
+        reason.message if reason is not None else "",
+        kernel.made_by,
+        kernel.schedule,
+        expected.nanoseconds if expected is not None else None,
+        expected.limit if expected is not None else "",
+        tuple([LoopAxis(name, bound.kind.value, bound.axis.extent, *run.get(name, (0, 0.0))) for name, bound in axes.items()]),
+        tuple(folds_of(kernel)),
+        tuple(steps_of(kernel)),
+    )
 
 
 class _Measure(NamedTuple):

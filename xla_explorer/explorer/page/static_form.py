@@ -25,6 +25,7 @@ PANE_ORDER = ("hlo", "llvm-ir-optimized", "llvm-ir", "ptx", "assembly", "sass", 
 PANE_TITLES = {
     "source": "your source",
     "hlo": "HLO",
+    "loops": "loop nests",
     "llvm-ir": "LLVM IR",
     "llvm-ir-optimized": "LLVM IR, optimised",
     "assembly": "assembly",

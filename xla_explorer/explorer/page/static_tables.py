@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.page.reports import LoopKernel
 from xla_explorer.foundation.decision import Decision
 
 CELL = 'style="text-align:left;padding:1px 8px;vertical-align:top"'
@@ -41,3 +42,19 @@ def decisions_html(decisions: Sequence[Decision], limit: int) -> str:
     left = f"{len(decisions) - len(chosen)} more: session.decisions()" if len(chosen) < len(decisions) else ""
     title = f"Decisions: {len(decisions) - refused} accepted, {refused} refused"
     return table(title, ["verdict", "kind", "producer → consumer", "code", "why"], rows, left)
+
+
+def loops_html(kernels: Sequence[LoopKernel], limit: int) -> str:
+    """Which kernels are loop nests, and by which directives; at most `limit`."""
+    if not kernels:
+        return ""
+    rows = [
+        f"<tr><td {WHOLE}><code>%{escape(row.name)}</code></td><td {CELL}>{escape(row.family)}</td>"
+        f"<td {WHOLE}>{'opaque' if row.code else 'nest'}</td><td {CELL}><code>{escape(row.schedule)}</code></td>"
+        f"<td {CELL}>{escape(f'{row.code}: {row.reason}' if row.code else '')}</td></tr>"
+        for row in kernels[:limit]
+    ]
+    left = f"{len(kernels) - limit} more: session.loops(NAME)" if len(kernels) > limit else ""
+    opaque = len([row for row in kernels if row.code])
+    title = f"Loops: {len(kernels) - opaque} nests, {opaque} opaque"
+    return table(title, ["kernel", "family", "form", "directives", "why opaque"], rows, left)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.page.json_data import by_field
 from xla_explorer.explorer.page.source import ExplorerSource
-from xla_explorer.explorer.page.static_tables import decisions_html
+from xla_explorer.explorer.page.static_tables import decisions_html, loops_html
 
 
 class Tab(NamedTuple):
@@ -38,6 +38,11 @@ TABS: tuple[Tab, ...] = (
     Tab("decisions", static=lambda source, rows: decisions_html(source.decisions(), rows)),
     Tab("rewrite"),
     Tab("kernels", data=_kernels),
+    Tab(
+        "loops",
+        data=lambda source, live: plain(source.reports.loops()),
+        static=lambda source, rows: loops_html(source.reports.loops(), rows),
+    ),
     Tab("buffers", data=lambda source, live: by_field(source.reports.buffers(with_reasons=not live))),
     Tab("compare"),
 )

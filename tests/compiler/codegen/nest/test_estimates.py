@@ -30,6 +30,15 @@ def test_every_nest_has_an_estimate(body: str) -> None:
     assert set(found.loops) == set(plain(body)[0].axes()) and all(0 <= share <= 1 for _, share in found.loops.values())
 
 
+def test_a_value_that_one_statement_reads_twice_for_the_last_time_is_dead_once() -> None:
+    nest = nest_of_text("ENTRY e { x = f32[64] parameter(0) n = f32[64] negate(x) ROOT r = f32[64] multiply(n, n) }")
+    square = nest_of_text(
+        "f { x = f32[64] parameter(0) n = f32[64] negate(x) ROOT r = f32[64] multiply(n, n) }\n"
+        "ENTRY e { x = f32[64] parameter(0) ROOT r = f32[64] fusion(x), kind=kLoop, calls=f }"
+    )
+    assert estimated(square).registers == estimated(nest).registers
+
+
 def test_vectors_are_faster_and_several_accumulators_hide_the_latency() -> None:
     nest = nest_of_text(
         "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] add(a, b) }\n"

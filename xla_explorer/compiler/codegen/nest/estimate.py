@@ -224,7 +224,7 @@ def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
             body.alive += registers
         body.path = max(body.path, start + effort.latency)
         body.fullest = max(body.fullest, body.alive)
-        for number in [o for o in inputs if uses.get(o) == position and o in live]:
+        for number in [o for o in dict.fromkeys(inputs) if uses.get(o) == position and o in live]:
             place, count = live.pop(number)
             place.alive -= count
     return found

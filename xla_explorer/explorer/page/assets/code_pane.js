@@ -24,6 +24,7 @@ const TITLES = {
   hlo: "HLO",
   "hlo-before": "HLO before",
   "hlo-after": "HLO after",
+  loops: "loop nests",
   "llvm-ir": "LLVM IR",
   "llvm-ir-optimized": "LLVM optimised",
   assembly: "assembly",

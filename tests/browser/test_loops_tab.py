@@ -1,0 +1,87 @@
+"""The loops tab: nests that fold, lines linked to the HLO and the code, directives with what each changed; live and in a page."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xla_explorer as xe
+from tests.browser.live_page import open_live
+from tests.browser.screenshots import SELECT
+from xla_explorer.explorer.code.loop_text import folds_of, loop_lines, steps_of
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the loops tab is NOT tested in a browser"),
+]
+
+TEXT = """HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = pred[] compare(a, b), direction=LT }
+ENTRY main {
+  x = f32[8,64] parameter(0)
+  e = f32[8,64] exponential(x)
+  t = f32[8,64] tanh(e)
+  z = f32[] constant(0)
+  sums = f32[8] reduce(t, z), dimensions={1}, to_apply=add
+  ROOT sorted = f32[8] sort(sums), dimensions={0}, to_apply=less
+}"""
+LIT = "() => [...document.querySelectorAll('.xe-loops .xe-line.on code')].map(el => el.textContent.trim().split(' ').slice(2, 3)[0])"
+
+
+@pytest.fixture(scope="module")
+def session() -> xe.Session:
+    """One kernel that the user schedules, and one without a nest."""
+    plain = xe.compile(TEXT, threads=1)
+    return plain.with_schedule(f"%{plain.loops()[0].name}: split{{j,16}},vectorize{{ji}}")
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_nests_fold_are_linked_and_show_what_directives_changed(browser: Any, session: xe.Session, tmp_path: Path, live: bool) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    if live:
+        open_live(page, xe.explore(session), tmp_path)
+    else:
+        session.save(tmp_path / "page.html")
+        page.goto((tmp_path / "page.html").as_uri())
+        page.wait_for_selector(".xe[data-ready]")
+    page.keyboard.press("l")
+    page.wait_for_selector(".xe-loops .k-vector")
+    text = page.locator(".xe-loops .xe-lines").inner_text()
+    assert "@vector" in text and "opaque @sorted" in text and "8×" in text
+    page.locator(".xe-loops .xe-line", has_text="= tanh").click()
+    page.wait_for_function(f"({LIT})().join() === 'tanh'")
+    assert page.locator(".xe-pane[data-pane='hlo-after'] .xe-line.on", has_text="tanh").count() == 1, "the code strip follows"
+    page.evaluate(SELECT, "e")
+    page.wait_for_function(f"({LIT})().join() === 'exponential'")
+    page.locator(".xe-loops .xe-fold-loop.k-serial > summary .no").first.click()
+    assert not page.locator(".xe-loops .xe-line", has_text="= exponential").is_visible()
+    entries = page.locator(".xe-directives li")
+    assert entries.nth(0).inner_text().startswith("✓ split{j,16}")
+    entries.nth(1).click()
+    assert "@vector" in page.locator(".xe-directives .xe-diff .add").inner_text()
+    page.locator(".xe-loops .xe-line", has_text="opaque @sorted").click()
+    page.wait_for_function("document.querySelector('.xe-directives b').textContent.startsWith('%sorted')")
+    assert "no-loop-nest" in page.locator(".xe-directives").inner_text() and errors == []
+    page.close()
+
+
+def test_the_text_of_the_pane_and_what_folds_belong_together(session: xe.Session) -> None:
+    kernels = session.loops()
+    lines, starts = loop_lines(kernels)
+    assert lines[starts[1]].text.startswith("opaque @sorted") and len(starts) == len(kernels) == 2
+    folds = folds_of(kernels[0])
+    assert {axis for fold in folds for axis in fold.axes} == {"i", "jo", "ji"}
+    for fold in folds:
+        around, inside = lines[fold.first - 1].text, lines[fold.first : fold.first + fold.length]
+        depth = len(around) - len(around.lstrip())
+        assert all(len(line.text) - len(line.text.lstrip()) > depth for line in inside)
+        assert all(f"{axis} in " in around for axis in fold.axes)
+    assert [step.directive for step in steps_of(kernels[0])] == ["split{j,16}", "vectorize{ji}"]

@@ -1,0 +1,54 @@
+"""The nests of a program as one text for the views: its lines with origins, what folds in it, what each directive changed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+
+from xla_explorer.compiler.codegen.nest.ir import axes_of, walk
+from xla_explorer.explorer.code.loop_nests import KernelLoops
+from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold
+from xla_explorer.explorer.display import TextLine
+
+MOST_SHOWN = 60
+"""Of longer programs the nests of the first kernels are shown: each is proved and estimated when it is made."""
+
+
+def loop_lines(kernels: Sequence[KernelLoops]) -> tuple[list[TextLine], list[int]]:
+    """(the text of the kernels, in which line of it, from 0, each begins). A line that computes no instruction belongs to the kernel."""
+    lines: list[TextLine] = []
+    starts: list[int] = []
+    for kernel in kernels:
+        starts.append(len(lines))
+        lines += [TextLine(line.text, kernel.instruction if line.instruction is None else line.instruction) for line in kernel.lines]
+        lines.append(TextLine(""))
+    return lines, starts
+
+
+def folds_of(kernel: KernelLoops) -> list[Fold]:
+    """What can be folded in the text of a kernel: the whole, loops, reductions, cases."""
+    if kernel.nest is None:
+        return []
+    texts = [line.text for line in kernel.lines]
+    depths = [len(text) - len(text.lstrip(" ")) for text in texts]
+    loops = iter([tuple([bound.axis.name for bound in axes_of(s)]) for s, _ in walk(kernel.nest.body) if axes_of(s)])
+    found = []
+    for at, (text, depth) in enumerate(zip(texts, depths, strict=True)):
+        end = next((k for k in range(at + 1, len(depths)) if depths[k] <= depth), len(depths))
+        axes = next(loops) if at and " @" in text else ()
+        if end > at + 1:
+            found.append(Fold(at + 1, end - at - 1, axes))
+    return found
+
+
+def steps_of(kernel: KernelLoops) -> Iterator[DirectiveStep]:
+    """The directives of a kernel, each with what it changed."""
+    for step in kernel.steps:
+        diff = tuple(_diff(kernel.texts[step.before], kernel.texts[step.after]))
+        yield DirectiveStep(step.directive, "accepted" if step.accepted else "refused", step.message, step.by, diff)
+
+
+def _diff(before: str, after: str) -> Iterable[tuple[str, str]]:
+    kinds = {" ": "same", "-": "del", "+": "add", "@": "gap"}
+    for line in list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]:
+        yield kinds[line[0]], "" if line[0] == "@" else line[1:]

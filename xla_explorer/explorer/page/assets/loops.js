@@ -1,0 +1,188 @@
+// The loops tab: every kernel as a nest of loops that fold, and beside it the directives that made it, each with what it changed.
+import { make, messageOf, numberOf, scrollWithin, showMicroseconds, showNumber, showPercent, VERDICT_MARK } from "./elements.js";
+import { LOOP_KINDS } from "./schema.js";
+import { namedAll } from "./store.js";
+import { registerTab } from "./tabs.js";
+import { highlighted } from "./texts.js";
+import { dimLine, whyHeading } from "./why_parts.js";
+
+/** @typedef {import("./state.js").App} App */
+/** @typedef {import("./schema.js").LoopKernel} Nest */
+/** @typedef {import("./schema.js").TextLine} TextLine */
+
+/** @param {App} app */
+function loopsTab(app) {
+  const note = make("span", { className: "xe-dim", textContent: "…" }),
+    nests = make("div", { className: "xe-scroll xe-lines" }),
+    directives = make("aside", { className: "xe-scroll xe-directives", ariaLabel: "directives" }),
+    root = make(
+      "div",
+      { className: "xe-loops xe-panel" },
+      make("div", { className: "xe-bar-row" }, note),
+      make("div", { className: "xe-nests" }, nests, directives),
+    );
+  /** @type {Nest[] | null} */
+  let rows = null;
+  let asked = false;
+  /** @type {Nest | null} */
+  let chosen = null;
+
+  async function shown() {
+    if (asked) return mark();
+    asked = true;
+    try {
+      const found = namedAll("nest", await app.store.report("loops", {}, "loops", "session.loops(NAME)"));
+      const pane = found.length ? await paneOf(app) : { lines: [], note: "" },
+        lines = pane.lines ?? (await app.store.pane("loops"));
+      rows = found;
+      nests.replaceChildren(...found.map(row => nestPart(app, row, lines.slice(row.first, row.first + row.length))));
+      const opaque = found.filter(row => row.code).length;
+      note.textContent = found.length
+        ? `${numberOf(found.length, "kernel")}: ${numberOf(found.length - opaque, "nest")}, ${opaque} opaque · a stripe for each loop: grey serial, orange unrolled, green vector, blue shared or launched · ${pane.note}`
+        : "this backend makes no kernels with loops";
+      choose(found[0] ?? null);
+      mark();
+    } catch (error) {
+      asked = false;
+      note.textContent = messageOf(error);
+    }
+  }
+  /** @param {Nest | null} row */
+  function choose(row) {
+    if (row === chosen) return;
+    chosen = row;
+    directives.replaceChildren(...(row ? directivesPart(app, row) : []));
+  }
+  function mark() {
+    if (!rows) return;
+    const lines = /** @type {HTMLElement[]} */ ([...nests.querySelectorAll("[data-id]")]),
+      present = new Set(lines.map(el => Number(el.dataset.id))),
+      ids = app.selected === null ? new Set() : app.store.counterparts(app.selected, present, app.now?.picture.aliases),
+      lit = lines.filter(el => ids.has(Number(el.dataset.id)));
+    for (const el of lines) el.classList.toggle("on", ids.has(Number(el.dataset.id)));
+    if (!lit.length) return;
+    const at = nestOf(lit[0]);
+    choose(rows.find(row => row.instruction === at) ?? chosen);
+    if (app.origin !== "loops") scrollWithin(nests, lit[0], true);
+  }
+  app.subscribe(["selected"], () => app.tab === "loops" && mark());
+  return { root, shown };
+}
+
+/** @param {HTMLElement} el */
+const nestOf = el => Number(/** @type {HTMLElement} */ (el.closest("[data-nest]")).dataset.nest);
+
+/** The pane of the code strip that has the text of the nests. @param {App} app @returns {Promise<{ lines: TextLine[] | null, note: string }>} */
+const paneOf = async app => (await app.store.panes()).find((/** @type {any} */ pane) => pane.name === "loops");
+
+/**
+ * A kernel: its lines, those inside of a loop in a part that folds.
+ * @param {App} app
+ * @param {Nest} row
+ * @param {TextLine[]} lines
+ */
+function nestPart(app, row, lines) {
+  const folds = new Map(row.folds.map(fold => [fold.first, fold])),
+    axes = new Map(row.axes.map(axis => [axis.name, axis]));
+  /** @param {number} at @param {Node[]} more */
+  const line = (at, ...more) => {
+    const [text, id] = lines[at],
+      el = make("div", { className: "xe-line", data: { id } }, make("span", { className: "no" }), make("code", {}, ...highlighted(text)), ...more);
+    el.onclick = () => app.select(id, "loops");
+    return el;
+  };
+  /** @param {number} first @param {number} end @returns {HTMLElement[]} */
+  const part = (first, end) => {
+    const out = [];
+    for (let at = first; at < end; at++) {
+      const fold = folds.get(at + 1);
+      if (!fold) {
+        out.push(line(at));
+        continue;
+      }
+      const over = fold.axes.flatMap(name => axes.get(name) ?? []),
+        last = over.at(-1),
+        turns = last ? `${showNumber(last.turns)}×${last.share ? ` · ${showPercent(last.share)}` : ""}` : "";
+      const head = line(at, make("span", { className: "xe-turns", textContent: turns, title: "how often the body runs · its share of the estimated cycles" }));
+      out.push(
+        make(
+          "details",
+          { open: true, className: `xe-fold-loop${last ? ` k-${last.kind}` : ""}`, title: over.map(axis => `${axis.name}: ${axis.kind}, ${axis.extent} steps`).join("\n") },
+          make("summary", { tabIndex: -1 }, head),
+          ...part(fold.first, fold.first + fold.length),
+        ),
+      );
+      at = fold.first + fold.length - 1;
+    }
+    return out;
+  };
+  return make("div", { data: { nest: row.instruction } }, ...part(0, lines.length));
+}
+
+/**
+ * What made the nest: its directives, then what else was decided about the kernel's loops.
+ * @param {App} app
+ * @param {Nest} row
+ */
+function directivesPart(app, row) {
+  const diff = make("div", { className: "xe-diff", hidden: true }),
+    decisions = app.store.decisions.filter(
+      d => d.subjects[0] === row.instruction && LOOP_KINDS.includes(d.kind) && !(row.made_by !== "writer" && d.verdict === "accepted"), // the steps say these
+    );
+  /** @param {{ verdict: string, title: string, message: string, open: () => void }} given */
+  const entry = ({ verdict, title, message, open }) =>
+    make(
+      "li",
+      { tabIndex: -1, onclick: (/** @type {Event} */ event) => mark(/** @type {HTMLElement} */ (event.currentTarget), open) },
+      make("span", { className: "mono", textContent: `${verdict === "accepted" ? VERDICT_MARK.accepted : VERDICT_MARK.refused} ${title}` }),
+      message ? make("small", { textContent: message }) : null,
+    );
+  /** @param {HTMLElement} el @param {() => void} open */
+  function mark(el, open) {
+    for (const other of list.querySelectorAll("li")) other.classList.toggle("on", other === el);
+    open();
+  }
+  /** @param {[string, string][]} lines */
+  function show(lines) {
+    diff.hidden = false;
+    diff.replaceChildren(
+      ...lines.map(([kind, text]) =>
+        make(
+          "div",
+          { className: `xe-line ${kind === "same" ? "" : kind}` },
+          make("span", { className: "sign", textContent: { del: "−", add: "+", gap: "…" }[kind] ?? "" }),
+          make("code", {}, ...highlighted(text)),
+        ),
+      ),
+    );
+  }
+  const list = make(
+    "ul",
+    {},
+    ...row.steps.map(({ directive, verdict, message, by, diff: lines }) =>
+      entry({ verdict, title: directive, message: [`by ${by}`, message].filter(Boolean).join(": "), open: () => show(lines) }),
+    ),
+    ...decisions.map(({ verdict, kind, code, message, facts, index }) =>
+      entry({ verdict, title: `${kind} ${verdict}`, message: [code, message, factsText(facts)].filter(Boolean).join(" · "), open: () => app.showDecision(index, false) }),
+    ),
+  );
+  const said = row.code
+    ? `opaque (${row.code}): ${row.reason}`
+    : `${row.made_by !== "writer" ? `the code is made from this nest, scheduled by the ${row.made_by}` : "the nest shows what the kernel computes; its code comes from a writer of its own"}${row.nanoseconds === null ? "" : ` · about ${showMicroseconds(row.nanoseconds / 1e3)} on one core, limited by ${row.limit} (estimate)`}`;
+  return [
+    make("p", {}, make("b", { className: "mono", textContent: `%${row.name}` }), ` ${row.family}`),
+    dimLine(said),
+    row.schedule ? make("p", { className: "mono", textContent: row.schedule }) : null,
+    whyHeading(row.steps.length ? "directives; a click shows what one changed" : "decisions about its loops"),
+    list.childElementCount ? list : dimLine("none"),
+    diff,
+  ].filter(el => el !== null);
+}
+
+/** @param {Record<string, any>} facts */
+const factsText = facts =>
+  Object.entries(facts)
+    .map(([key, value]) => `${key.replaceAll("_", " ")} ${typeof value === "object" ? JSON.stringify(value) : showNumber(value)}`)
+    .join(" · ");
+
+registerTab({ key: "loops", title: "Loops", shortcut: "l", view: loopsTab });
