@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
@@ -68,8 +68,6 @@ MAPPINGS: tuple[type, ...] = (
     json_data.PaneData,
     json_data.ExplorerPayload,
 )
-_NOT_OF_KERNELS = ("loop-hoisting", "loop-removal")  # what passes do to while loops
-_LOOP_KINDS = ("parallel", "row-blocks", "launch", *[kind for kind in KINDS if kind.startswith("loop-") and kind not in _NOT_OF_KERNELS])
 _NAMES = {row: name for name, row in ROWS.items()}
 _WORDS: dict[Any, str] = {int: "number", float: "number", str: "string", bool: "boolean", types.NoneType: "null", Any: "any"}
 
@@ -153,8 +151,6 @@ def _body() -> str:
             f"export const KINDS = [{', '.join(map(_quoted, COLOURS))}];",
             "// Kinds of decision that put two instructions into one kernel.",
             f"export const FUSION_KINDS = [{', '.join(map(_quoted, FUSION_KINDS))}];",
-            "// Kinds of decision about the loops of one kernel.",
-            f"export const LOOP_KINDS = [{', '.join(map(_quoted, _LOOP_KINDS))}];",
             "",
         ]
     )

@@ -1,6 +1,5 @@
 // The loops tab: every kernel as a nest of loops that fold, and beside it the directives that made it, each with what it changed.
 import { make, messageOf, numberOf, scrollWithin, showMicroseconds, showNumber, showPercent, VERDICT_MARK } from "./elements.js";
-import { LOOP_KINDS } from "./schema.js";
 import { namedAll } from "./store.js";
 import { registerTab } from "./tabs.js";
 import { highlighted } from "./texts.js";
@@ -127,7 +126,8 @@ function nestPart(app, row, lines) {
 function directivesPart(app, row) {
   const diff = make("div", { className: "xe-diff", hidden: true }),
     decisions = app.store.decisions.filter(
-      d => d.subjects[0] === row.instruction && LOOP_KINDS.includes(d.kind) && !(row.made_by !== "writer" && d.verdict === "accepted"), // the steps say these
+      // those of code generation; of the accepted ones about a schedule its steps tell
+      d => d.step === null && d.subjects[0] === row.instruction && !(row.made_by !== "writer" && d.verdict === "accepted"),
     );
   /** @param {{ verdict: string, title: string, message: string, open: () => void }} given */
   const entry = ({ verdict, title, message, open }) =>
