@@ -151,10 +151,10 @@ def test_shares_give_the_bits_of_one_thread(name):
         for p in parse_hlo(text).entry.parameters()
     ]
     serial = compiled(text, 1)
-    assert not opcodes_on_evaluator(serial) and {d.kind for d in serial.program.decisions} <= {"loop-vectorization"}
+    assert not opcodes_on_evaluator(serial) and {d.kind for d in serial.program.decisions} <= {"loop-vectorization", "loop-nest"}
     for threads in (2, 3):
         executable, wanted = compiled(text, threads), serial.execute(inputs)
-        cut = any(d.accepted for d in executable.program.decisions if d.kind != "loop-vectorization")
+        cut = any(d.accepted for d in executable.program.decisions if d.kind not in ("loop-vectorization", "loop-nest"))
         assert cut or (name in LEFT_TO_LLVM_WITHOUT_FMA and not host_target().has_fma), executable.program.decisions
         if name in SUMS_IN_STRETCHES:
             wanted, of_one_thread = executable.execute(inputs), wanted

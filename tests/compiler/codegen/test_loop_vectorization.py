@@ -185,7 +185,7 @@ ENTRY e { x = f32[1003] parameter(0)
 def test_programs_have_the_values_of_scalar_loops(name, threads, monkeypatch):
     text = PROGRAMS[name]
     session = xe.compile(text, threads=threads, cache=False)
-    assert ".vector:" in session.executable.program.text
+    assert (".vector:" in session.executable.program.text) == (name == "softmax")  # the other is made from its loop nest
     monkeypatch.setattr(loop_vectorization, "WORTH_LINES", 10**9)
     scalar = xe.compile(text, threads=threads, cache=False)
     assert ".vector:" not in scalar.executable.program.text
@@ -196,7 +196,7 @@ def test_programs_have_the_values_of_scalar_loops(name, threads, monkeypatch):
 
 
 def test_small_programs_are_left_to_llvm():
-    session = xe.compile("HloModule m\nENTRY e { x = f32[1000] parameter(0)\n ROOT r = f32[1000] add(x, x) }", cache=False)
+    session = xe.compile("HloModule m\nENTRY e { x = f32[1000] parameter(0)\n ROOT r = f32[1000] reverse(x), dimensions={0} }", cache=False)
     assert ".vector:" not in session.executable.program.text
     (row,) = session.decisions("loop-vectorization").to_dict("records")
     expected = "little-code" if vectorizes_itself(codegen_target(host_target(), libraries=True)) else "target-is-llvms"
@@ -207,12 +207,16 @@ def test_small_programs_are_left_to_llvm():
 def test_decisions_say_what_was_done_with_each_kernel(monkeypatch):
     monkeypatch.setattr(loop_vectorization, "WORTH_LINES", 0)
     text = """HloModule m
+ad { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT r = f32[] add(a, b) }
 ENTRY e {
   x = f32[40,50] parameter(0)
   i = s32[40] parameter(1)
-  y = f32[40,50] exponential(x)
+  z = f32[] constant(0)
+  y = f32[40] reduce(x, z), dimensions={1}, to_apply=ad
   g = f32[40,1] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}
-  ROOT r = (f32[40,50], f32[40,1]) tuple(y, g)
+  ROOT r = (f32[40], f32[40,1]) tuple(y, g)
 }"""
     session = xe.compile(text, cache=False, threads=1)
     rows = session.decisions("loop-vectorization").to_dict("records")
@@ -345,4 +349,6 @@ def test_only_functions_with_a_finished_loop_skip_the_optimiser(text: str) -> No
     functions = xe.compile(text, threads=1).stage("llvm-ir").text.split("\ndefine ")[1:]
     final = {function.split("(")[0]: '"effort"="final"' in function.split("\n")[0] for function in functions}
     finished = {function.split("(")[0]: "!llvm.loop !1\n" in function for function in functions}
-    assert final == finished
+    in_vectors = {function.split("(")[0]: " = load <" in function for function in functions}
+    assert all(final[name] for name in final if finished[name])
+    assert all(finished[name] or in_vectors[name] for name in final if final[name])

@@ -8,6 +8,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen.kernels import gather, streaming, transpose
+from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.explorer.measures.profiling import streaming_kernels
 
 pytestmark = pytest.mark.skipif(host_target().architecture != "x86_64", reason="streaming stores are written for x86-64 only")
@@ -55,7 +56,8 @@ READ_AGAIN = (
 
 @pytest.fixture
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "STREAMED_BYTES", 0)
+    for module in (streaming, base):
+        monkeypatch.setattr(module, "STREAMED_BYTES", 0)
     monkeypatch.setattr(gather, "STREAMED_BYTES", 0)
     monkeypatch.setattr(transpose, "STREAMED_TRANSPOSE_BYTES", 0)
 

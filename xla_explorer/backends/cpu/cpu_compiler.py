@@ -18,7 +18,7 @@ from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
 from xla_explorer.compiler.buffers import assign_buffers, renames_memory
-from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers
+from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers, nest_kernel
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
 from xla_explorer.compiler.codegen.loop_vectorization import in_vectors
@@ -144,7 +144,7 @@ _DECIDED_IN = {
     "row-blocks": place_of(blocks_decision),
     "loop-vectorization": place_of(in_vectors),
     "vector-width": place_of(TargetDescription.vector_width_fact),
-    "loop-nest": place_of(ScheduledKernels.kernel),
+    "loop-nest": place_of(nest_kernel),
     **{f"loop-{name}": place_of(ScheduledKernels.kernel) for name in DIRECTIVES},
 }
 

@@ -59,12 +59,11 @@ class FunctionWriter(InOrderBuilder):
 
     unroll: mark short loops to be unrolled.
     effort: what LLVM's optimiser must do to the function.
-    saturates: the target converts floats to integers with saturation in one instruction, in whatever it uses for vectors.
     """
 
     __slots__ = (
-        "_block", "_choices", "_entry_lines", "_final_names", "_kept_loops", "_repeated_lines", "_spans", "effort", "float_flags",
-        "saturates", "unroll", "uses_math",
+        "_block", "_choices", "_entry_lines", "_final_names", "_kept_loops", "_repeated_lines", "_spans", "effort",
+        "unroll", "uses_math",
     )  # fmt: skip
 
     def __init__(self, unroll: bool = False) -> None:
@@ -79,8 +78,6 @@ class FunctionWriter(InOrderBuilder):
         self._entry_lines: list[str] = []
         self._final_names: dict[str, str] = {}
         self._block = "entry"
-        self.float_flags = "contract"
-        self.saturates = False
 
     # -- lines -------------------------------------------------------------------------------------------------------
     def value(self, expression: str) -> str:
@@ -141,15 +138,6 @@ class FunctionWriter(InOrderBuilder):
             yield
         finally:
             self.origin = previous
-
-    @contextmanager
-    def fast_math(self, flags: str) -> Iterator[None]:
-        """Float additions, subtractions and products written inside have these fast-math flags."""
-        previous, self.float_flags = self.float_flags, flags
-        try:
-            yield
-        finally:
-            self.float_flags = previous
 
     def declare(self, declaration: str) -> None:
         """Note an external declaration such as `declare float @llvm.fma.f32(float, float, float)`."""

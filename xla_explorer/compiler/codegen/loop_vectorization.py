@@ -20,6 +20,8 @@ from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_VECTOR, 
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS, LOOP_REASONS, RefusedLoop
+from xla_explorer.compiler.codegen.nest.ir import statement_count
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_instructions import (
     BACK,
@@ -52,6 +54,9 @@ def little_code(kernels: Sequence[Kernel]) -> Reason | None:
     """None when LLVM's optimiser would have much to do: the lines of the kernels' loops, and of the functions they call, count."""
     total = 0
     for made in kernels:
+        if isinstance(made.nest, Schedule):  # about what LLVM would have had to do
+            total += 12 + 3 * statement_count(made.nest.start)
+            continue
         if is_written(made):
             continue
         total += len(made.lines) + sum([MATH_LINES for line in made.lines if "@xe_" in line])

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.kernels import Kernel, write_kernel
+from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.kernels import Kernel, write_kernel, write_opaque_kernel
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS
 from xla_explorer.compiler.codegen.loop_vectorization import VectorDecision, in_vectors, is_scalar, is_written, little_code, may_read_pairs
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.program_records import KernelDecision, Place
@@ -21,7 +23,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 KernelWriter = Callable[..., Kernel]
-_CUT = (write_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
+_CUT = (write_kernel, write_opaque_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
 TINY_BYTES = 128  # of each array of a kernel that is inlined into its caller: a call would take longer than its work
 TINY_LINES = 400  # of such a kernel, at most
 
@@ -75,11 +77,16 @@ class ProgramKernels:
             for y, b in enumerate(unique)
             if x < y
         )
+        if write is write_kernel and (blocks or overlap):  # a nest's shares are not rows, and its vectors read ahead of what is written
+            write = write_opaque_kernel
         if i in self.scheduled:
             made = self.scheduled.kernel(i, slots, overlap)
         else:
             made = write(i, self.target, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
+            self._note_nest(i, made)
         tiny = all(place.size <= TINY_BYTES for place in places) and kind == "kernel" and len(made.lines) < TINY_LINES
+        if tiny and isinstance(made.nest, Schedule):
+            made = made._replace(effort=Effort.DEFAULT)  # that of its caller
         key = (made.lines, made.globals, made.parameters, made.parts, overlap, tiny)
         function = self._known.get(key)
         if function is None:
@@ -103,6 +110,14 @@ class ProgramKernels:
             made = write(i, self.target, slots, self.threads)
         self.decisions.append(parallel_decision(i, plan, made.parts, overlap))
         return made
+
+    def _note_nest(self, i: HloInstruction, made: Kernel) -> None:
+        """Whether the kernel was made from a loop nest is a decision."""
+        if isinstance(made.nest, Schedule):
+            reason = Reason("made-from-nest", f"%{i.name}: {made.nest}" if made.nest.directives else f"%{i.name} as it is")
+            self.decisions.append(KernelDecision(i.id, i.name, True, reason, "loop-nest"))
+        elif made.nest is not None:
+            self.decisions.append(KernelDecision(i.id, i.name, False, made.nest, "loop-nest"))
 
     def fresh_name(self, name: str) -> str:
         """A function's name that no other has."""

@@ -177,6 +177,7 @@ KINDS: dict[str, DecisionKind] = {
     "loop-nest": DecisionKind(
         "Is a kernel described by a loop nest?", nest_reasons.LOOP_NEST, "%{0} has a loop nest", check="kernel-is-a-loop-nest"
     ),
+    "loop-cut": DecisionKind("Is a loop cut in two, its first steps and the rest?", nest_reasons.DIRECTIVES, check="loop-can-be-cut"),
     "loop-split": DecisionKind("Does a loop become two?", nest_reasons.DIRECTIVES, check="loop-can-be-split"),
     "loop-collapse": DecisionKind("Do two loops become one?", nest_reasons.DIRECTIVES, check="loops-can-be-joined"),
     "loop-reorder": DecisionKind("Do two loops change places?", nest_reasons.DIRECTIVES, check="loops-can-change-places"),

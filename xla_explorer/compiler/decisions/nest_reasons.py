@@ -22,9 +22,39 @@ LOOP_NEST = table(
             "leave some of the instructions out of the fusion",
         ),
         "not-lowered": (
-            "native code is made of loop nests with f32, f64, s32, s64 and pred values and affine lanes only, so far",
-            "%4: cosine of c64 is not written for loop nests yet",
+            "native code is made of loop nests whose opcodes have an emitter, and whose reductions combine by one operation",
+            "%4: several operations of f32 as a combiner is not written for loop nests",
             "look at the LLVM IR of the kernel that runs: session.llvm_ir(kernel=name)",
+        ),
+        "made-from-nest": (
+            "the code of the kernel was made from its loop nest",
+            "%fusion: split{ij,64},split{iji,16},unroll{ijio},vectorize{ijii}",
+            "write the schedule differently: session.loops(kernel, schedule)",
+        ),
+        "target-without-nests": (
+            "kernels are made from loop nests for CPUs whose vectors have a fixed width",
+            "kernels for wasm32 are not made from loop nests",
+            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
+        ),
+        "family-not-moved": (
+            "families of kernels are made from loop nests one after the other",
+            "@softmax reduces; such kernels are not made from nests yet",
+            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
+        ),
+        "short-rows": (
+            "an innermost loop fills at least one vector",
+            "j has 10 steps, a register 16 lanes",
+            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
+        ),
+        "uniform-shifts": (
+            "shifts are by constants or by amounts that differ from element to element",
+            "11 shifts of @fusion are by amounts known before the loop",
+            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
+        ),
+        "not-along-memory": (
+            "the innermost loop of a kernel made from a nest reads and writes neighbours",
+            "%x is at 16*j + i, not at neighbours along j",
+            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
         "not-an-array": (
             "a kernel reads and writes arrays",
@@ -125,6 +155,16 @@ DIRECTIVES = table(
             "every access is proved inside its array after a directive",
             "store to %out: the index 4*io + ii is in 0 to 7, the dimension of %out has 6",
             "choose a factor that divides the axis",
+        ),
+        "memory-of-its-own": (
+            "a loop is cut before memory is given to its steps",
+            "steps of i have memory of their own: the loop is cut before that",
+            "write the cut before keep and stage",
+        ),
+        "axis-of-a-reduction": (
+            "only loops are cut in two, since a reduction has one result",
+            "k is an axis of a reduction: only loops are cut",
+            "split the axis instead",
         ),
         "factor-too-large": (
             "a factor is between 1 and the steps of the axis",

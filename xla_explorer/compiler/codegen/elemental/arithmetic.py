@@ -7,13 +7,12 @@ more gives zero or the sign, maximum and minimum pass NaN on. Source: StableHLO 
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.complex_numbers import complex_binary, complex_unary
-from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar, emits_elementwise
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.elemental.registry import Given, Operation, Scalar, emits_elementwise
+from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import I1, Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.llvm_types import pair, real, scalar_of, value_type
 from xla_explorer.compiler.codegen.vector_math import vector_math_function
-from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 _ARITHMETIC = {"add": "add", "subtract": "sub", "multiply": "mul"}
@@ -21,7 +20,7 @@ _PRED_BINARY = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and
                 "subtract": "xor"}
 
 
-def float_binary(w: FunctionWriter, name: str, a: Value, b: Value) -> Value:
+def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
     """A binary operation on floats of any width; narrow ones compute in f32 and are rounded."""
     if name in _ARITHMETIC:
         return w.arithmetic(_ARITHMETIC[name], a, b, w.float_flags)
@@ -34,17 +33,17 @@ def float_binary(w: FunctionWriter, name: str, a: Value, b: Value) -> Value:
         return w.narrow_exact(w.per_lane(name, x, y, flags="nsz" if "reassoc" in w.float_flags else ""), t)
     if name == "remainder":
         # Not frem: a call into libm on CPUs, and inexact on GPUs, where LLVM expands it to one division.
-        return w.narrow(w.call_math(vector_math_function("remainder", x.type.suffix).name, x, y), t)
+        return w.narrow(w.call_math(vector_math_function("remainder", x.type.of_lanes(1).suffix).name, x, y), t)
     raise KeyError(name)
 
 
 @emits_elementwise("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor")
-def binary(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def binary(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """Two operands of one type."""
     return binary_value(w, i.opcode.name, i.shape.element_type, operands[0], operands[1])
 
 
-def binary_value(w: FunctionWriter, name: str, element_type: PrimitiveType, left: Given, right: Given) -> Scalar:
+def binary_value(w: Builder, name: str, element_type: PrimitiveType, left: Given, right: Given) -> Scalar:
     """A binary operation by opcode name on two values of the element type."""
     first, second = scalar_of(w, left, element_type), scalar_of(w, right, element_type)
     if element_type.is_complex:
@@ -63,7 +62,7 @@ def binary_value(w: FunctionWriter, name: str, element_type: PrimitiveType, left
     return _integer_division(w, name, element_type.is_signed, a, b)
 
 
-def _integer_division(w: FunctionWriter, name: str, signed: bool, a: Value, b: Value) -> Value:
+def _integer_division(w: Builder, name: str, signed: bool, a: Value, b: Value) -> Value:
     zero = unsafe = b.equals(0)
     if signed:
         at_minimum, by_minus_one = a.equals(-(1 << (a.type.bits - 1))), b.equals(-1)
@@ -75,7 +74,7 @@ def _integer_division(w: FunctionWriter, name: str, signed: bool, a: Value, b: V
 
 
 @emits_elementwise("shift-left", "shift-right-logical", "shift-right-arithmetic")
-def shift(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def shift(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """Shifts whose amount may be the width or more."""
     a, b = real(operands[0]), real(operands[1])
     bits = a.type.bits
@@ -88,7 +87,7 @@ def shift(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scala
 
 
 @emits_elementwise("negate")
-def negate(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def negate(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """Minus x; wraps for integers."""
     x = operands[0]
     if isinstance(x, Complex):
@@ -102,7 +101,7 @@ def negate(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scal
 
 
 @emits_elementwise("abs")
-def absolute(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def absolute(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """|x|; abs(INT_MIN) = INT_MIN; the modulus of a complex number."""
     x = operands[0]
     if isinstance(x, Complex):
@@ -120,7 +119,7 @@ def absolute(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Sc
 
 
 @emits_elementwise("sign")
-def sign(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def sign(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """-1, 0 or 1; zeros keep their sign, NaN stays NaN; z / |z| for complex."""
     element_type, x = i.shape.element_type, operands[0]
     if isinstance(x, Complex):
@@ -138,21 +137,21 @@ _ROUNDINGS = {"floor": "floor", "ceil": "ceil", "round-nearest-afz": "round", "r
 
 
 @emits_elementwise("floor", "ceil", "round-nearest-afz", "round-nearest-even")
-def rounding(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def rounding(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """To a neighbouring whole number; zeros keep their sign."""
     x = real(operands[0])
     return w.narrow_exact(w.per_lane(_ROUNDINGS[i.opcode.name], w.widen(x)), x.type)
 
 
 @emits_elementwise("not")
-def bitwise_not(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def bitwise_not(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """Every bit flipped; logical for pred."""
     x = real(operands[0])
-    return x ^ (1 if x.type is I1 else -1)
+    return x ^ (1 if x.type.scalar == I1.scalar else -1)
 
 
 @emits_elementwise("popcnt", "count-leading-zeros")
-def bit_count(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def bit_count(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """Ones, or zeros before the first one (the width for zero)."""
     x = real(operands[0])
     if i.opcode.name == "popcnt":
@@ -160,7 +159,7 @@ def bit_count(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> S
     return w.intrinsic(f"llvm.ctlz.{x.type.suffix}", x.type, x, w.number(0, I1))
 
 
-def select_value(w: FunctionWriter, condition: Given, element_type: PrimitiveType, then: Given, otherwise: Given) -> Scalar:
+def select_value(w: Builder, condition: Given, element_type: PrimitiveType, then: Given, otherwise: Given) -> Scalar:
     """condition ? then : otherwise, complex values part by part."""
     choice = w.named(condition, I1)
     a, b = scalar_of(w, then, element_type), scalar_of(w, otherwise, element_type)
@@ -171,13 +170,13 @@ def select_value(w: FunctionWriter, condition: Given, element_type: PrimitiveTyp
 
 
 @emits_elementwise("select")
-def select(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def select(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """on_true where the predicate holds."""
     return select_value(w, operands[0], i.shape.element_type, operands[1], operands[2])
 
 
 @emits_elementwise("clamp")
-def clamp(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def clamp(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """min(max(x, low), high); NaN in any of the three gives NaN."""
     low, x, high = operands
     element_type = i.shape.element_type
@@ -185,7 +184,7 @@ def clamp(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scala
 
 
 @emits_elementwise("mulhi")
-def multiply_high(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def multiply_high(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """The upper half of the full product."""
     t = value_type(i.shape.element_type)
     extend = "sext" if i.shape.element_type.is_signed else "zext"
@@ -194,7 +193,7 @@ def multiply_high(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) 
 
 
 @emits_elementwise("copy", "opt-barrier", "domain", "add-dependency")
-def identity(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def identity(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """The first operand as it is."""
     return operands[0]
 
@@ -203,7 +202,7 @@ _FORMATS = {"half": (10, 15), "i16": (7, 127), "float": (23, 127), "double": (52
 
 
 @emits_elementwise("reduce-precision")
-def reduce_precision(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def reduce_precision(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """Round to fewer exponent and mantissa bits, in integer arithmetic on the type's own bits: nearest even, overflow to infinity,
     underflow to zero."""
     x = real(operands[0])
@@ -212,7 +211,7 @@ def reduce_precision(w: FunctionWriter, i: HloInstruction, operands: list[Scalar
     return _reduced(w, i, x)
 
 
-def _reduced(w: FunctionWriter, i: HloInstruction, x: Value) -> Value:
+def _reduced(w: Builder, i: Operation, x: Value) -> Value:
     t: Type = x.type
     bits, (mantissa_width, bias) = t.bits, _FORMATS[t.scalar]
     exponent_mask = ((1 << (bits - 1 - mantissa_width)) - 1) << mantissa_width

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.elemental.registry import Scalar, emits_elementwise
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.elemental.registry import Operation, Scalar, emits_elementwise
+from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.small_floats import SMALL_FLOATS
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.llvm_types import pair, real
-from xla_explorer.hlo.instruction import HloInstruction
 
 
-def total_order_key(w: FunctionWriter, value: Value) -> Value:
+def total_order_key(w: Builder, value: Value) -> Value:
     """An integer whose signed order is the total order -NaN < -inf < ... < -0 < +0 < ... < inf < NaN (without a sign: smallest first)."""
     bits, small = value.type.bits, SMALL_FLOATS.get(value.type.format)
     raw = w.convert("bitcast", value, f"i{bits}")
@@ -21,7 +20,7 @@ def total_order_key(w: FunctionWriter, value: Value) -> Value:
 
 
 @emits_elementwise("compare")
-def compare(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def compare(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """direction EQ NE LT LE GT GE; type FLOAT, TOTALORDER, SIGNED or UNSIGNED."""
     element_type = i.operands[0].shape.element_type
     direction, order = i.attribute("direction"), i.attribute("type")
@@ -44,6 +43,6 @@ def _ordered(sign: str, direction: str) -> str:
 
 
 @emits_elementwise("is-finite")
-def is_finite(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def is_finite(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """Neither NaN nor infinite."""
     return w.compare("one", w.absolute(w.widen(real(operands[0]))), float("inf"))

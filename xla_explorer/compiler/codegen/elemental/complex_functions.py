@@ -11,7 +11,7 @@ Source: W. Kahan, "Branch cuts for complex elementary functions" (tanh, sqrt).
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.complex_numbers import complex_binary, modulus
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import F64
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.vector_math import vector_math_function
@@ -34,7 +34,7 @@ COMPLEX_FUNCTIONS = frozenset(
 )
 
 
-def complex_function(w: FunctionWriter, name: str, *operands: Complex) -> Complex:
+def complex_function(w: Builder, name: str, *operands: Complex) -> Complex:
     """A function of COMPLEX_FUNCTIONS on numbers of f32 or f64 parts."""
     parts = [part for z in operands for part in z]
     component = parts[0].type.scalar
@@ -51,7 +51,7 @@ class _Functions:
     """The functions on doubles. exact_squares: the parts come from floats, so products of two do not overflow or
     round."""
 
-    def __init__(self, w: FunctionWriter, *, exact_squares: bool) -> None:
+    def __init__(self, w: Builder, *, exact_squares: bool) -> None:
         self.w = w
         self.exact_squares = exact_squares
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.elemental.registry import Scalar, emits_elementwise
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.elemental.registry import Operation, Scalar, emits_elementwise
+from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
-from xla_explorer.hlo.instruction import HloInstruction
 
 _INFINITY = float("inf")
 
 
-def complex_binary(w: FunctionWriter, name: str, a: Complex, b: Complex) -> Complex:
+def complex_binary(w: Builder, name: str, a: Complex, b: Complex) -> Complex:
     """add, subtract, multiply, divide, maximum, minimum."""
     if name == "add":
         return a + b
@@ -32,7 +31,7 @@ def complex_binary(w: FunctionWriter, name: str, a: Complex, b: Complex) -> Comp
     raise KeyError(name)
 
 
-def _divide(w: FunctionWriter, a: Complex, b: Complex) -> Complex:
+def _divide(w: Builder, a: Complex, b: Complex) -> Complex:
     """Smith's method: scale by the larger part of the divisor; what then is NaN in both parts may be infinite or zero."""
     size_real, size_imaginary = w.absolute(b.real), w.absolute(b.imaginary)
     real_larger = size_real >= size_imaginary
@@ -47,7 +46,7 @@ def _divide(w: FunctionWriter, a: Complex, b: Complex) -> Complex:
     return _recovered_quotient(w, a, b, Complex(quotient_real, w.select(real_larger, imaginary, -imaginary)))
 
 
-def _recovered_quotient(w: FunctionWriter, a: Complex, b: Complex, quotient: Complex) -> Complex:
+def _recovered_quotient(w: Builder, a: Complex, b: Complex, quotient: Complex) -> Complex:
     """Where both parts are NaN: infinite for a divisor of zero or an infinite dividend, zero for an infinite divisor. Source: C99 G.5.1."""
     t = a.real.type
     zero, one, infinity = (w.number(x, t) for x in (0.0, 1.0, _INFINITY))
@@ -91,7 +90,7 @@ def _recovered_quotient(w: FunctionWriter, a: Complex, b: Complex, quotient: Com
     return Complex(part(0), part(1))
 
 
-def modulus(w: FunctionWriter, z: Complex) -> Value:
+def modulus(w: Builder, z: Complex) -> Value:
     """|z| without overflow: larger * sqrt(1 + (smaller/larger)^2); infinite when a part is, zero for zero."""
     re, im = w.absolute(z.real), w.absolute(z.imaginary)
     real_larger = re >= im
@@ -107,7 +106,7 @@ def modulus(w: FunctionWriter, z: Complex) -> Value:
     return w.select(w.either(re_infinite, im_infinite), _INFINITY, scaled)
 
 
-def complex_unary(w: FunctionWriter, name: str, z: Complex) -> Scalar:
+def complex_unary(w: Builder, name: str, z: Complex) -> Scalar:
     """abs and sign."""
     size = modulus(w, z)
     if name == "abs":
@@ -117,18 +116,18 @@ def complex_unary(w: FunctionWriter, name: str, z: Complex) -> Scalar:
 
 
 @emits_elementwise("complex")
-def make_complex(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def make_complex(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """real + imaginary * i."""
     return Complex(real(operands[0]), real(operands[1]))
 
 
 @emits_elementwise("real")
-def real_part(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def real_part(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """The real part; of a real number, itself."""
     return operands[0].real if isinstance(operands[0], Complex) else operands[0]
 
 
 @emits_elementwise("imag")
-def imaginary_part(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def imaginary_part(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """The imaginary part; of a real number, zero."""
     return operands[0].imaginary if isinstance(operands[0], Complex) else constant(w, 0.0, i.shape.element_type)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar, emits_elementwise, emits_indexed
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.elemental.registry import Given, Operation, Scalar, emits_elementwise, emits_indexed
+from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import F64, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.llvm_types import pair, real, scalar_of, value_type
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 @emits_elementwise("convert")
-def convert(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def convert(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """Value-preserving where it can be."""
     return convert_value(w, operands[0], i.operands[0].shape.element_type, i.shape.element_type)
 
 
-def convert_value(w: FunctionWriter, given: Given, source: PrimitiveType, target: PrimitiveType) -> Scalar:
+def convert_value(w: Builder, given: Given, source: PrimitiveType, target: PrimitiveType) -> Scalar:
     """One value from a primitive type to another."""
     value = scalar_of(w, given, source)
     if source is target:
@@ -34,7 +34,8 @@ def convert_value(w: FunctionWriter, given: Given, source: PrimitiveType, target
         return convert_value(w, z.real, source.component, target)
     if target.is_complex:
         return Complex(real(convert_value(w, value, source, target.component)), w.number(0.0, value_type(target)))
-    x, t = real(value), value_type(target)
+    x = real(value)
+    t = value_type(target).of_lanes(x.type.lanes)
     if source.is_float:
         return _from_float(w, x, target)
     if target.is_pred:
@@ -46,23 +47,24 @@ def convert_value(w: FunctionWriter, given: Given, source: PrimitiveType, target
     return w.convert("trunc" if x.type.bits > t.bits else "sext" if source.is_signed else "zext", x, t.scalar)
 
 
-def _from_float(w: FunctionWriter, value: Value, target: PrimitiveType) -> Value:
-    x, t = w.widen(value), value_type(target)
+def _from_float(w: Builder, value: Value, target: PrimitiveType) -> Value:
+    x = w.widen(value)
+    t = value_type(target).of_lanes(x.type.lanes)
     if target.is_pred:
         return x.differs(0.0)
     if target.is_float:
-        if x.type is F64 and target.bits <= 16:
+        if x.type.scalar == F64.scalar and target.bits <= 16:
             return w.narrow(_double_to_odd_float(w, x), t)
         wanted = t.computes_in
         if x.type is not wanted:
-            x = w.convert("fpext" if wanted is F64 else "fptrunc", x, wanted.scalar)
+            x = w.convert("fpext" if wanted.scalar == F64.scalar else "fptrunc", x, wanted.scalar)
         return w.narrow(x, t)
     if not w.saturates:
         return _truncated_with_limits(w, x, target)
     return w.intrinsic(f"llvm.fpto{'s' if target.is_signed else 'u'}i.sat.{t.suffix}.{x.type.suffix}", t, x)
 
 
-def _truncated_with_limits(w: FunctionWriter, x: Value, target: PrimitiveType) -> Value:
+def _truncated_with_limits(w: Builder, x: Value, target: PrimitiveType) -> Value:
     """What LLVM's saturating conversion gives, with comparisons: it takes vectors of those apart on x86. The limit above is a power of two,
     which every float type has exactly; what is below it by less than one is truncated to the largest integer."""
     t = value_type(target)
@@ -78,7 +80,7 @@ def _truncated_with_limits(w: FunctionWriter, x: Value, target: PrimitiveType) -
     return limited if wide == t.scalar else w.convert("trunc", limited, t.scalar)
 
 
-def _double_to_odd_float(w: FunctionWriter, value: Value) -> Value:
+def _double_to_odd_float(w: Builder, value: Value) -> Value:
     """A double as the float next to it towards zero, last bit set when inexact: rounding that to 16 bits rounds the double right.
 
     Rounding to nearest twice would not, and double to half in one step is a call into a library on most targets.
@@ -93,12 +95,12 @@ def _double_to_odd_float(w: FunctionWriter, value: Value) -> Value:
 
 
 @emits_elementwise("bitcast-convert")
-def bitcast_convert(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def bitcast_convert(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """The same bits as another type of the same width (other widths are no elementwise operation)."""
     return from_bits(w, to_bits(w, operands[0]), i.shape.element_type)
 
 
-def to_bits(w: FunctionWriter, value: Scalar) -> Value:
+def to_bits(w: Builder, value: Scalar) -> Value:
     """A value as the integer with its bits (pred: i8, as in memory)."""
     x = real(value)
     if x.type.scalar == "i1":
@@ -106,11 +108,11 @@ def to_bits(w: FunctionWriter, value: Scalar) -> Value:
     return w.convert("bitcast", x, f"i{x.type.bits}") if x.type.is_float or x.type.format else x
 
 
-def from_bits(w: FunctionWriter, bits: Value, element_type: PrimitiveType) -> Value:
+def from_bits(w: Builder, bits: Value, element_type: PrimitiveType) -> Value:
     """The value with these bits."""
     if element_type.is_pred:
         return bits.differs(0)
-    return w.emit("bitcast", value_type(element_type), (bits,)) if element_type.is_float else bits
+    return w.emit("bitcast", value_type(element_type).of_lanes(bits.type.lanes), (bits,)) if element_type.is_float else bits
 
 
 @emits_indexed("bitcast-convert")

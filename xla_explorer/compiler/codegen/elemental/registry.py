@@ -6,20 +6,43 @@ asks the `ElementalEmitter` for the operand elements that it wants.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
+from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.values import Complex, Given, Scalar
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import OpcodeSpec
+from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
-    from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 
-__all__ = ["ELEMENTWISE_EMITTERS", "INDEXED_EMITTERS", "Complex", "Given", "Scalar", "elemental_opcodes", "emits_elementwise",
+__all__ = ["ELEMENTWISE_EMITTERS", "INDEXED_EMITTERS", "Complex", "Given", "Operation", "Scalar", "elemental_opcodes", "emits_elementwise",
            "emits_indexed"]
 
-ElementwiseEmitter = Callable[["FunctionWriter", HloInstruction, list[Scalar]], Scalar]
+
+class _Shaped(Protocol):
+    @property
+    def shape(self) -> Shape: ...
+
+
+class Operation(Protocol):
+    """What an elementwise emitter may ask: an HLO instruction answers, and so does an operation of a loop nest."""
+
+    @property
+    def opcode(self) -> OpcodeSpec: ...
+
+    @property
+    def shape(self) -> Shape: ...
+
+    @property
+    def operands(self) -> Sequence[_Shaped]: ...
+
+    def attribute(self, name: str) -> Any: ...
+
+
+ElementwiseEmitter = Callable[[Builder, Operation, list[Scalar]], Scalar]
 IndexedEmitter = Callable[["ElementalEmitter", HloInstruction, tuple["str | int", ...]], Scalar]
 
 ELEMENTWISE_EMITTERS: dict[str, ElementwiseEmitter] = {}

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.complex_functions import complex_function
-from xla_explorer.compiler.codegen.elemental.registry import Scalar, emits_elementwise
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.elemental.registry import Operation, Scalar, emits_elementwise
+from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.llvm_types import pair, real
 from xla_explorer.compiler.codegen.vector_math import vector_math_function
-from xla_explorer.hlo.instruction import HloInstruction
 
 _FUNCTIONS = ("exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "tanh", "sqrt", "rsqrt", "cbrt", "erf", "sine",
               "cosine", "tan", "asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh", "atan2", "power")
 
 
 @emits_elementwise(*_FUNCTIONS)
-def transcendental(w: FunctionWriter, i: HloInstruction, operands: list[Scalar]) -> Scalar:
+def transcendental(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """One or two operands of one floating type, real or (COMPLEX_FUNCTIONS) complex; power of integers multiplies."""
     element_type = i.shape.element_type
     if element_type.is_complex:
@@ -24,10 +23,10 @@ def transcendental(w: FunctionWriter, i: HloInstruction, operands: list[Scalar])
     if element_type.is_integer:
         return integer_power(w, element_type.is_signed, *values)
     wide = [w.widen(x) for x in values]
-    return w.narrow(w.call_math(vector_math_function(i.opcode.name, wide[0].type.suffix).name, *wide), values[0].type)
+    return w.narrow(w.call_math(vector_math_function(i.opcode.name, wide[0].type.of_lanes(1).suffix).name, *wide), values[0].type)
 
 
-def integer_power(w: FunctionWriter, signed: bool, base: Value, exponent: Value) -> Value:
+def integer_power(w: Builder, signed: bool, base: Value, exponent: Value) -> Value:
     """By squaring, unrolled over the bits of the exponent; a negative exponent gives 1, -1 or 0 as the base says."""
     result, square = w.number(1, base.type), base
     for bit in range(base.type.bits):

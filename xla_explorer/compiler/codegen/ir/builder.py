@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.codegen.ir.small_floats import SMALL_FLOATS, narrow_small, widen_small
@@ -58,12 +59,16 @@ def _code(t: Type, value: float) -> str:
 class Builder:
     """origin: the HLO instruction that the next records belong to. declarations: of the intrinsics that are called.
 
+    float_flags: fast-math flags of sums, differences and products of elements. saturates: the target converts floats to integers with
+    saturation in one instruction, in whatever it uses for vectors.
     keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet, and its own NaNs end in 16 zeros.
     """
 
-    __slots__ = ("declarations", "keeps_nan_payloads", "origin")
+    __slots__ = ("declarations", "float_flags", "keeps_nan_payloads", "origin", "saturates")
 
     def __init__(self) -> None:
+        self.float_flags = "contract"
+        self.saturates = False
         self.keeps_nan_payloads = False
         self.origin: int | None = None
         self.declarations: dict[str, None] = {}
@@ -75,6 +80,19 @@ class Builder:
     def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
         """An operation with side effects, which stays where it is written."""
         raise NotImplementedError
+
+    def call_math(self, function: str, *arguments: Value) -> Value:
+        """One of our vector-math functions, by name."""
+        raise NotImplementedError
+
+    @contextmanager
+    def fast_math(self, flags: str) -> Iterator[None]:
+        """Float additions, subtractions and products written inside have these fast-math flags."""
+        previous, self.float_flags = self.float_flags, flags
+        try:
+            yield
+        finally:
+            self.float_flags = previous
 
     # -- operands --------------------------------------------------------------------------------------------------------
     def number(self, value: float, t: Type) -> Value:
@@ -215,8 +233,11 @@ class Builder:
         return self.emit("call", result, operands, f"{flags} {result} @{name}" if flags else f"{result} @{name}")
 
     def per_lane(self, stem: str, *operands: Value, flags: str = "") -> Value:
-        """`llvm.<stem>.<type>` of operands of one type: its result has that type too."""
+        """`llvm.<stem>.<type>` of operands of one type: its result has that type too. Scalars fill the lanes of the others."""
         t = operands[0].type
+        if any(o.type.lanes != t.lanes for o in operands):
+            t = t.of_lanes(max([o.type.lanes for o in operands]))
+            operands = tuple([self.operand(o, t) for o in operands])
         return self.intrinsic(f"llvm.{stem}.{t.suffix}", t, *operands, flags=flags)
 
     def absolute(self, a: Value) -> Value:

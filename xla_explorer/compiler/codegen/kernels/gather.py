@@ -9,8 +9,9 @@ from xla_explorer.compiler.codegen.elemental.data_movement import clamped_start
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_row, later_of, rows_ahead
-from xla_explorer.compiler.codegen.kernels.streaming import STREAMED_BYTES, copy_lines, end_streaming, in_lines_or_not, is_streamed
+from xla_explorer.compiler.codegen.kernels.streaming import copy_lines, end_streaming, in_lines_or_not, is_streamed
 from xla_explorer.compiler.codegen.llvm_types import memory_type
+from xla_explorer.compiler.codegen.nest.policies.base import STREAMED_BYTES
 from xla_explorer.hlo.instruction import HloInstruction
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
@@ -16,6 +16,9 @@ from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels.shares import Shares
 from xla_explorer.compiler.codegen.kernels.thread_number import thread_number
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
+from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.kernel import nest_code
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -33,6 +36,7 @@ class Kernel(NamedTuple):
     parts: when not one, a last parameter `i64 %part` says which share of the work a call does; each needs its own scratch memory.
     effort: what LLVM's optimiser must do to it.
     phases: calls of each phase (see `Shares.phase`), in the order of `%part`; all of them use the same scratch memory. Empty: no phases.
+    nest: the schedule of the loop nest that it was made from, or why it is opaque.
     """
 
     lines: tuple[str, ...]
@@ -48,6 +52,7 @@ class Kernel(NamedTuple):
     parts: int = 1
     phases: tuple[int, ...] = ()
     effort: Effort = Effort.DEFAULT
+    nest: Schedule | Reason | None = None
 
 
 class KernelContext:
@@ -390,8 +395,25 @@ def write_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...
 
     parts: cut it into so many shares (CPU). The kernel's `parts` is 1 where it is not possible.
     """
-    load_kernel_writers()
     slots = slots if slots is not None else kernel_slots(i)
+    made = nest_kernel(i, target, slots, parts)
+    return made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, parts, why=made)
+
+
+def nest_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...], parts: int = 1,
+                directives: Iterable[Directive] | None = None) -> Kernel | Reason:
+    """The kernel as it is made from its loop nest, or a Reason why it stays opaque. directives: instead of the policy's."""
+    code = nest_code(i, target, slots, parts, directives)
+    if isinstance(code, Reason):
+        return code
+    return Kernel(code.lines, code.origins, max(slots, default=-1) + 1, slots, code.declarations, (), (), 1, parts=code.shares,
+                  effort=code.effort, nest=code.schedule)
+
+
+def write_opaque_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...], parts: int = 1,
+                        why: Reason | None = None) -> Kernel:
+    """The kernel by the writer of its root, which no nest describes. why: none does."""
+    load_kernel_writers()
     context = KernelContext(target, i, slots, parts)
     context.writer.origin = i.id
     root = context.roots[0]
@@ -399,7 +421,9 @@ def write_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...
     if i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
         name = "dot"
     if parts > 1 and name not in PARALLEL:
-        return write_kernel(i, target, slots)
+        return write_opaque_kernel(i, target, slots, why=why)
     with context.writer.from_instruction(root.id):
         ROOT_WRITERS[name](context)
-    return context.finish(slots) if context.shares.cut or parts == 1 else write_kernel(i, target, slots)
+    if parts > 1 and not context.shares.cut:
+        return write_opaque_kernel(i, target, slots, why=why)
+    return context.finish(slots)._replace(nest=why)

@@ -23,10 +23,10 @@ from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_run
 from xla_explorer.compiler.codegen.llvm_types import memory_type, real, stored_type, to_memory
+from xla_explorer.compiler.codegen.nest.policies.base import STREAMED_BYTES
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
-STREAMED_BYTES = 32 << 20  # of a result: more than the share of a core in a last-level cache
 STREAMED_TRANSPOSE_BYTES = 4 << 20  # the same of a transpose, whose lines compete for a few sets of a cache where extents are powers of two
 TILE_BYTES = 2048  # of the widest result: the tile and what it is computed from stay in the first-level cache
 RUNS_ASKED_FOR = 2  # arrays that are read along the tile

@@ -133,9 +133,10 @@ class _Builder:
 
     def loops(self, axes: list[Axis], members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:
         if not axes:
-            for root, k, output in members:
-                value = self.values(root, place)[k]
-                self.scopes[-1].body.append(Store(output.name, place, value, self.origin(root, place)))
+            values = [self.values(root, place)[k] for root, k, _ in members]
+            # After all loads: a processor takes a load for one of what was just stored where the lower bits of both addresses are the same.
+            stores = [Store(o.name, place, x, self.origin(root, place)) for x, (root, _, o) in zip(values, members, strict=True)]
+            self.scopes[-1].body += stores
             return
         with self.scope(len(self.scopes) - 1, (axes[0],)) as inner:
             self.loops(axes[1:], members, place)

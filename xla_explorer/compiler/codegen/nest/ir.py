@@ -295,6 +295,11 @@ def walk(body: Body, around: tuple[Statement, ...] = ()) -> Iterator[tuple[State
             yield from walk(inner, (*around, s))
 
 
+def statement_count(nest: LoopNest) -> int:
+    """The number of statements, loops included."""
+    return sum([1 for _ in walk(nest.body)])
+
+
 def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]) -> Body:
     """The body with statements replaced, by one or several, innermost first; None keeps one. An unchanged body is the same object."""
     found: list[Statement] = []

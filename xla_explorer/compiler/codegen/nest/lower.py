@@ -11,12 +11,15 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.ir.structured_builder import OpenLoop, StructuredBuilder
-from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, PTR, Type
-from xla_explorer.compiler.codegen.ir.values import Integer, Value
-from xla_explorer.compiler.codegen.nest import elementwise
+from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR
+from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
+from xla_explorer.compiler.codegen.llvm_types import constant, real, value_type
+from xla_explorer.compiler.codegen.nest.elements import Memory, NestBuilder, chosen, computed, in_lanes, joined, lanes_of, one_lane
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
@@ -32,15 +35,25 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Reduce,
     Store,
+    elements_of,
+    ids_of,
 )
-from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies, why_not_lowered
+from xla_explorer.compiler.codegen.nest.lowering_checks import common_factor, dependencies, why_not_lowered
 from xla_explorer.compiler.codegen.nest.verifier import denied_facts, facts_of
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Remainder, RuntimeValue, linearize
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Remainder, RuntimeValue, linearize
 from xla_explorer.hlo.identity_element import identity_element
-from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.primitive_type import S32, S64, PrimitiveType
 
 Point: TypeAlias = dict[Axis, int]
+
+
+class Code(NamedTuple):
+    """What a target has, as far as nests are lowered for it. fused: multiply-adds. The others: see `Builder`."""
+
+    fused: bool = True
+    saturates: bool = False
+    keeps_nan_payloads: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,56 +67,73 @@ class LoweredNest:
     def text(self) -> str:
         """The module as LLVM IR; the function has the name `kernel`."""
         arrays = [f"ptr noalias %a{k}" for k in range(len(self.nest.arrays))]
-        head = f"define void @kernel({', '.join([*arrays, 'i64 %share'])}) {{"
+        head = f"define void @kernel({', '.join([*arrays, 'i64 %part'])}) {{"
         return "\n".join([head, "entry:", *self.builder.lines(), "  ret void", "}", *self.builder.declarations, ""])
 
 
-def lower(nest: LoopNest) -> LoweredNest | Reason:
-    """The nest as SSA records, or a Reason where something of it is not written yet."""
+def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = None) -> LoweredNest | Reason:  # noqa: B008  # frozen
+    """The nest as SSA records, or a Reason where something of it is not written yet.
+
+    pointers: names of the arrays' addresses, `%a0` and so on by default; one name for arrays in the same memory.
+    """
     reason = why_not_lowered(nest)
     if reason is not None:
         return reason
-    lowering = _Lowering(nest)
-    lowering.body(nest.body)
+    lowering = _Lowering(nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))])
+    lowering.kernel()
     return LoweredNest(nest, lowering.b)
 
 
 class _Copies:
-    """A value: an SSA value for each point of the unrolled axes that it depends on."""
+    """A value: an element for each point of the unrolled axes that it depends on."""
 
     __slots__ = ("axes", "values")
 
-    def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Value]) -> None:
+    def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Scalar]) -> None:
         self.axes = tuple(axes)
         self.values = {tuple(point.values()): value(point) for point in _points(self.axes)}
 
-    def at(self, point: Point) -> Value:
+    def at(self, point: Point) -> Scalar:
         """The copy of a point."""
         return self.values[tuple([point[a] for a in self.axes])]
 
 
 class _Lowering:
-    def __init__(self, nest: LoopNest) -> None:
-        self.nest, self.b = nest, StructuredBuilder()
-        self.pointers = {a.name: self.b.named(f"%a{k}", PTR) for k, a in enumerate(nest.arrays)}
+    def __init__(self, nest: LoopNest, code: Code, pointers: Sequence[str]) -> None:
+        self.nest, self.b = nest, NestBuilder(code.fused)
+        self.b.saturates, self.b.keeps_nan_payloads = code.saturates, code.keeps_nan_payloads
+        self.pointers = {a.name: self.b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)}
+        self.memory = {a.name: Memory(self.b, a.shape.element_type, a.written) for a in nest.arrays}
         self.values: dict[int, _Copies] = {}
+        self.types: dict[int, PrimitiveType] = {}
         self.depends = dependencies(nest)
-        self.at: dict[Axis, Value[Integer]] = {}  # serial and share axes
+        self.at: dict[Axis, tuple[Value[Integer], int]] = {}  # of serial and share axes, the index times a factor, and that factor
         self.unrolled: list[Axis] = []
         self.vector: Axis | None = None
         self.guards: list[Guard] = []
+
+    def kernel(self) -> None:
+        """The whole body. Loops beside the one that threads share are done by the last share."""
+        shared = self.nest.shares > 1
+        for s in self.nest.body:
+            if shared and isinstance(s, For | Store) and not (isinstance(s, For) and s.kind is AxisKind.SHARE):
+                with self.b.only_if(self.b.compare("eq", self.b.named("%part", I64), self.nest.shares - 1)):
+                    self.body((s,))
+            else:
+                self.body((s,))
 
     def body(self, body: Body) -> None:
         for s in body:
             if isinstance(s, For):
                 self.b.origin = None
-                with self.axis(s.axis, s.kind), self.guarded(s.guards):
+                with self.axis(s), self.guarded(s.guards):
                     self.body(s.body)
                 continue
             if isinstance(s, Allocate):
                 self.allocate(s.array)
                 continue
             self.b.origin = s.origin.instruction if s.origin is not None else None
+            self.types.update(zip(ids_of(s), elements_of(s), strict=True))
             if isinstance(s, Store):
                 self.store(s)
             elif isinstance(s, Reduce):
@@ -116,28 +146,34 @@ class _Lowering:
 
     def allocate(self, array: Array) -> None:
         """On the stack: memory of the thread that runs the kernel."""
-        self.pointers[array.name] = self.b.stack_slot(_memory_type(array.shape.element_type), max(array.shape.element_count, 1))
+        memory = self.memory[array.name] = Memory(self.b, array.shape.element_type, True)
+        self.pointers[array.name] = self.b.stack_slot(memory.stored, max(array.shape.element_count, 1) * memory.parts)
 
     # -- axes --------------------------------------------------------------------------------------------------------
     @contextmanager
-    def axis(self, axis: Axis, kind: AxisKind, carried: Sequence[Value] = ()) -> Iterator[OpenLoop | None]:
+    def axis(self, loop: For) -> Iterator[None]:
         """What is inside runs for every step of an axis."""
+        axis, kind = loop.axis, loop.kind
         if kind is AxisKind.UNROLLED:
             self.unrolled.append(axis)
-            yield None
+            yield
             self.unrolled.pop()
         elif kind is AxisKind.VECTOR:
             self.vector = axis
-            yield None
+            yield
             self.vector = None
+        elif axis.extent == 1 and kind is AxisKind.SERIAL:
+            self.at[axis] = self.b.index(0), 1
+            yield
         else:
             start, end = self.b.index(0), self.b.index(axis.extent)
             if kind is AxisKind.SHARE:
-                share = self.b.named("%share", I64)
+                share = self.b.named("%part", I64)
                 start, end = [self.part(axis, number) for number in (share, self.b.add_index(share, 1))]
-            with self.b.loop(start, end, carried) as loop:
-                self.at[axis] = loop.index
-                yield loop
+            factor = common_factor(self.nest, loop)
+            with self.b.loop(self.b.scale_index(start, factor), self.b.scale_index(end, factor), step=factor) as opened:
+                self.at[axis] = opened.index, factor
+                yield
 
     def part(self, axis: Axis, share: Value[Integer]) -> Value[Integer]:
         """The first step of a share."""
@@ -149,41 +185,76 @@ class _Lowering:
         yield
         del self.guards[len(self.guards) - len(guards) :]
 
+    @property
+    def lanes(self) -> int:
+        """Of what differs along the vector axis."""
+        return self.vector.extent if self.vector is not None else 1
+
+    @contextmanager
+    def each_lane_alone(self) -> Iterator[list[Point]]:
+        """The lanes as points; inside, no axis is a vector."""
+        vector, self.vector = self.vector, None
+        assert vector is not None
+        yield [{vector: lane} for lane in range(vector.extent)]
+        self.vector = vector
+
     # -- indices -----------------------------------------------------------------------------------------------------
-    def index(self, x: IndexExpression, point: Point) -> tuple[Value[Integer], int]:
-        """(the value at lane 0, the step from lane to lane)."""
-        b, total, constant, step = self.b, self.b.index(0), x.constant, 0
+    def step(self, x: IndexExpression) -> int | None:
+        """By how much an index grows from lane to lane; None where that is not constant."""
+        if self.vector is None:
+            return 0
+        for atom in x.atoms():
+            if isinstance(atom, RuntimeValue) and self.vector in self.depends[int(atom.source[1:])]:
+                return None
+        return x.coefficient(self.vector)
+
+    def index(self, x: IndexExpression, point: Point) -> Value[Integer]:
+        """An index that has a constant step, at lane 0."""
+        b, total, fixed = self.b, self.b.index(0), x.constant
         terms: list[tuple[Value[Integer], int]] = []
         for atom, factor in x.terms:
             if isinstance(atom, Axis):
-                if atom == self.vector:
-                    step += factor
-                elif atom in point:
-                    constant += point[atom] * factor
-                else:
-                    terms.append((self.at[atom], factor))
+                if atom in point:
+                    fixed += point[atom] * factor
+                elif atom != self.vector:
+                    value, scale = self.at[atom]
+                    terms.append((value, factor // scale))
             elif isinstance(atom, RuntimeValue):
-                terms.append((self.clamped(self.values[int(atom.source[1:])].at(point), atom), factor))
+                terms.append((self.clamped(atom, point), factor))
             else:
-                quotient, rest = b.divide_index(self.index(atom.dividend, point)[0], atom.divisor)
+                quotient, rest = b.divide_index(self.index(atom.dividend, point), atom.divisor)
                 terms.append((rest if isinstance(atom, Remainder) else quotient, factor))
         for value, factor in sorted(terms, key=lambda term: term[0].depth):  # sums are computed in the loops that they belong to
             total = b.add_index(total, b.scale_index(value, factor))
-        return b.add_index(total, constant), step
+        return b.add_index(total, fixed)
 
-    def clamped(self, x: Value[Integer], atom: RuntimeValue) -> Value[Integer]:
-        """A value of run time as an index."""
-        wide = x if x.type == I64 else self.b.convert("sext", x, "i64")
-        return self.b.per_lane("smin", self.b.per_lane("smax", wide, self.b.index(atom.low)), self.b.index(atom.high))
+    def clamped(self, atom: RuntimeValue, point: Point) -> Value[Integer]:
+        """A value of run time as an index; unsigned values count as large, not negative."""
+        number = int(atom.source[1:])
+        found, element = self.values[number].at(point), self.types[number]
+        lane = next((lane for axis, lane in point.items() if axis not in self.unrolled), 0)
+        x = real(one_lane(self.b, found, lane))
+        wide = x if x.type == I64 else self.b.convert("sext" if element.is_signed else "zext", x, "i64")
+        if element.is_signed:
+            wide = self.b.per_lane("smax", wide, self.b.index(atom.low))
+        return self.b.per_lane("smin" if element.is_signed else "umin", wide, self.b.index(atom.high))
 
     def in_lanes(self, x: IndexExpression, point: Point) -> Value[Integer]:
-        """The value of an index: a vector where it differs from lane to lane."""
-        base, step = self.index(x, point)
-        if not step or self.vector is None:
+        """The value of an index: a vector where it differs from lane to lane. i32 where that is enough."""
+        step = self.step(x)
+        low, high = x.bounds
+        t = I32 if low >= -(1 << 31) and high < 1 << 31 else I64
+        if step is None:
+            with self.each_lane_alone() as lanes:
+                found = real(joined(self.b, [self.index(x, {**point, **lane}) for lane in lanes]))
+            return self.b.convert("trunc", found, "i32") if t is I32 else found
+        base = self.index(x, point)
+        if not step:
             return base
-        lanes = self.vector.extent
-        steps = self.b.named(f"<{', '.join([f'i64 {k * step}' for k in range(lanes)])}>", I64.of_lanes(lanes))
-        return self.b.binary("add", self.b.splat(base, lanes), steps)
+        if t is I32:
+            base = self.b.number(int(base.name), I32) if base.is_constant else self.b.convert("trunc", base, "i32")
+        steps = self.b.named(f"<{', '.join([f'{t} {k * step}' for k in range(self.lanes)])}>", t.of_lanes(self.lanes))
+        return self.b.binary("add", self.b.splat(base, self.lanes), steps)
 
     def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
         """Whether guards hold: an i1, a vector of them where lanes differ; None where they always do."""
@@ -196,75 +267,66 @@ class _Lowering:
             result = inside if result is None else self.b.both(result, inside)
         return result
 
-    def address(self, array: Array, place: Place, point: Point) -> tuple[Value, int]:
-        """(the offset at lane 0, the step from lane to lane)."""
-        return self.index(linearize(place, array.shape.strides), point)
-
     # -- values ------------------------------------------------------------------------------------------------------
-    def value(self, s: Load | Constant | Iota | Compute, point: Point) -> Value:
-        t = elementwise.TYPES[s.element.name]
+    def value(self, s: Load | Constant | Iota | Compute, point: Point) -> Scalar:
         if isinstance(s, Constant):
-            return self.b.number(s.literal.array[()].item(), t)
+            return constant(self.b, s.literal.array[()], s.element)
         if isinstance(s, Compute):
-            return elementwise.write(self.b, s, [self.values[o].at(point) for o in s.operands])
+            return computed(self.b, s, [self.types[o] for o in s.operands], [self.values[o].at(point) for o in s.operands])
         if isinstance(s, Load):
             return self.load(s, point)
         x = self.in_lanes(s.index, point)
-        if t == I64:
-            return x
-        narrow = self.b.convert("trunc", x, "i32")
-        return narrow if t == I32 else self.b.convert("sitofp", narrow, t.scalar)
+        return convert_value(self.b, x, S32 if x.type.scalar == "i32" else S64, s.element)
 
-    def load(self, s: Load, point: Point) -> Value:
+    def load(self, s: Load, point: Point) -> Scalar:
         array = self.nest.array(s.array)
         assert array is not None
         inside = all(x.bounds[0] >= 0 and x.bounds[1] < n for x, n in zip(s.place, array.shape.dimensions, strict=True))
         axes = frozenset().union(*[x.axes for x in s.place])
-        mask = None if inside else self.mask([g for g in self.guards if g.expression.axes & axes], point)
-        offset, step = self.address(array, s.place, point)
-        t, size = _memory_type(s.element), elementwise.MEMORY_BYTES[s.element.name]
-        if mask is not None and mask.type.lanes == 1:
-            offset, mask = self.b.select(mask, offset, self.b.index(0)), None  # who is outside reads the first elements
-        pointer = self.b.address(self.pointers[array.name], t, offset)
-        wide = t.of_lanes(self.vector.extent if step and self.vector is not None else 1)
-        if mask is None:
-            load = self.b.load_here if array.written else self.b.load
-            return self.from_memory(load(pointer, wide, size), s.element)
-        wide = t.of_lanes(mask.type.lanes)
-        name = f"llvm.masked.load.{wide.suffix}.p0"
-        self.b.declarations[f"declare {wide} @{name}(ptr, i32, {mask.type}, {wide})"] = None
-        nothing = self.b.number(0, wide)
-        emit = self.b.emit_here if array.written else self.b.emit
-        found = emit("call", wide, (pointer, self.b.number(size, I32), mask, nothing), f"{wide} @{name}")
-        return self.from_memory(found, s.element)
+        guards = [] if inside else [g for g in self.guards if g.expression.axes & axes]
+        offset, memory = linearize(s.place, array.shape.strides), self.memory[array.name]
+        step = self.step(offset)
+        if step not in (0, 1):
+            with self.each_lane_alone() as lanes:
+                return joined(self.b, [self.load_at(array, offset, guards, {**point, **lane}) for lane in lanes])
+        mask = self.mask(guards, point)
+        if step == 0 or mask is None or mask.type.lanes == 1:
+            return self.load_at(array, offset, guards, point, self.lanes if step else 1)
+        pointer = memory.address(self.pointers[array.name], self.index(offset, point))
+        return memory.load(pointer, self.lanes, mask)
 
-    def from_memory(self, x: Value, element: PrimitiveType) -> Value:
-        return self.b.compare("ne", x, 0) if element.is_pred else x
+    def load_at(self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point, lanes: int = 1) -> Scalar:
+        """Elements beside one another. Who is outside reads the first elements."""
+        memory, mask, at = self.memory[array.name], self.mask(guards, point), self.index(offset, point)
+        if mask is not None:
+            if mask.type.lanes > 1:  # the same element for all lanes: there, if it is for one of them
+                mask = self.b.intrinsic(f"llvm.vector.reduce.or.{mask.type.suffix}", mask.type.of_lanes(1), mask)
+            at = self.b.select(mask, at, self.b.index(0))
+        return memory.load(memory.address(self.pointers[array.name], at), lanes)
 
     def store(self, s: Store) -> None:
         array = self.nest.array(s.array)
         assert array is not None
-        element = array.shape.element_type
-        t, size = _memory_type(element), elementwise.MEMORY_BYTES[element.name]
+        offset = linearize(s.place, array.shape.strides)
         axes = {a for x in (*s.place, *[g.expression for g in self.guards]) for a in x.axes}
+        step = self.step(offset)
         for point in _points([a for a in self.unrolled if a in axes or a in self.values[s.value].axes]):
             value = self.values[s.value].at(point)
-            if element.is_pred:
-                value = self.b.convert("zext", value, I8.scalar)
-            mask = self.mask(self.guards, point)
-            offset, step = self.address(array, s.place, point)
-            pointer = self.b.address(self.pointers[array.name], t, offset)
-            if step and self.vector is not None:
-                value = self.b.splat(value, self.vector.extent)
-            if mask is None:
-                self.b.store(value, pointer, size)
-            elif mask.type.lanes == 1:
-                with self.b.only_if(mask):
-                    self.b.store(value, pointer, size)
-            else:
-                name = f"llvm.masked.store.{value.type.suffix}.p0"
-                self.b.declarations[f"declare void @{name}({value.type}, ptr, i32, {mask.type})"] = None
-                self.b.effect("call", (value, pointer, self.b.number(size, I32), mask), f"void @{name}")
+            if step in (0, 1):
+                self.store_at(array, offset, value, point, self.lanes if step else 1)
+                continue
+            with self.each_lane_alone() as lanes:
+                for number, lane in enumerate(lanes):
+                    self.store_at(array, offset, one_lane(self.b, value, number), {**point, **lane}, 1)
+
+    def store_at(self, array: Array, offset: IndexExpression, value: Scalar, point: Point, lanes: int) -> None:
+        mask, memory = self.mask(self.guards, point), self.memory[array.name]
+        pointer = memory.address(self.pointers[array.name], self.index(offset, point))
+        if mask is None or mask.type.lanes > 1:
+            memory.store(value, pointer, lanes, mask)
+            return
+        with self.b.only_if(mask):
+            memory.store(value, pointer, lanes)
 
     def choose(self, s: Choose) -> _Copies:
         """All cases, each reading under its guards only, then one of them."""
@@ -276,22 +338,24 @@ class _Lowering:
             more = denied_facts(case.guards, facts)
             facts, denied = (*facts, *more), denied + len(more)
 
-        def chosen(point: Point) -> Value:
+        def choice(point: Point) -> Scalar:
             *others, last = s.cases
             value = self.values[last.value].at(point)
             for case in reversed(others):
                 mask = self.mask(case.guards, point)
                 assert mask is not None
-                value = self.b.select(mask, self.values[case.value].at(point), value)
+                then = self.values[case.value].at(point)
+                lanes = max(mask.type.lanes, lanes_of(then), lanes_of(value))
+                value = chosen(self.b, self.b.splat(mask, lanes), in_lanes(self.b, then, lanes), in_lanes(self.b, value, lanes))
             return value
 
-        return _Copies([a for a in self.unrolled if a in self.depends[s.id]], chosen)
+        return _Copies([a for a in self.unrolled if a in self.depends[s.id]], choice)
 
     # -- reductions --------------------------------------------------------------------------------------------------
     def reduce(self, s: Reduce) -> _Copies:
         """Accumulators for each copy and lane begin with the identity; the initial value is combined last."""
         (element,), (value,) = s.elements, s.values
-        t = elementwise.TYPES[element.name]
+        t = value_type(element)
         assert not isinstance(s.combiner, Combination)
         name = s.combiner.name
         needed = self.depends[value].union(*[g.expression.axes for g in s.guards])
@@ -312,11 +376,11 @@ class _Lowering:
                 self.body(s.body)
                 after = []
                 for point, total in zip(points, sums, strict=True):
-                    x = self.values[value].at(point)
+                    x = real(self.values[value].at(point))
                     mask = self.mask(s.guards, point)
                     if mask is not None:
                         x = self.b.select(mask, x, self.b.number(identity_element(name, element), t))
-                    after.append(self.combined(name, total, x))
+                    after.append(self.combined(name, element, total, x))
             if loops:
                 loops[-1].following = after
         self.vector, self.unrolled = outer_vector, outer_unrolled
@@ -325,10 +389,10 @@ class _Lowering:
         def total_at(point: Point) -> Value:
             mine = [results[tuple([{**point, **inner}[a] for a in copies])] for inner in _points(own)]
             while len(mine) > 1:
-                pairs = [self.combined(name, mine[k], mine[k + 1]) for k in range(0, len(mine) - 1, 2)]
+                pairs = [self.combined(name, element, mine[k], mine[k + 1]) for k in range(0, len(mine) - 1, 2)]
                 mine = [*pairs, *([mine[-1]] if len(mine) % 2 else [])]
-            whole = self.across(name, mine[0]) if vector != self.vector else mine[0]
-            return self.combined(name, self.values[s.initial[0]].at(point), whole)
+            whole = self.across(name, element, mine[0]) if vector != self.vector else mine[0]
+            return self.combined(name, element, real(self.values[s.initial[0]].at(point)), whole)
 
         initial = self.values[s.initial[0]].axes
         return _Copies([a for a in self.unrolled if a in copies or a in initial], total_at)
@@ -344,31 +408,29 @@ class _Lowering:
             yield None
             return
         with self.b.loop(self.b.index(0), self.b.index(axis.extent), sums) as loop:
-            self.at[axis] = loop.index
+            self.at[axis] = loop.index, 1
             number = len(loops)
             loops.append(loop)
             yield loop
             if number + 1 < len(loops):
                 loop.following = loops[number + 1].results
 
-    def combined(self, name: str, x: Value, y: Value) -> Value:
-        if name in ("maximum", "minimum"):
-            return elementwise.extreme(self.b, name, x, y)
-        if name in ("and", "or", "xor"):
-            return self.b.binary(name, x, y)
-        return self.b.arithmetic("add" if name == "add" else "mul", x, y)
+    def combined(self, name: str, element: PrimitiveType, x: Value, y: Value) -> Value:
+        lanes = max(x.type.lanes, y.type.lanes)
+        with self.b.fast_math(""):
+            return real(binary_value(self.b, name, element, self.b.splat(x, lanes), self.b.splat(y, lanes)))
 
-    def across(self, name: str, x: Value) -> Value:
+    def across(self, name: str, element: PrimitiveType, x: Value) -> Value:
         """All lanes combined into a scalar."""
         if x.type.lanes == 1:
             return x
         t = x.type.of_lanes(1)
-        stem = {"add": "add", "multiply": "mul", "maximum": "smax", "minimum": "smin"}.get(name, name)
+        stem = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}.get(name, name)
         if t.is_float and name in ("add", "multiply"):
             start = self.b.number(-0.0 if name == "add" else 1.0, t)
             return self.b.intrinsic(f"llvm.vector.reduce.f{stem}.{x.type.suffix}", t, start, x, flags="reassoc")
-        if t.is_float:
-            stem = f"f{name}"
+        if name in ("maximum", "minimum"):
+            stem = f"f{name}" if t.is_float else f"{'s' if element.is_signed else 'u'}{stem}"
         return self.b.intrinsic(f"llvm.vector.reduce.{stem}.{x.type.suffix}", t, x)
 
 
@@ -376,9 +438,3 @@ def _points(axes: Sequence[Axis]) -> Iterator[Point]:
     """All points of unrolled axes, the last varying fastest."""
     for steps in itertools.product(*[range(a.extent) for a in axes]):
         yield dict(zip(axes, steps, strict=True))
-
-
-def _memory_type(element: PrimitiveType) -> Type:
-    """The type of an element in memory: a byte for a boolean."""
-    t = elementwise.TYPES[element.name]
-    return I8 if t == I1 else t

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest import elementwise
+from math import gcd
+
+from xla_explorer.compiler.codegen.elemental import ELEMENTWISE_EMITTERS
+from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
 from xla_explorer.compiler.codegen.nest.ir import (
-    AxisKind,
     Body,
     Choose,
     Combination,
@@ -19,38 +21,41 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     axes_of,
     elements_of,
-    ids_of,
     walk,
 )
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, Quotient, Remainder, linearize
-from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import array_shape
 
 
 def why_not_lowered(nest: LoopNest) -> Reason | None:
     """None where `lower` has all that a nest consists of."""
-    types: dict[int, PrimitiveType] = {}
-    for s, around in walk(nest.body):
-        types.update(zip(ids_of(s), elements_of(s), strict=True))
-        kinds = {b.axis: b.kind for x in (*around, s) for b in axes_of(x)}
-        launched = next((axis for axis, kind in kinds.items() if kind.is_launched), None)
+    for array in nest.arrays:
+        if (reason := type_is_emitted(array.shape)) is not None:
+            return refuse("not-lowered", reason.message, element=array.shape.element_type.name)
+    for s, _ in walk(nest.body):
+        launched = next((b for b in axes_of(s) if b.kind.is_launched), None)
         if launched is not None:
-            return refuse("axis-of-a-launch", f"{launched} is @{kinds[launched].value}: a CPU has no launch")
-        vector = next((axis for axis, kind in kinds.items() if kind is AxisKind.VECTOR), None)
-        bad = next((t for t in elements_of(s) if t.name not in elementwise.TYPES), None)
+            return refuse("axis-of-a-launch", f"{launched.axis} is @{launched.kind.value}: a CPU has no launch")
+        bad = next((t for t in elements_of(s) if type_is_emitted(array_shape(t, ())) is not None), None)
         if bad is not None:
-            return refuse("not-lowered", f"values of {bad} are not written for loop nests yet", element=bad.name)
-        if isinstance(s, Reduce):
-            name = "several operations" if isinstance(s.combiner, Combination) else s.combiner.name
-            if isinstance(s.combiner, Combination) or (s.elements[0].is_pred and name not in ("and", "or")):
-                return refuse("not-lowered", f"%{s.ids[0]}: {name} of {s.elements[0]} as a combiner is not written for loop nests yet")
-        if isinstance(s, Compute) and (reason := elementwise.why_not_written(s, [types[o] for o in s.operands])) is not None:
+            return refuse("not-lowered", f"values of {bad} are not written for loop nests", element=bad.name)
+        if isinstance(s, Reduce) and (reason := _combiner_is_not_written(s)) is not None:
             return reason
+        if isinstance(s, Compute) and s.opcode.name not in ELEMENTWISE_EMITTERS:
+            return refuse("not-lowered", f"%{s.id}: {s.opcode.name} is not written for loop nests", opcode=s.opcode.name)
         for x in _expressions(nest, s):
             if any(isinstance(atom, Quotient | Remainder) and atom.dividend.bounds[0] < 0 for atom in x.atoms()):
                 return refuse("not-lowered", f"the index {x} divides what may be negative")
-            if vector is not None and x.coefficient(vector) is None:
-                return refuse("not-lowered", f"the index {x} is not affine in the lanes of {vector}")
+    return None
+
+
+def _combiner_is_not_written(s: Reduce) -> Reason | None:
+    element = s.elements[0]
+    name = "several operations" if isinstance(s.combiner, Combination) else s.combiner.name
+    small = element.is_complex or (element.bits < 32 and not element.is_pred)
+    if isinstance(s.combiner, Combination) or small or (element.is_pred and name not in ("and", "or")):
+        return refuse("not-lowered", f"%{s.ids[0]}: {name} of {element} as a combiner is not written for loop nests")
     return None
 
 
@@ -64,6 +69,19 @@ def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
         return [s.index]
     guards = s.guards if isinstance(s, For | Reduce) else [g for case in s.cases for g in case.guards] if isinstance(s, Choose) else ()
     return [g.expression for g in guards]
+
+
+def common_factor(nest: LoopNest, loop: For) -> int:
+    """By what all indices in a loop multiply its axis: the loop counts in steps of that."""
+    factors = []
+    for s, _ in walk((loop,)):
+        guards = [g.expression for g in s.guards] if isinstance(s, For) else []
+        for x in (*_expressions(nest, s), *guards):
+            factor = x.coefficient(loop.axis)
+            if factor is None:
+                return 1
+            factors.append(factor)
+    return gcd(*factors) or 1
 
 
 def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:

@@ -27,7 +27,7 @@ def kernel_of(nest: LoopNest, slots: tuple[int, ...]) -> Kernel | Reason:
     if isinstance(lowered, Reason):
         return lowered
     lines = [*lowered.builder.lines_with_origins(), ("  ret void", None)]
-    text = tuple([line.replace("%share", "%part") for line, _ in lines])
+    text = tuple([line for line, _ in lines])
     origins = tuple([origin for _, origin in lines])
     declarations = tuple(lowered.builder.declarations)
     return Kernel(text, origins, len(slots), slots, declarations, (), (), 1, parts=nest.shares, effort=Effort.FINAL)

@@ -37,6 +37,7 @@ from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 __all__ = [
     "ELEMENT_TYPES",
     "VectorMathFunction",
+    "opcode_of",
     "vector_math_function",
     "vector_math_functions",
     "vector_math_module",
@@ -83,13 +84,18 @@ def vector_math_function(opcode: str, element_type: str, fused_multiply_add: boo
     return recipe.build(element_type, fused_multiply_add)
 
 
-def write_math(b: Builder, opcode: str, *operands: Value) -> Value:
-    """The value of an opcode on floats, written inline for as many lanes as the operands have, with fused multiply-adds."""
+def write_math(b: Builder, opcode: str, *operands: Value, fused: bool = True) -> Value:
+    """The value of an opcode on floats, written inline for as many lanes as the operands have. fused: see `vector_math_function`."""
 
     def call(function: str, arguments: tuple[Value, ...]) -> Value:
-        return write_math(b, _KEY_BY_NAME[function][0], *arguments)
+        return write_math(b, opcode_of(function), *arguments, fused=fused)
 
-    return _RECIPES[opcode].emit(MathBuilder(b, operands, call))
+    return _RECIPES[opcode].emit(MathBuilder(b, operands, call, fused))
+
+
+def opcode_of(function: str) -> str:
+    """The opcode that a function of ours, by its name, computes."""
+    return _KEY_BY_NAME[function][0]
 
 
 def vector_math_functions(names: Iterable[str], fused_multiply_add: bool = True) -> tuple[VectorMathFunction, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.nest.directives.accumulation import Accumulate, Rfactor
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, NestModule, Subject, fields_of, offsets_of, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives.cutting import Cut
 from xla_explorer.compiler.codegen.nest.directives.kinds import MOST_COPIES, MOST_LANES, Parallel, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Pair, Reorder, Split, Tile
 from xla_explorer.compiler.codegen.nest.directives.memory import Chain, Keep, Stage
@@ -19,6 +20,7 @@ __all__ = [
     "Accumulate",
     "Chain",
     "Collapse",
+    "Cut",
     "Directive",
     "Keep",
     "NestModule",
@@ -37,5 +39,5 @@ __all__ = [
     "order_of_sums",
 ]
 
-_ALL = (Split, Collapse, Reorder, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Keep, Stage, Chain)
+_ALL = (Split, Cut, Collapse, Reorder, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Keep, Stage, Chain)
 DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in _ALL}

@@ -1,0 +1,208 @@
+"""Cutting a loop in two: the first steps, and the rest. Guards and choices that hold in one of the parts alone fall away there."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.codegen.nest.directives.base import Directive
+from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
+    Body,
+    Case,
+    Choose,
+    Combination,
+    Compute,
+    For,
+    LoopNest,
+    Origin,
+    Reduce,
+    Statement,
+    Store,
+    axes_of,
+    guards_replaced,
+    ids_of,
+    walk,
+    with_axes_replaced,
+)
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, Place, RuntimeValue, Substitution, index
+
+
+@dataclass(frozen=True)
+class Cut(Directive):
+    """The loop becomes two: <axis>m has the first steps, <axis>r the rest."""
+
+    name: ClassVar[str] = "cut"
+    axis: str
+    steps: int
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        return self.axis_exists, self.axis_is_serial, self.is_a_loop, self.allocates_nothing, self.steps_fit, self.names_are_free
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        return cut(nest, self.axis, self.steps)
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """See `Directive.facts`."""
+        return {"extent": nest.axes()[self.axis].axis.extent, "steps": self.steps}
+
+    def is_a_loop(self, nest: LoopNest) -> Reason | None:
+        """The axis is that of a loop, not of a reduction, which would have two results."""
+        if isinstance(loop_of(nest, self.axis), For):
+            return None
+        return refuse("axis-of-a-reduction", f"{self.axis} is an axis of a reduction: only loops are cut")
+
+    def allocates_nothing(self, nest: LoopNest) -> Reason | None:
+        """No memory belongs to the steps of the loop."""
+        loop = loop_of(nest, self.axis)
+        if loop is None or not any(isinstance(s, Allocate) for s, _ in walk(loop.body)):
+            return None
+        return refuse("memory-of-its-own", f"steps of {self.axis} have memory of their own: the loop is cut before that")
+
+    def steps_fit(self, nest: LoopNest) -> Reason | None:
+        """Both parts have steps."""
+        extent = nest.axes()[self.axis].axis.extent
+        if 1 <= self.steps < extent:
+            return None
+        message = f"the steps of the first part must be from 1 to {extent - 1}, got {self.steps}"
+        return refuse("factor-too-large", message, extent=extent, factor=self.steps)
+
+    def names_are_free(self, nest: LoopNest) -> Reason | None:
+        """No other axis has one of the new names."""
+        loop, axes = loop_of(nest, self.axis), nest.axes().keys()
+        assert loop is not None
+        inside = [b.axis.name for s, _ in walk(loop.body) for b in axes_of(s)]
+        taken = {f"{self.axis}m", f"{self.axis}r", *[f"{name}r" for name in inside]} & axes
+        return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
+
+
+def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
+    """See `Cut`."""
+    numbers = itertools.count(max([n for s, _ in walk(nest.body) for n in _all_ids(s)], default=0) + 1)
+
+    def parts(s: For) -> Iterator[For]:
+        first, rest = Axis(f"{name}m", steps), Axis(f"{name}r", s.axis.extent - steps)
+        for axis, begins in ((first, 0), (rest, steps)):
+            values: Substitution = {s.axis: index(axis) + begins}
+            body = resolved(with_axes_replaced(s.body, values))
+            if axis is rest:
+                body = _copied(body, numbers)
+            yield For(axis, body, s.kind, guards_replaced(s.guards, values), s.ordered)
+
+    def visit(body: Body) -> Body:
+        found: list[Statement] = []
+        for s in body:
+            if isinstance(s, For):
+                found += parts(s) if s.axis.name == name else [_with_body(s, visit(s.body))]
+            else:
+                found.append(s)
+        return tuple(found)
+
+    return replace(nest, body=visit(nest.body))
+
+
+def _with_body(s: For, body: Body) -> For:
+    return s if len(body) == len(s.body) and all(a is b for a, b in zip(body, s.body, strict=True)) else replace(s, body=body)
+
+
+def _all_ids(s: Statement) -> tuple[int, ...]:
+    own = ids_of(s)
+    if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
+        c = s.combiner
+        own += (*c.left, *c.right, *[n for inner, _ in walk(c.body) for n in _all_ids(inner)])
+    return own
+
+
+def resolved(body: Body, same: dict[int, int] | None = None) -> Body:
+    """The body without cases that never hold; a choice of one case is that case. same: values that are others by now."""
+    same = {} if same is None else same
+    found: list[Statement] = []
+    for s in body:
+        if isinstance(s, Choose):
+            cases = [case for case in s.cases if not any(_never_holds(g) for g in case.guards)]
+            last = next((k for k, case in enumerate(cases) if not case.guards), len(cases) - 1)
+            cases = cases[: last + 1]
+            if len(cases) == 1:
+                found += resolved(cases[0].body, same)
+                same[s.id] = same.get(cases[0].value, cases[0].value)
+                continue
+            made = [Case(case.guards, resolved(case.body, same), case.value) for case in cases]
+            made[-1] = replace(made[-1], guards=())
+            found.append(_with_ids(replace(s, cases=tuple(made)), same, {}))
+        elif isinstance(s, For):
+            inner = resolved(s.body, same)
+            found.append(s if inner is s.body else replace(s, body=inner))
+        else:
+            found.append(_with_ids(s, same, {}) if same else s)
+    return body if len(found) == len(body) and all(a is b for a, b in zip(found, body, strict=True)) else tuple(found)
+
+
+def _never_holds(g: Guard) -> bool:
+    low, high = g.expression.bounds
+    return high < 0 or low >= g.bound
+
+
+def _copied(body: Body, numbers: Iterator[int]) -> Body:
+    """The body with values and axes of its own."""
+    ids = {n: next(numbers) for s, _ in walk(body) for n in _all_ids(s)}
+    axes = {b.axis: Axis(f"{b.axis.name}r", b.axis.extent) for s, _ in walk(body) for b in axes_of(s)}
+    values: Substitution = {old: index(new) for old, new in axes.items()}
+    return tuple([_with_ids(s, ids, axes) for s in with_axes_replaced(body, values)])
+
+
+def _with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) -> Statement:
+    """The statement with other numbers of values, and other axes of its loops."""
+
+    def of(number: int) -> int:
+        return ids.get(number, number)
+
+    def several(numbers: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple([of(n) for n in numbers])
+
+    def body(old: Body) -> Body:
+        return tuple([_with_ids(inner, ids, axes) for inner in old])
+
+    renamed: Substitution = {
+        atom: index(RuntimeValue(f"%{of(int(atom.source[1:]))}", atom.place, atom.low, atom.high))
+        for x in _indices_of(s)
+        for atom in x.atoms()
+        if isinstance(atom, RuntimeValue) and isinstance(atom.source, str) and int(atom.source[1:]) in ids
+    }
+    if renamed:
+        (s,) = with_axes_replaced((s,), renamed)
+    if isinstance(s, For):
+        return replace(s, axis=axes.get(s.axis, s.axis), body=body(s.body))
+    if isinstance(s, Store):
+        return replace(s, value=of(s.value))
+    if isinstance(s, Compute):
+        return replace(s, id=of(s.id), operands=several(s.operands))
+    if isinstance(s, Choose):
+        return replace(s, id=of(s.id), cases=tuple([Case(c.guards, body(c.body), of(c.value)) for c in s.cases]))
+    if isinstance(s, Reduce):
+        combiner = s.combiner
+        if isinstance(combiner, Combination):
+            combiner = Combination(several(combiner.left), several(combiner.right), body(combiner.body), several(combiner.results))
+        bound = tuple([b._replace(axis=axes.get(b.axis, b.axis)) for b in s.axes])
+        return replace(s, ids=several(s.ids), combiner=combiner, initial=several(s.initial), axes=bound, body=body(s.body),
+                       values=several(s.values))
+    assert not isinstance(s, Allocate)
+    return replace(s, id=of(s.id))
+
+
+def _indices_of(s: Statement) -> Place:
+    """The indices of a statement itself."""
+    origin: Origin | None = None if isinstance(s, For | Allocate) else s.origin
+    own: list[Any] = list(origin.place) if origin is not None else []
+    own += getattr(s, "place", ())
+    own += [g.expression for g in getattr(s, "guards", ())]
+    if isinstance(s, Choose):
+        own += [g.expression for case in s.cases for g in case.guards]
+    if (one := getattr(s, "index", None)) is not None:
+        own.append(one)
+    return tuple(own)

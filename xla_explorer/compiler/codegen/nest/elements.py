@@ -1,0 +1,184 @@
+"""Elements of any type in any number of lanes: how values of a nest are computed, read and written.
+
+Opcodes are written by the elemental emitters, the same for nests as for everything else. An element is a value, or for complex numbers a
+pair of them; elements that do not differ from lane to lane are scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from xla_explorer.compiler.codegen.elemental import ELEMENTWISE_EMITTERS
+from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
+from xla_explorer.compiler.codegen.ir.types import I32, Type
+from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Pointer, Scalar, Value
+from xla_explorer.compiler.codegen.llvm_types import stored_type, value_type
+from xla_explorer.compiler.codegen.nest.ir import Compute
+from xla_explorer.compiler.codegen.vector_math import opcode_of, write_math
+from xla_explorer.hlo.attributes import Attributes
+from xla_explorer.hlo.opcodes import OpcodeSpec
+from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import Shape, array_shape
+
+
+class NestBuilder(StructuredBuilder):
+    """A structured builder that writes mathematical functions inline. fused: the target has fused multiply-adds."""
+
+    __slots__ = ("fused",)
+
+    def __init__(self, fused: bool = True) -> None:
+        super().__init__()
+        self.fused = fused
+
+    def call_math(self, function: str, *arguments: Value) -> Value:
+        """See `Builder.call_math`."""
+        lanes = max([x.type.lanes for x in arguments])
+        return write_math(self, opcode_of(function), *[self.splat(x, lanes) for x in arguments], fused=self.fused)
+
+
+class _Operand(NamedTuple):
+    shape: Shape
+
+
+class ScalarOperation(NamedTuple):
+    """An operation on scalars, as elementwise emitters ask about it."""
+
+    opcode: OpcodeSpec
+    shape: Shape
+    operands: tuple[_Operand, ...]
+    attributes: Attributes
+
+    def attribute(self, name: str) -> Any:
+        """The value of an attribute, or its default."""
+        return self.attributes.value(name)
+
+
+@cache
+def _operand(element: PrimitiveType) -> _Operand:
+    return _Operand(array_shape(element, ()))
+
+
+def computed(b: Builder, s: Compute, types: Sequence[PrimitiveType], operands: Sequence[Scalar]) -> Scalar:
+    """The value of an elementwise opcode. types: of the operands."""
+    lanes = max([lanes_of(x) for x in operands])
+    operation = ScalarOperation(s.opcode, _operand(s.element).shape, tuple([_operand(t) for t in types]), s.attributes)
+    return ELEMENTWISE_EMITTERS[s.opcode.name](b, operation, [in_lanes(b, x, lanes) for x in operands])
+
+
+def parts_of(x: Scalar) -> tuple[Value, ...]:
+    """The value itself, or both parts of a complex number."""
+    return x if isinstance(x, Complex) else (x,)
+
+
+def element_of(parts: Sequence[Value]) -> Scalar:
+    """The reverse of `parts_of`."""
+    return Complex(*parts) if len(parts) == 2 else parts[0]
+
+
+def lanes_of(x: Scalar) -> int:
+    """How many lanes an element has."""
+    return max([part.type.lanes for part in parts_of(x)])
+
+
+def in_lanes(b: Builder, x: Scalar, lanes: int) -> Scalar:
+    """An element in so many lanes."""
+    return element_of([part if part.type.lanes == lanes else b.splat(part, lanes) for part in parts_of(x)])
+
+
+def one_lane(b: Builder, x: Scalar, lane: int) -> Scalar:
+    """One lane of an element; all lanes of a scalar are that scalar."""
+    return element_of([part if part.type.lanes == 1 else b.extract(part, lane) for part in parts_of(x)])
+
+
+def joined(b: Builder, elements: Sequence[Scalar]) -> Scalar:
+    """Scalars as the lanes of one element."""
+    made = []
+    for parts in zip(*[parts_of(x) for x in elements], strict=True):
+        t = parts[0].type.of_lanes(len(parts))
+        if all(part.is_constant for part in parts):
+            made.append(b.named(f"<{', '.join([f'{part.type} {part.name}' for part in parts])}>", t))
+            continue
+        whole = b.named("poison", t)
+        for lane, part in enumerate(parts):
+            whole = b.insert(whole, lane, part)
+        made.append(whole)
+    return element_of(made)
+
+
+def chosen(b: Builder, condition: Value[Integer], then: Scalar, otherwise: Scalar) -> Scalar:
+    """condition ? then : otherwise, part by part."""
+    return element_of([b.select(condition, x, y) for x, y in zip(parts_of(then), parts_of(otherwise), strict=True)])
+
+
+class Memory:
+    """Elements of one type in memory. written: the nest writes there what it reads again."""
+
+    def __init__(self, b: StructuredBuilder, element: PrimitiveType, written: bool = False) -> None:
+        self.b, self.element, self.written = b, element, written
+        self.stored, self.held = stored_type(element), value_type(element)
+        self.parts = 2 if element.is_complex else 1
+        self.alignment = element.bytes // self.parts
+
+    def address(self, array: Value[Pointer], offset: Value[Integer]) -> Value[Pointer]:
+        """Of the element at an offset. Complex numbers are two elements of memory each."""
+        if self.parts == 2:
+            offset = self.b.emit("shl", offset.type, (offset, self.b.number(1, offset.type)), "nsw")
+        return self.b.address(array, self.stored, offset)
+
+    def load(self, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None) -> Scalar:
+        """Elements beside one another. mask: those that there are; the others are zero."""
+        wide = self.stored.of_lanes(lanes * self.parts)
+        emit = self.b.emit_here if self.written else self.b.emit
+        if mask is None:
+            raw = emit("load", wide, (pointer,), f", align {self.alignment}")
+        else:
+            # LLVM takes masked loads of 16-bit floats apart, lane by lane
+            moved = Type("i16", wide.lanes) if wide.scalar == "half" else Type(wide.scalar, wide.lanes)
+            mask = self._of_parts(mask)
+            name = f"llvm.masked.load.{moved.suffix}.p0"
+            self.b.declarations[f"declare {moved} @{name}(ptr, i32, {mask.type}, {moved})"] = None
+            operands = pointer, self.b.number(self.alignment, I32), mask, self.b.number(0, moved)
+            raw = emit("call", moved, operands, f"{moved} @{name}")
+            raw = self.b.retyped(raw, wide) if moved.scalar == wide.scalar else self.b.emit("bitcast", wide, (raw,))
+        if self.parts == 1:
+            return self._held(raw)
+        if lanes == 1:
+            return Complex(self.b.extract(raw, 0), self.b.extract(raw, 1))
+        return Complex(*[self.b.shuffle(raw, raw, range(k, 2 * lanes, 2)) for k in (0, 1)])
+
+    def store(self, x: Scalar, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None, tail: str = "") -> None:
+        """The lanes of an element beside one another. tail: metadata."""
+        values = parts_of(in_lanes(self.b, x, lanes))
+        raw = self._stored(values[0]) if self.parts == 1 else self._interleaved(*values)
+        if mask is None:
+            self.b.store(raw, pointer, self.alignment, tail)
+            return
+        mask = self._of_parts(mask)
+        if raw.type.scalar == "half":
+            raw = self.b.convert("bitcast", raw, "i16")
+        name = f"llvm.masked.store.{raw.type.suffix}.p0"
+        self.b.declarations[f"declare void @{name}({raw.type}, ptr, i32, {mask.type})"] = None
+        self.b.effect("call", (raw, pointer, self.b.number(self.alignment, I32), mask), f"void @{name}")
+
+    def _held(self, raw: Value) -> Value:
+        if self.stored.scalar == self.held.scalar:
+            return self.b.retyped(raw, self.held.of_lanes(raw.type.lanes))
+        if self.element.is_pred:
+            return self.b.compare("ne", raw, 0)
+        return self.b.emit("trunc", self.held.of_lanes(raw.type.lanes), (raw,))
+
+    def _stored(self, x: Value) -> Value:
+        t = self.stored.of_lanes(x.type.lanes)
+        return x if self.stored.scalar == self.held.scalar else self.b.emit("zext", t, (x,))
+
+    def _interleaved(self, first: Value, second: Value) -> Value:
+        lanes = first.type.lanes
+        if lanes == 1:
+            return self.b.insert(self.b.insert(self.b.named("poison", first.type.of_lanes(2)), 0, first), 1, second)
+        return self.b.shuffle(first, second, [k // 2 + lanes * (k % 2) for k in range(2 * lanes)])
+
+    def _of_parts(self, mask: Value[Integer]) -> Value[Integer]:
+        return mask if self.parts == 1 else self.b.shuffle(mask, mask, [k // 2 for k in range(2 * mask.type.lanes)])

@@ -1,0 +1,75 @@
+"""Kernels made from loop nests: the plain nest of an instruction, the directives of a policy or a user, and the code that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, LoopNest
+from xla_explorer.compiler.codegen.nest.lower import Code, lower
+from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
+from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+class NestCode(NamedTuple):
+    """The body of a kernel. schedule: what it was made from. shares: how many its last parameter `%part` counts."""
+
+    schedule: Schedule
+    lines: tuple[str, ...]
+    origins: tuple[int | None, ...]
+    declarations: tuple[str, ...]
+    shares: int
+    effort: Effort
+
+
+def nest_code(i: HloInstruction, target: CodegenTarget, slots: Sequence[int], parts: int = 1,
+              directives: Iterable[Directive] | None = None) -> NestCode | Reason:
+    """The code of a fusion or a lone instruction, or a Reason why it stays opaque.
+
+    slots: parameter numbers as in `Kernel.slots`. parts: shares for threads, where that is possible. directives: instead of the policy's.
+    """
+    if not vectorizes_itself(target):
+        where = target.triple or target.kind
+        return refuse("target-without-nests", f"kernels for {where} are not made from loop nests", target=where)
+    nest = nest_of(i)
+    if isinstance(nest, Reason):
+        return nest
+    schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning_of(target), parts)
+    if isinstance(schedule, Reason):
+        return schedule
+    code = Code(target.fused_multiply_add, False, target.triple.startswith(("x86_64", "aarch64", "riscv64")))
+    lowered = lower(schedule.nest, code, [f"%a{slot}" for slot in _parameters(i, slots)])
+    if isinstance(lowered, Reason):
+        return lowered
+    lines = lowered.builder.lines_with_origins()
+    texts = (*[text for text, _ in lines], "  ret void")
+    chosen = any(bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values()) and any(" phi " in text for text in texts)
+    effort = Effort.FINAL if chosen else Effort.DEFAULT
+    origins = (*[origin for _, origin in lines], i.id)
+    return NestCode(schedule, texts, origins, tuple(lowered.builder.declarations), schedule.nest.shares, effort)
+
+
+def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
+    """What the policy of its family makes of a plain nest."""
+    return elementwise_policy(nest, tuning, parts)
+
+
+def _directed(nest: LoopNest, directives: Iterable[Directive]) -> Schedule:
+    made = Schedule(nest, nest)
+    for directive in directives:
+        made = made.then(directive)
+    return made
+
+
+def _parameters(i: HloInstruction, slots: Sequence[int]) -> list[int]:
+    """The parameter of each array of the nest. A fusion has a parameter for each operand, the nest an array for each different one."""
+    operands = list(i.operands) if i.opcode.name == "fusion" else list(dict.fromkeys(i.operands))
+    first = {o: slots[k] for k, o in reversed(list(enumerate(operands)))}
+    return [*[first[o] for o in dict.fromkeys(operands)], *slots[len(operands) :]]

@@ -1,0 +1,117 @@
+"""What policies share: a target's numbers, a schedule in the making, and what a nest's loops and accesses look like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xla_explorer.compiler.codegen.llvm_types import value_type
+from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.ir import Body, Compute, For, Iota, Load, LoopNest, Statement, Store, elements_of, walk
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.codegen.vector_math import vector_math_opcodes
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+STREAMED_BYTES = 32 << 20  # more than the share of a core in a last-level cache
+FUNCTIONS = frozenset(vector_math_opcodes()) - {"sqrt"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """The numbers that policies decide by.
+
+    register_bytes: of a vector register. masks: bytes of elements that the target reads and writes under a mask in one instruction.
+    copies: registers of each value in cheap code. cheap: statements up to which code is cheap. heavy: registers of each value in code with
+    functions. most_statements: of all copies together, so that code stays small. streamed_bytes: of a result written past the cache.
+    """
+
+    register_bytes: int = 64
+    masks: frozenset[int] = frozenset({1, 2, 4, 8})
+    copies: int = 4
+    cheap: int = 12
+    heavy: int = 1
+    most_statements: int = 600
+    streamed_bytes: int = field(default_factory=lambda: STREAMED_BYTES)
+
+
+_X86_MASKS = {256: frozenset({4, 8}), 512: frozenset({1, 2, 4, 8})}
+
+
+def tuning_of(target: CodegenTarget) -> Tuning:
+    """The numbers of a CPU."""
+    masks: frozenset[int] = frozenset()
+    if target.triple.startswith("x86_64"):
+        wide = {"avx512bw", "avx512vl"} <= target.features
+        masks = _X86_MASKS[512] if wide else _X86_MASKS.get(target.vector_bits, masks)
+    return Tuning(register_bytes=target.vector_bits // 8, masks=masks)
+
+
+class Plan:
+    """A schedule in the making. Its directives are the policy's own, whose checks hold by construction."""
+
+    def __init__(self, plain: LoopNest, tuning: Tuning) -> None:
+        self.plain, self.nest, self.tuning = plain, plain, tuning
+        self.directives: list[Directive] = []
+
+    def do(self, directive: Directive) -> None:
+        """One more directive."""
+        self.nest = directive.applied(self.nest)
+        self.directives.append(directive)
+
+    def schedule(self) -> Schedule:
+        """What was planned."""
+        return Schedule(self.plain, self.nest, tuple(self.directives))
+
+
+def accesses(nest: LoopNest, body: Body) -> Iterator[tuple[Load | Store, IndexExpression]]:
+    """Every load and store with its offset in elements."""
+    for s, _ in walk(body):
+        if isinstance(s, Load | Store):
+            array = nest.array(s.array)
+            assert array is not None
+            yield s, linearize(s.place, array.shape.strides)
+
+
+def chain_of(loop: For) -> list[For]:
+    """Loops of which each is the only statement of the one before."""
+    found = [loop]
+    while len(found[-1].body) == 1 and isinstance(inner := found[-1].body[0], For):
+        found.append(inner)
+    return found
+
+
+def collapses(nest: LoopNest, body: Body, outer: Axis, inner: Axis) -> bool:
+    """Whether all accesses run along both axes as along one."""
+    indices = [offset for _, offset in accesses(nest, body)] + [s.index for s, _ in walk(body) if isinstance(s, Iota)]
+    for x in indices:
+        a, b = x.coefficient(outer), x.coefficient(inner)
+        if a is None or b is None or a != b * inner.extent:
+            return False
+    return True
+
+
+def width_of(element: PrimitiveType) -> int:
+    """Bytes of a lane in the registers that an element is computed in."""
+    if element.is_pred:
+        return 1
+    t = value_type(element)
+    return max(t.computes_in.bits // 8, 1) * (2 if element.is_complex else 1)
+
+
+def widest(statements: list[Statement]) -> int:
+    """Bytes of the widest lane among the values of statements."""
+    return max([width_of(t) for s in statements for t in elements_of(s)], default=1)
+
+
+def statements_of(body: Body) -> list[Statement]:
+    """All statements of a body but loops."""
+    return [s for s, _ in walk(body) if not isinstance(s, For)]
+
+
+def calls_functions(statements: list[Statement]) -> bool:
+    """Whether code calls mathematical functions."""
+    return any(isinstance(s, Compute) and s.opcode.name in FUNCTIONS for s in statements)
+
+

@@ -1,0 +1,181 @@
+"""The policy of elementwise kernels: loops collapsed, vectors along memory, copies in registers, a tail of its own."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    Choose,
+    Compute,
+    Constant,
+    For,
+    Load,
+    LoopNest,
+    Reduce,
+    Statement,
+    Store,
+    ids_of,
+    walk,
+)
+from xla_explorer.compiler.codegen.nest.policies.base import (
+    Plan,
+    Tuning,
+    accesses,
+    calls_functions,
+    chain_of,
+    collapses,
+    statements_of,
+    widest,
+)
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import RuntimeValue
+from xla_explorer.hlo.primitive_type import BF16
+
+MOST_UNIFORM_SHIFTS = 2
+
+
+def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
+    """The schedule of a nest of elementwise code along contiguous memory. parts: shares for threads, where that is possible."""
+    reason = _is_another_family(nest, tuning)
+    if reason is not None:
+        return reason
+    plan = Plan(nest, tuning)
+    for name in [s.axis.name for s in nest.body if isinstance(s, For)]:
+        reason = _loops(plan, name)
+        if reason is not None:
+            return reason
+    if parts > 1:
+        _in_shares(plan, parts)
+    return plan.schedule()
+
+
+def _is_another_family(nest: LoopNest, tuning: Tuning) -> Reason | None:
+    for array in nest.arrays:
+        if array.written and array.shape.byte_size >= tuning.streamed_bytes:
+            return refuse("family-not-moved", f"%{array.name} is written past the cache; such kernels are not made from nests yet")
+        if array.shape.element_type is BF16:
+            return refuse("family-not-moved", f"%{array.name} is bf16, read as words of two; such kernels are not made from nests yet")
+    for s, _ in walk(nest.body):
+        if isinstance(s, Load) and any(isinstance(atom, RuntimeValue) for x in s.place for atom in x.atoms()):
+            return refuse("family-not-moved", f"@{nest.name} reads where values say; such kernels are not made from nests yet")
+        if isinstance(s, Reduce | Choose):
+            what = "reduces" if isinstance(s, Reduce) else "chooses where to read"
+            return refuse("family-not-moved", f"@{nest.name} {what}; such kernels are not made from nests yet")
+    return None
+
+
+def _loops(plan: Plan, name: str) -> Reason | None:
+    """One loop of the kernel with all that is inside."""
+    loop = loop_of(plan.nest, name)
+    assert isinstance(loop, For)
+    chain = chain_of(loop)
+    while len(chain) > 1:
+        outer, inner = chain[-2].axis, chain[-1].axis
+        if not collapses(plan.nest, chain[-1].body, outer, inner):
+            break
+        plan.do(Collapse(outer.name, inner.name))
+        first = chain[0].axis.name if len(chain) > 2 else outer.name + inner.name
+        loop = loop_of(plan.nest, first)
+        assert isinstance(loop, For)
+        chain = chain_of(loop)
+    return _vectors(plan, innermost(chain[0]))
+
+
+def innermost(loop: For) -> For:
+    """The first loop inside that contains no other."""
+    inner = next((s for s in loop.body if isinstance(s, For)), None)
+    return loop if inner is None else innermost(inner)
+
+
+def _vectors(plan: Plan, loop: For) -> Reason | None:
+    axis, tuning = loop.axis, plan.tuning
+    for s, offset in accesses(plan.nest, loop.body):
+        step = offset.coefficient(axis)
+        if step not in ((1,) if isinstance(s, Store) else (0, 1)):
+            return refuse("not-along-memory", f"%{s.array} is at {offset}, not at neighbours along {axis}", offset=str(offset))
+    statements = statements_of(loop.body)
+    if (reason := _shifts_are_uniform(plan.nest, statements)) is not None:
+        return reason
+    lanes = max(tuning.register_bytes // widest(statements), 2)
+    if axis.extent < lanes:
+        return refuse("short-rows", f"{axis} has {axis.extent} steps, a register {lanes} lanes", steps=axis.extent, lanes=lanes)
+    copies = _copies(statements, axis.extent // lanes, tuning)
+    whole = axis.extent - axis.extent % (lanes * copies)
+    name, rest = axis.name, ""
+    if whole < axis.extent:
+        plan.do(Cut(name, whole))
+        name, rest = f"{axis.name}m", f"{axis.name}r"
+    _in_registers(plan, name, lanes, copies)
+    if rest:
+        _tail(plan, rest, lanes)
+    return None
+
+
+def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason | None:
+    """LLVM decides before a loop whether amounts that are the same in all of it are below the width, and makes loops of both."""
+    inside = {n for s in statements for n in ids_of(s)}
+    constants = {s.id for s, _ in walk(nest.body) if isinstance(s, Constant)}
+    shifts = [s for s in statements if isinstance(s, Compute) and s.opcode.name.startswith("shift-")]
+    uniform = sum([s.operands[1] not in inside | constants for s in shifts])
+    if uniform <= MOST_UNIFORM_SHIFTS:
+        return None
+    return refuse("uniform-shifts", f"{uniform} shifts of @{nest.name} are by amounts known before the loop", shifts=uniform)
+
+
+def _copies(statements: list[Statement], most: int, tuning: Tuning) -> int:
+    """How many registers each value has."""
+    copies = tuning.heavy if calls_functions(statements) else tuning.copies if len(statements) <= tuning.cheap else 1
+    while copies > 1 and (copies > most or copies * len(statements) > tuning.most_statements):
+        copies //= 2
+    return copies
+
+
+def _in_registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
+    """An axis of whole registers."""
+    if copies > 1:
+        plan.do(Split(name, lanes * copies))
+        plan.do(Split(f"{name}i", lanes))
+        plan.do(Unroll(f"{name}io"))
+        plan.do(Vectorize(f"{name}ii"))
+    else:
+        plan.do(Split(name, lanes))
+        plan.do(Vectorize(f"{name}i"))
+
+
+def _tail(plan: Plan, name: str, lanes: int) -> None:
+    """Less than what the registers of the loop take: in masked registers where the target has these, else in ever narrower ones."""
+    axis = plan.nest.axes()[name].axis
+    loop = loop_of(plan.nest, name)
+    assert isinstance(loop, For)
+    arrays = [plan.nest.array(s.array) for s in statements_of(loop.body) if isinstance(s, Load | Store)]
+    sizes = {a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1) for a in arrays if a is not None}
+    if axis.extent > 1 and (sizes <= plan.tuning.masks or axis.extent % lanes == 0):
+        plan.do(Split(name, min(lanes, axis.extent) if axis.extent % lanes == 0 else _power_above(min(axis.extent, lanes))))
+        plan.do(Vectorize(f"{name}i"))
+        return
+    while axis.extent > 1:
+        whole = min(lanes, 1 << (axis.extent.bit_length() - 1))
+        steps = axis.extent - axis.extent % whole
+        if steps < axis.extent:
+            plan.do(Cut(axis.name, steps))
+        main = axis.name if steps == axis.extent else f"{axis.name}m"
+        plan.do(Split(main, whole))
+        plan.do(Vectorize(f"{main}i"))
+        if steps == axis.extent:
+            return
+        axis = plan.nest.axes()[f"{axis.name}r"].axis
+
+
+def _power_above(n: int) -> int:
+    return 1 << (n - 1).bit_length()
+
+
+def _in_shares(plan: Plan, parts: int) -> None:
+    """The first loop that is long enough is cut into shares."""
+    serial = [s for s in plan.nest.body if isinstance(s, For) and s.kind is AxisKind.SERIAL]
+    longest = max(serial, key=lambda s: s.axis.extent, default=None)
+    if longest is not None and longest.axis.extent >= parts:
+        plan.do(Parallel(longest.axis.name, parts))
+
