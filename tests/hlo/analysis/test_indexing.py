@@ -21,12 +21,14 @@ from xla_explorer.hlo.analysis.indexing import (
     IndexSyntaxError,
     Read,
     RuntimeValue,
+    delinearize,
     index,
     index_map_text,
     linearize,
     parse_index,
     parse_place,
     reads_of,
+    row_major_strides,
 )
 from xla_explorer.hlo.evaluator import Evaluator
 from xla_explorer.hlo.instruction import HloInstruction
@@ -215,3 +217,9 @@ def test_compositions_simplify() -> None:
 )  # fmt: skip
 def test_a_map_is_told_in_one_line(body: str, text: str) -> None:
     assert index_map_text(xe.parse_hlo(f"HloModule m\nENTRY e {{\n{body}\n}}").entry.root) == text
+
+
+@pytest.mark.parametrize("extents", [(6,), (3, 4), (8, 28, 28, 64), (2, 3, 5, 7, 2)])
+def test_the_place_of_an_offset_has_that_offset(extents: tuple[int, ...]) -> None:
+    x = index(Axis("x", math.prod(extents)))
+    assert linearize(delinearize(x, extents), row_major_strides(extents)) == x

@@ -46,6 +46,11 @@ LOOP_NEST = table(
             "j has 10 steps, a register 16 lanes",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
+        "wide-iota": (
+            "an index is counted in as many bits as what is stored has",
+            "@fusion counts in more bits than it stores",
+            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
+        ),
         "uniform-shifts": (
             "shifts are by constants or by amounts that differ from element to element",
             "11 shifts of @fusion are by amounts known before the loop",

@@ -357,7 +357,7 @@ def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
         for quotient, other in factors.items():
             if other != factor * n or quotient is remainder:
                 continue
-            if isinstance(quotient, Quotient) and quotient == Quotient(dividend, n):
+            if isinstance(quotient, Quotient) and dividend // n == IndexExpression(((quotient, 1),)):
                 whole = dividend
             elif isinstance(quotient, Remainder) and quotient.dividend == dividend // n:
                 whole = dividend % (n * quotient.divisor)

@@ -105,6 +105,13 @@ def widest(statements: list[Statement]) -> int:
     return max([width_of(t) for s in statements for t in elements_of(s)], default=1)
 
 
+def width_in_memory(nest: LoopNest, s: Load | Store) -> int:
+    """Bytes of an element that is loaded or stored."""
+    array = nest.array(s.array)
+    assert array is not None
+    return array.shape.element_type.bytes
+
+
 def statements_of(body: Body) -> list[Statement]:
     """All statements of a body but loops."""
     return [s for s, _ in walk(body) if not isinstance(s, For)]

@@ -9,6 +9,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Compute,
     Constant,
     For,
+    Iota,
     Load,
     LoopNest,
     Reduce,
@@ -26,6 +27,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     collapses,
     statements_of,
     widest,
+    width_in_memory,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
@@ -98,7 +100,9 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     statements = statements_of(loop.body)
     if (reason := _shifts_are_uniform(plan.nest, statements)) is not None:
         return reason
-    lanes = max(tuning.register_bytes // widest(statements), 2)
+    lanes = lanes_for(plan.nest, statements, tuning)
+    if any(isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements):
+        return refuse("wide-iota", f"@{plan.nest.name} counts in more bits than it stores")
     if axis.extent < lanes:
         return refuse("short-rows", f"{axis} has {axis.extent} steps, a register {lanes} lanes", steps=axis.extent, lanes=lanes)
     copies = _copies(statements, axis.extent // lanes, tuning)
@@ -111,6 +115,12 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if rest:
         _tail(plan, rest, lanes)
     return None
+
+
+def lanes_for(nest: LoopNest, statements: list[Statement], tuning: Tuning) -> int:
+    """What a register has of the widest elements in memory; values that are computed in wider types take two at most."""
+    memory = [width_in_memory(nest, s) for s in statements if isinstance(s, Load | Store)]
+    return max(min(tuning.register_bytes // max(memory), 2 * tuning.register_bytes // widest(statements)), 2)
 
 
 def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason | None:
