@@ -82,7 +82,7 @@ def test_where_xla_did_otherwise_the_reason_is_unknown(tmp_path: Path) -> None:
     assert found.agreed == pytest.approx(2 / 3)
     assert "unknown: XLA's policy, as it is replayed, says fused" in str(found)
     different, *_ = found.decisions()
-    assert (different.verdict, different.code, different.facts["agrees"]) == ("refused", "unknown", False)
+    assert (different.verdict, different.code, different.facts["agrees"]) == ("refused", "xla-decides-otherwise", False)
 
 
 def test_what_xla_copies_and_renames_is_known_by_what_it_computes(tmp_path: Path) -> None:

@@ -71,6 +71,16 @@ WISHES = table(
             "inlining of %c was accepted: recorded in pass 3, call-inliner",
             "look at the source of the answer: the instruction may have another name in that pass",
         ),
+        "fused-before": (
+            "real XLA, replayed: one of the two is a fusion that an earlier pass made, with which nothing is fused",
+            "%ynn_fusion was made before by dot-library-rewriter: nothing is fused with it",
+            "look at the decisions of the pass that made it: xe.xla.replay(session, 'dot-library')",
+        ),
+        "xla-decides-otherwise": (
+            "real XLA, replayed: our policy decides otherwise than XLA did, so that its reason is not XLA's",
+            "unknown: XLA's policy, as it is replayed, says fused",
+            "look at xe.xla.replay(session, kind).disagreements()",
+        ),
         "undone-later": (
             "the two were fused, and a later pass undid that or removed one of them",
             "%a went into the kernel of %b; a later pass undid that or removed one of them",

@@ -13,6 +13,7 @@ from xla_explorer.compiler.decisions import (
     nest_reasons,
     pass_reasons,
     rewrite_reasons,
+    xla_library_reasons,
 )
 from xla_explorer.compiler.decisions.reason_code import ReasonCode, ReasonTable
 
@@ -147,6 +148,12 @@ KINDS: dict[str, DecisionKind] = {
     ),
     "library-call": DecisionKind(
         "Does one of NVIDIA's libraries compute an instruction?", pass_reasons.LIBRARY_CALL, "%{0} is computed by a library"
+    ),
+    "dot-library": DecisionKind(
+        "Real XLA:CPU, replayed (`xe.xla.replay`): does its library of kernels compute an instruction?",
+        xla_library_reasons.LIBRARY,
+        "%{0} is computed by the library",
+        "the library kernel of %{1} computes %{0}",
     ),
     RULE: DecisionKind("Does a rewrite rule or an expander replace an instruction?", rewrite_reasons.REWRITES, "%{0} is replaced"),
     "parallel": DecisionKind("Do several threads share the kernel?", code_reasons.PARALLEL, check="several-threads-share-the-kernel"),

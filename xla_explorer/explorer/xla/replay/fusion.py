@@ -10,6 +10,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.sessions.passes import RecordedPass
 from xla_explorer.explorer.xla.replay.correspondence import Correspondence, fused_edges
 from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 POLICIES: Final = {"fusion": "cpu-instruction-fusion{policy=xla}", "priority-fusion": "priority-fusion"}
@@ -59,7 +60,8 @@ def replayed_fusion(step: RecordedPass, makers: dict[str, str]) -> ReplayedFusio
         code, message = "", ""
         if here == there == MEMORY:
             asked = refusals.get((original_name(producer.name), original_name(consumer.name)), ("", ""))
-            code, message = _made_before(producer, consumer, makers) or asked
+            made = _made_before(producer, consumer, makers)
+            code, message = (made.code, made.message) if made is not None else asked
         rows.append(ReplayRow(producer.name, consumer.name, here, there, here == there, code, message, producer.shape.byte_size))
     return ReplayedFusion("fusion", rows, step.name, step.number, "edges")
 
@@ -69,9 +71,10 @@ def _edges(found: Correspondence) -> list[tuple[tuple[HloInstruction, HloInstruc
     return [((p, c), fused) for p, c, fused in fused_edges(found) if p.opcode.name not in none and c.opcode.name not in none]
 
 
-def _made_before(producer: HloInstruction, consumer: HloInstruction, makers: dict[str, str]) -> tuple[str, str] | None:
+def _made_before(producer: HloInstruction, consumer: HloInstruction, makers: dict[str, str]) -> Reason | None:
     """The reason where one end is a fusion that was there before: nothing is fused with it."""
     for end in (producer, consumer):
         if end.opcode.name == "fusion":
-            return "fused-before", f"%{end.name} was made before by {makers.get(end.name, 'an earlier pass')}: nothing is fused with it"
+            maker = makers.get(end.name, "an earlier pass")
+            return refuse("fused-before", f"%{end.name} was made before by {maker}: nothing is fused with it", maker=maker)
     return None

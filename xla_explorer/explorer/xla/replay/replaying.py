@@ -7,7 +7,9 @@ from typing import Final
 
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
 from xla_explorer.explorer.sessions.passes import RecordedPass
+from xla_explorer.explorer.xla.replay import library
 from xla_explorer.explorer.xla.replay.fusion import POLICIES, ReplayedFusion, replayed_fusion
+from xla_explorer.explorer.xla.replay.library import replayed_library
 from xla_explorer.explorer.xla.replay.report import Replay
 
 
@@ -16,7 +18,11 @@ def _fusion(session: Compilation) -> ReplayedFusion:
     return replayed_fusion(step, _makers(session, step))
 
 
-KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {"fusion": _fusion}
+def _library(session: Compilation) -> Replay:
+    return replayed_library(_pass(session, library.PASS))
+
+
+KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {"fusion": _fusion, "dot-library": _library}
 """Kind of replay -> what makes it."""
 
 
@@ -28,7 +34,8 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
     session
         Of `backend="xla"`, or of a dump with every pass (`xe.load(folder)`; its main program).
     kind
-        `fusion`: what XLA:CPU and XLA:GPU put into one kernel.
+        `fusion`: what XLA:CPU and XLA:GPU put into one kernel. `dot-library`: what XLA:CPU gives to its library of kernels
+        (YNNPACK), and what those kernels take in.
 
     Returns
     -------

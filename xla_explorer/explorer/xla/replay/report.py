@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.foundation.decision import Decision, verdict_of
+from xla_explorer.foundation.reason import refuse
 
 BY_POLICY: Final = "by XLA's policy, replayed"
 YES: Final = frozenset({"fused", "library", "row-major", "kept"})
@@ -102,6 +103,7 @@ class Replay(Report):
             facts = {"decided": BY_POLICY, "agrees": row.agrees, "bytes": row.bytes, "by": self.by}
             names = (row.subject, row.consumer) if row.consumer else (row.subject,)
             accepted = row.xla in YES
-            code = "" if accepted else row.code if row.agrees else "unknown"
-            found.append(Decision(self.kind, verdict_of(accepted), (), names, code, row.why, facts, self.step))
+            reason = refuse(row.code, row.message) if row.agrees else refuse("xla-decides-otherwise", row.why)
+            code = "" if accepted else reason.code
+            found.append(Decision(self.kind, verdict_of(accepted), (), names, code, reason.message, facts, self.step))
         return found

@@ -1,0 +1,55 @@
+"""XLA:CPU's `dot-library-rewriter`: which products and reductions its library of kernels computes, and what their kernels take in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xla_explorer.compiler.transforms.library_calls.xla_library_plan import LibraryPlan
+from xla_explorer.compiler.transforms.library_calls.xla_library_support import starts_library_kernel
+from xla_explorer.explorer.sessions.passes import RecordedPass
+from xla_explorer.explorer.xla.replay.correspondence import Correspondence
+from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.instruction import HloInstruction
+
+PASS: Final = "dot-library-rewriter"
+LIBRARY, OWN, INSIDE, OUTSIDE = "library", "xla", "fused", "memory"
+
+
+def replayed_library(step: RecordedPass) -> Replay:
+    """The decisions of XLA's pass: of each product, convolution and reduction, and of the neighbours of those that take some in."""
+    before = step.before
+    plans = [LibraryPlan(computation) for computation in sequential_computations(before)]
+    kernels = {kernel.start: kernel for plan in plans for kernel in plan.kernels}
+    refused = {i: reason for plan in plans for i, reason in plan.refused.items()}
+    theirs = _library_of(Correspondence(before, step.module))
+    within = {member: start for start, kernel in kernels.items() for member in kernel.members}
+    rows = []
+    for start in dict.fromkeys([*kernels, *refused, *filter(starts_library_kernel, within)]):
+        here, there = (LIBRARY if start in found else OWN for found in (within, theirs))
+        reason = refused.get(start)
+        message = reason.message if reason is not None else f"%{start.name} is computed by the library"
+        rows.append(ReplayRow(start.name, "", here, there, here == there, reason.code if reason is not None else "", message,
+                              start.shape.byte_size))  # fmt: skip
+    for (neighbour, start), (here, reason) in _grown(plans).items():
+        there = INSIDE if start in theirs and theirs[start] == theirs.get(neighbour) else OUTSIDE
+        yes = f"the library kernel of %{start.name} computes %{neighbour.name}"
+        code, message = (reason.code, reason.message) if reason is not None else ("", yes)
+        rows.append(ReplayRow(neighbour.name, start.name, here, there, here == there, code, message, neighbour.shape.byte_size))
+    return Replay("dot-library", rows, step.name, step.number, "choices between XLA's own code and its library")
+
+
+def _library_of(found: Correspondence) -> dict[HloInstruction, HloInstruction]:
+    """Instruction before -> the library kernel that computes it."""
+    return {i: places[0].kernel for i, places in found.places.items() if i.opcode.name != "fusion" and places[0].inside}
+
+
+def _grown(plans: list[LibraryPlan]) -> dict[tuple[HloInstruction, HloInstruction], tuple[str, Reason | None]]:
+    """What each library kernel that grows took in and what not."""
+    rows: dict[tuple[HloInstruction, HloInstruction], tuple[str, Reason | None]] = {}
+    for plan in plans:
+        for kernel in plan.kernels:
+            rows.update({(i, kernel.start): (INSIDE, None) for i in kernel.members if i is not kernel.start})
+        rows.update({(one.instruction, one.kernel.start): (OUTSIDE, one.reason) for one in plan.outside})
+    return {pair: row for pair, row in rows.items() if pair[0].opcode.name != "constant"}
