@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from xla_explorer.compiler.transforms.library_calls.xla_library_plan import LibraryPlan
-from xla_explorer.compiler.transforms.library_calls.xla_library_support import starts_library_kernel
+from xla_explorer.compiler.xla_library.plan import LibraryPlan
+from xla_explorer.compiler.xla_library.support import starts_library_kernel
 from xla_explorer.explorer.sessions.passes import RecordedPass
 from xla_explorer.explorer.xla.replay.correspondence import Correspondence
 from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow

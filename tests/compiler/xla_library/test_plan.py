@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fusion_texts import entry
 from xla_explorer.compiler.decisions.xla_library_reasons import LIBRARY
-from xla_explorer.compiler.transforms.library_calls.xla_library_plan import LibraryPlan
+from xla_explorer.compiler.xla_library.plan import LibraryPlan
 from xla_explorer.hlo.text.parser import parse_hlo
 
 BIG = "f32[64,256]"

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from xla_explorer.compiler.transforms.library_calls import xla_library_support as library
+from xla_explorer.compiler.xla_library import support as library
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
