@@ -47,6 +47,15 @@ def test_remarks_have_instruction_and_line(session: xe.Session) -> None:
     assert passed["line"].str.contains(":[45]$").all()
 
 
+def test_a_kernel_that_code_generation_finishes_says_so() -> None:
+    text = "HloModule f\nENTRY e {\n  x = f32[64] parameter(0)\n  ROOT t = f32[64] negate(x)\n}"
+    finished = xe.compile(text, threads=1, schedules="%wrapped_negate: split{i,16},unroll{io},vectorize{ii}")
+    assert '"effort"="final"' in finished.llvm_ir(optimized=False), "the example must be one"
+    rows = finished.llvm.remarks().values.tolist()
+    assert [row[0] for row in rows] == ["finished"] and "finished when it is written" in rows[0][2]
+    assert rows[0][3] == "%wrapped_negate" and rows[0][4].endswith(":4")
+
+
 @pytest.mark.skipif(shutil.which("llvm-mca") is None, reason="llvm-mca is not installed")
 def test_loops_have_cycles(session: xe.Session) -> None:
     frame = session.llvm.inner_loops()

@@ -84,7 +84,7 @@ def _ways_round(producer: HloInstruction, consumer: HloInstruction) -> set[str]:
 
 
 def _verdict(producer: HloInstruction, consumer: HloInstruction) -> tuple[str, str]:
-    """Code and sentence of the first rule that refuses, in the order in which the notebook states them; `allowed` where none does."""
+    """Code and sentence of the first rule that refuses, in the order in which the notebook states them; `accepted` where none does."""
     if producer not in consumer.operands:
         return "not-an-operand", f"%{consumer.name} does not read %{producer.name}"
     for i in (producer, consumer):
@@ -101,7 +101,7 @@ def _verdict(producer: HloInstruction, consumer: HloInstruction) -> tuple[str, s
     between = _ways_round(producer, consumer)
     if between:
         return "would-create-cycle", f"the kernel would wait for itself, through %{min(between)}"
-    return "allowed", ""
+    return "accepted", ""
 
 
 _HINTS = {
@@ -113,7 +113,7 @@ _HINTS = {
     "control-dependency": "consumer.control_predecessors says what must have ended before.",
     "would-create-cycle": "Look for a second way from the producer to the consumer: walk from the consumer's other operands (and control "
     "predecessors) upwards.",
-    "allowed": "Nothing in the seven rules speaks against this pair. Which of yours did?",
+    "accepted": "Nothing in the seven rules speaks against this pair. Which of yours did?",
 }
 
 
@@ -155,12 +155,12 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
                     repr(got),
                     module,
                 )
-            if want != ("allowed" if got is None else got.code):
+            if want != ("accepted" if got is None else got.code):
                 return Failure(
                     f"wrong-code-{want}",
                     f"%{producer.name} into %{consumer.name}.",
                     f"{want}: {why}" if why else want,
-                    str(got or "allowed"),
+                    str(got or "accepted"),
                     module,
                     hint=_HINTS[want],
                 )

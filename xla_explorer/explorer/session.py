@@ -14,7 +14,7 @@ from xla_explorer.explorer.code.explanation import Explanation, explain
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of, with_schedules
 from xla_explorer.explorer.code.llvm_views import Llvm, kernel_code
 from xla_explorer.explorer.code.loop_nests import Loops, all_loops, loops_of
-from xla_explorer.explorer.code.program import kernel_table, native_code_decisions, ptxas_table, sass_code, stage_code
+from xla_explorer.explorer.code.program import NATIVE_CODE, kernel_table, native_code_decisions, ptxas_table, sass_code, stage_code
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
 from xla_explorer.explorer.display.display import CodeText
@@ -96,7 +96,8 @@ class Session(Compilation):
         rules; None: all but rules. An empty table says why in its `attrs["note"]`. Also cost_us, cost_bytes: what a refused fusion costs
         a run, by the cost model. step: the number of the pass, as in `session.passes[step]`.
         """
-        frame = decisions_frame(self.passes.record, self.passes.lineage, kind, native_code_decisions(self), self.backend)
+        further = native_code_decisions(self) if kind in (None, NATIVE_CODE) else ()
+        frame = decisions_frame(self.passes.record, self.passes.lineage, kind, further, self.backend)
         if not len(frame):
             frame.attrs["note"] = self._why_no_decisions(kind)
         return frame
@@ -121,7 +122,8 @@ class Session(Compilation):
         Answer
             It says whether it was recorded, and shows all that must hold as a checklist. XlaExplorerError with near names for unknown ones.
         """
-        return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], native_code_decisions(self))
+        further = native_code_decisions(self) if kind == NATIVE_CODE else ()
+        return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], further)
 
     @was_property
     def provenance(self) -> Provenance:

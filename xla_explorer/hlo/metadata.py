@@ -21,6 +21,11 @@ class OpMetadata(NamedTuple):
     source_line: int = 0
     stack_frame_id: int = 0
 
+    @property
+    def scope(self) -> str:
+        """`jit(f)/layer` of the operation `jit(f)/layer/add`: `op_name` without its last part."""
+        return self.op_name.rpartition("/")[0]
+
 
 @lru_cache(maxsize=4096)
 def parse_metadata(text: str | None) -> OpMetadata:

@@ -330,7 +330,7 @@ for code in ("not-an-operand", "no-loop", "side-effect", "own-kernel", "reduce-i
     mistake("nb06.legality", f"wrong-code-{code}")(legality_without(code))
 mistake("nb06.legality", "no-reason")(lambda p, c: may_merge(p, c) is None)
 mistake("nb06.legality", "no-message")(lambda p, c: (r := may_merge(p, c)) and xe.Reason(r.code, ""))
-mistake("nb06.legality", "wrong-code-allowed")(lambda p, c: may_merge(p, c) or xe.Reason("no-loop", "never"))
+mistake("nb06.legality", "wrong-code-accepted")(lambda p, c: may_merge(p, c) or xe.Reason("no-loop", "never"))
 
 mistake("nb07.plan", "no-gain")(default_plan)
 mistake("nb07.plan", "too-much-work")(required)

@@ -89,6 +89,16 @@ WISHES = table(
     }
 )
 
+REPLAYS = table(
+    {
+        "fused-before": (
+            "one of the two is a fusion that an earlier pass made, and nothing is fused with it",
+            "%ynn_fusion was made before by dot-library-rewriter: nothing is fused with it",
+            "leave out the pass that made the fusion",
+        ),
+    }
+)
+
 COSTS = table(
     {
         "no-pair": (

@@ -210,7 +210,7 @@ KINDS_OF_CODE = frozenset([kind for kind, row in KINDS.items() if row.by_code])
 """Kinds that code generation decides, after the last pass."""
 FORBIDDEN_IN_CODE = frozenset({"parallel"})
 """Those of them that the user can forbid, instruction by instruction."""
-OF_ANY_KIND: ReasonTable = {**answer_reasons.USER, **answer_reasons.ANSWERS, **answer_reasons.WISHES}
+OF_ANY_KIND: ReasonTable = {**answer_reasons.USER, **answer_reasons.ANSWERS, **answer_reasons.WISHES, **answer_reasons.REPLAYS}
 
 
 def reasons_of(kind: str) -> ReasonTable:
@@ -226,7 +226,12 @@ def meaning_of(kind: str, code: str) -> ReasonCode | None:
 def section_of(kind: str, code: str) -> str:
     """The section of the page of reasons in which a code of a kind stands."""
     if code not in reasons_of(kind):
-        tables = {"any-decision": answer_reasons.USER, "answers": answer_reasons.ANSWERS, "overrides": answer_reasons.WISHES}
+        tables = {
+            "any-decision": answer_reasons.USER,
+            "answers": answer_reasons.ANSWERS,
+            "overrides": answer_reasons.WISHES,
+            "replays": answer_reasons.REPLAYS,
+        }
         return next((section for section, table in tables.items() if code in table), "any-decision")
     known = kind if kind in KINDS else RULE
     return next(first for first, row in KINDS.items() if row.reasons is KINDS[known].reasons)

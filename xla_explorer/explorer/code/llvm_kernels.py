@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from xla_explorer.compiler.codegen.ir.effort import Effort, stated_effort
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -16,6 +17,12 @@ _DEFINE = re.compile(r'^define [^@]*@"?([^"( ]+)"?\(')
 _NAMED = re.compile(r'@"?([\w.$-]+)"?')
 
 OF_LLVM = ("cpu", "gpu")
+
+
+def finished_functions(text: str) -> frozenset[str]:
+    """The functions of a text of LLVM IR whose stated effort is final: they come out of code generation as they are to be."""
+    headers = [line for line in text.splitlines() if stated_effort(line) is Effort.FINAL]
+    return frozenset([found[1] for line in headers if (found := _DEFINE.match(line))])
 
 
 class LlvmSetting(NamedTuple):

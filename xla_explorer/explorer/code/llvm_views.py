@@ -14,7 +14,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.code.llvm_kernels import functions_reached, kernel_ir, llvm_setting
+from xla_explorer.explorer.code.llvm_kernels import finished_functions, functions_reached, kernel_ir, llvm_setting
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 VECTORIZERS = ("loop-vectorize", "slp-vectorizer")
 PASS_COLUMNS = ["number", "pass", "function", "level", "lines_before", "lines_after", "added", "removed", "diff"]
 REMARK_COLUMNS = ["kind", "pass", "message", "instruction", "line"]
+FINISHED = "the kernel is finished when it is written (effort final): LLVM's vectorisers are not asked"
 LOOP_COLUMNS = ["kernel", "loop", "instructions", "cycles", "ipc", "block_throughput", "bottleneck", "model", "lines"]
 
 
@@ -67,13 +68,16 @@ def llvm_passes(session: Compilation, kernel: str, *, changed_only: bool = True,
 def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> WideFrame:
     """One row a remark: kind (`passed`, `missed`, `analysis`), pass, message, instruction (%name) and source line it is about.
 
+    A kernel that code generation finishes itself, and of which LLVM says nothing, has a row `finished` that says so.
+
     passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well.
     """
     from xla_explorer.backends.llvm.llvm_passes import vectorization_remarks
     names = {i.id: i.name for i in session.module.instructions()}
     rows = []
     target, options, _ = llvm_setting(session)
-    for remark in vectorization_remarks(kernel_ir(session), target, options, passes=passes):
+    text = kernel_ir(session)
+    for remark in vectorization_remarks(text, target, options, passes=passes):
         number = remark.line - 1 if remark.line else None  # the "line" of a location is the instruction id plus one
         known = number is not None and number in names
         rows.append(
@@ -85,6 +89,10 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
                 source_line(session, number) if known and number is not None else "",
             ]
         )
+    told, finished = {row[3] for row in rows}, finished_functions(text)
+    for step in program_steps(session):
+        if f"%{step.name}" not in told and getattr(step, "function", "") in finished:
+            rows.append(["finished", "xla_explorer", FINISHED, f"%{step.name}", source_line(session, step.instruction)])
     return wide_frame(rows, REMARK_COLUMNS)
 
 

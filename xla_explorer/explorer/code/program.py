@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import pandas
 
 
+NATIVE_CODE = "native-code"
+
+
 def kernel_table(compilation: Compilation) -> pandas.DataFrame:
     """See `Session.kernels`."""
     steps = program_steps(compilation)
@@ -42,8 +45,8 @@ def native_code_decisions(compilation: Compilation) -> list[Decision]:
     """What runs on the evaluator, and what a library computes or could, as decisions of the kind `native-code`."""
     return [
         decision(
-            "native-code", s.runs_on != "evaluator", (s.instruction,), (s.name,), s.reason, {"runs_on": s.runs_on},
-            checklist=code_check("native-code", s.runs_on != "evaluator", s.reason, {"runs_on": s.runs_on}, place_of(kernel_is_emitted)),
+            NATIVE_CODE, s.runs_on != "evaluator", (s.instruction,), (s.name,), s.reason, {"runs_on": s.runs_on},
+            checklist=code_check(NATIVE_CODE, s.runs_on != "evaluator", s.reason, {"runs_on": s.runs_on}, place_of(kernel_is_emitted)),
         )
         for s in program_steps(compilation)
         if s.reason is not None

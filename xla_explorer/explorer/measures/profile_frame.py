@@ -97,10 +97,10 @@ def _parts(session: Compilation, i: HloInstruction, opcode: str) -> tuple[Part, 
 
 
 def _scope(session: Compilation, i: HloInstruction) -> str:
-    """`jit(f)/layer` of the operation `jit(f)/layer/add`, by its own metadata or that of what it was made from."""
+    """The name scope of an instruction, by its own metadata or that of what it was made from."""
     lineage = session.passes.lineage
     records = [lineage.records.get(key) for key in lineage.origins(i.id)]
     for metadata in (i.metadata, *[record.metadata for record in records if record is not None]):
-        if metadata and (name := parse_metadata(metadata).op_name):
-            return name.rpartition("/")[0]
+        if (decoded := parse_metadata(metadata)).op_name:
+            return decoded.scope
     return ""

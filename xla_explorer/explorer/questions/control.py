@@ -18,7 +18,7 @@ C = TypeVar("C", bound=Compilation)
 
 
 class Request(NamedTuple):
-    """A wish as it was made. word: `force` or `forbid`. subjects: names or ids."""
+    """An override as it was asked for. word: `force` or `forbid`. subjects: names or ids."""
 
     word: str
     kind: str
@@ -66,7 +66,7 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
 
 
 def _keys(session: Compilation, asked: Iterable[Request]) -> dict[str, dict[str, list[tuple[Any, ...]]]]:
-    """The wishes by word and kind; each also under the names that its subjects bear when the pass comes: rewrites may have put others in
+    """The overrides by word and kind; each also under the names that its subjects have when the pass comes: rewrites may have put others in
     their place."""
     found: dict[str, dict[str, list[tuple[Any, ...]]]] = {"force": {}, "forbid": {}}
     lineage, names = session.passes.lineage, dict[str, Mapping[str, str]]()
@@ -84,23 +84,23 @@ def _keys(session: Compilation, asked: Iterable[Request]) -> dict[str, dict[str,
 
 
 def _request(session: Compilation, word: str, given: Any, *, old_form: bool = False) -> Request:
-    """A wish as it was written, `(kind, *subjects)`; of old a pair (producer, consumer), which is about fusion.
+    """An override as it was written, `(kind, *subjects)`; of old a pair (producer, consumer), which is about fusion.
 
-    XlaExplorerError when it is neither, when nothing can hear it, or when it names what was never there.
+    XlaExplorerError when it is neither, when nothing consults it, or when it names what was never there.
     """
     parts = () if isinstance(given, str) else tuple([getattr(part, "name", part) for part in given])
     is_kind = bool(parts) and isinstance(parts[0], str) and not old_form and _may_be_kind(session, parts)
     if not is_kind:
         if len(parts) != 2:
             raise XlaExplorerError(
-                f"{given!r} is not a wish (kind, *subjects), nor a pair (producer, consumer)",
-                'write a list of wishes: [("fusion", "%exp", "%multiply"), ("share-buffer", "%copy")]',
+                f"an override must be (kind, *subjects) or a pair (producer, consumer), got {given!r}",
+                'write a list of overrides: [("fusion", "%exp", "%multiply"), ("share-buffer", "%copy")]',
             )
         old = f"override({'fuse' if old_form else word}=[(producer, consumer)])"
         warn_renamed(old, f'override({word}=[("fusion", producer, consumer)])')
         parts = (FUSION_KINDS[0], *parts)
     kind, subjects = str(parts[0]), parts[1:]
-    _check_heard(session, word, kind, subjects)
+    _check_consulted(session, word, kind, subjects)
     if session.passes.lineage.records:  # with the journal off, only the ends of the compile are known
         for part in subjects:
             session.passes.find(part)
@@ -108,7 +108,7 @@ def _request(session: Compilation, word: str, given: Any, *, old_form: bool = Fa
 
 
 def _may_be_kind(session: Compilation, parts: tuple[Any, ...]) -> bool:
-    """Whether a wish begins with a kind. A pair of names of which the first could be a kind is a pair, where the kind is about two."""
+    """Whether an override begins with a kind. A pair of names of which the first could be a kind is a pair, where the kind is about two."""
     first = parts[0]
     if len(parts) != 2 or first.startswith("%"):
         return not first.startswith("%")
@@ -116,8 +116,8 @@ def _may_be_kind(session: Compilation, parts: tuple[Any, ...]) -> bool:
     return known and first not in FUSION_KINDS and first not in session.passes.lineage.ids_by_name
 
 
-def _check_heard(session: Compilation, word: str, kind: str, subjects: tuple[Any, ...]) -> None:
-    """An error for a wish that nothing can hear."""
+def _check_consulted(session: Compilation, word: str, kind: str, subjects: tuple[Any, ...]) -> None:
+    """An error for an override that nothing consults."""
     if kind in declared_rules():
         if word == "force":
             hint = f'why_not({kind!r}, "%name") says which of them does not hold'
@@ -130,5 +130,5 @@ def _check_heard(session: Compilation, word: str, kind: str, subjects: tuple[Any
     else:
         check_kind(session.passes.record, kind)
     if not subjects or (kind in FUSION_KINDS and len(subjects) != 2):
-        raise XlaExplorerError(f"a wish about {kind} names {'two instructions' if kind in FUSION_KINDS else 'what it is about'}",
+        raise XlaExplorerError(f"an override of {kind} must name {'two instructions' if kind in FUSION_KINDS else 'what it is about'}",
                                f'{word}=[({kind!r}, "%producer", "%consumer")]')

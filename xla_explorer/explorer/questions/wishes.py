@@ -1,4 +1,4 @@
-"""What became of what the user forced and forbade: every wish of `session.override` with its answer."""
+"""What became of what the user forced and forbade: every override with its answer."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.foundation.visible_text import cleaned
 
 _CLONED = re.compile(r"(\.clone(\.\d+)?)+\Z")
-_HEAD = ["wish", "kind", "subjects", "granted", "why not"]
+_HEAD = ["override", "kind", "subjects", "granted", "why not"]
 
 
 class Wish(NamedTuple):
-    """What became of one wish.
+    """What became of one override.
 
     Attributes
     ----------
     wish : {"force", "forbid"}
-        What was wanted.
+        What was asked for.
     kind : str
         The kind of decision.
     subjects : tuple of str
@@ -63,7 +63,7 @@ class Wish(NamedTuple):
 
 
 class Wishes(Report, tuple[Wish, ...]):
-    """The wishes of a session, in the order in which they were made; `refused` are those that were not granted."""
+    """The overrides of a session, in the order in which they were asked for; `refused` are those that were not granted."""
 
     @property
     def refused(self) -> list[Wish]:
@@ -71,7 +71,7 @@ class Wishes(Report, tuple[Wish, ...]):
         return [wish for wish in self if not wish.granted]
 
     def blocks(self) -> Blocks:
-        """A row a wish."""
+        """A row an override."""
         rows = [(w.wish, w.kind, " ".join(w.subjects), "yes" if w.granted else "no", str(w.reason or "")) for w in self]
         yield Table(_HEAD, rows) if rows else Sentence("nothing was forced or forbidden")
 
@@ -96,7 +96,7 @@ def wishes_of(session: Compilation) -> Wishes:
 def _of_a_fusion(
     known: Known, kernels: _Kernels, at_fusion: Mapping[str, str], word: str, names: tuple[str, ...]
 ) -> Reason | None:
-    """Why a wish about two in one kernel was not granted; the result shows whether it was."""
+    """Why an override about two in one kernel was not granted; the result shows whether it was."""
     joined = kernels.join(*[{name, at_fusion[name]} for name in names])
     if joined and word == "forbid":
         return refuse("in-one-kernel", f"a pass that does not consult overrides fused %{names[0]} and %{names[1]}")
@@ -104,7 +104,7 @@ def _of_a_fusion(
 
 
 def _of_a_decision(known: Known, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:
-    """Why a wish about a decision was not granted; what was decided last about the subjects shows whether it was."""
+    """Why an override of a decision was not granted; what was decided last about the subjects shows whether it was."""
     try:
         found = answer(known, kind, names)
     except XlaExplorerError as problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
+Result: TypeAlias = "Array | tuple[Result | None, ...]"
+"""What a module gives: an array, or (nested) tuples of arrays, with None for each token."""
 _DLPACK_HOST = (1, 3, 11)  # kDLCPU, kDLCUDAHost, kDLROCMHost
 
 
@@ -113,11 +115,12 @@ class Signature:
         arrays = iter([leaf for leaf, shape in zip(leaves, self.leaf_shapes, strict=True) if shape.is_array])
         return tuple([_pack(shape, arrays) for shape in self.shapes])
 
-    def pack(self, leaves: Sequence[Array]) -> Any:
+    def pack(self, leaves: Sequence[Array]) -> Result:
         """The result as the module says: one array, or (nested) tuples."""
         if self.result.is_array:
             return leaves[0]
-        return _pack(self.result, iter(leaves))
+        packed: Result = _pack(self.result, iter(leaves))
+        return packed
 
 
 def _brief_shape(shape: Shape) -> str:

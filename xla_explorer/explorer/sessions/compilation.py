@@ -21,7 +21,7 @@ from xla_explorer.compiler.decisions.kinds import CONSTANT_VALUES
 from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
-from xla_explorer.explorer.sessions.arguments import Array, Signature
+from xla_explorer.explorer.sessions.arguments import Array, Result, Signature
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.sessions.beside import Beside
 from xla_explorer.explorer.sessions.given_schedules import given_schedules
@@ -136,7 +136,7 @@ class Compilation:
             )
         return self.result.executable
 
-    def __call__(self, *arrays: Any) -> Any:
+    def __call__(self, *arrays: Any) -> Result:
         """Run the module: one argument per parameter (numpy, DLPack, Python numbers); one array, or tuples as the module says.
 
         All calls that take arrays take pytrees of them too, with the leaves in JAX's order: `session({"w": w, "b": b}, x)`. ArgumentError
@@ -198,7 +198,7 @@ class Compilation:
         """
         if arrays:
             warn_renamed("session.gpu(*arrays)", "session.gpu()(*arrays)")
-            return self.gpu()(*arrays)  # type: ignore[no-any-return]
+            return self.gpu()(*arrays)  # type: ignore[return-value]  # the old way runs it
         own = self.backend == "gpu"
         if own and all(self.options.backend_options.get(name) == value for name, value in options.items()):
             return self

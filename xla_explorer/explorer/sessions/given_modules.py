@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from xla_explorer.explorer.sessions.arguments import Signature
+from xla_explorer.explorer.sessions.arguments import Result, Signature
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.pytrees import is_node
 from xla_explorer.foundation.keywords import check_keywords
@@ -46,7 +46,7 @@ def verify(module: ModuleLike, options: VerifierOptions | None = None) -> None:
         verifier.verify(as_module(module), options)
 
 
-def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Any:
+def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
     """The entry's result by the numpy reference: an array, or (nested) tuples of arrays as the module says.
 
     ElidedConstantsWarning is given where the text left values out.
@@ -82,4 +82,5 @@ def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Any:
     check_keywords("xe.evaluate has no", options, list(inspect.signature(evaluator.evaluate).parameters)[2:])
     if any(map(is_node, arrays)):
         arrays = tuple(Signature(source).leaves(arrays))
-    return evaluator.evaluate(source, *arrays, **options)
+    found: Result = evaluator.evaluate(source, *arrays, **options)
+    return found

@@ -50,7 +50,7 @@ class PlacedModule:
         for metadata in (*[self._said.get(one.name) for one in _told_by(i)], i.metadata):
             if (innermost := self._lines.metadata_place(metadata)) and metadata:
                 user = self._users_line(metadata)
-                scope = parse_metadata(metadata).op_name.rpartition("/")[0]
+                scope = parse_metadata(metadata).scope
                 return i, Place(user or innermost, innermost if user not in ("", innermost) else "", scope)
         return i, NOWHERE
 
