@@ -81,10 +81,36 @@ LOOP_NEST = table(
             "the nest has results of different dimensions",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
-        "reduces": (
-            "a family of kernels whose elements do not combine others",
-            "%5 is a reduction",
+        "rows-of-different-lengths": (
+            "all sweeps over a row have as many elements",
+            "a row is swept over 40 and 80 elements",
             "look at session.decisions('launch') for the emitter that writes the kernel",
+        ),
+        "not-along-memory": (
+            "threads along a row read neighbours",
+            "a sweep does not run along memory",
+            "look at session.decisions('launch') for the emitter that writes the kernel",
+        ),
+        "rows-are-cut": (
+            "few long rows are cut over several blocks, and a second kernel combines what they leave",
+            "8 rows of 60000 elements are cut over 14 blocks each",
+            "look at session.decisions('launch') for the emitter that writes the kernel",
+        ),
+        "sums-of-products": (
+            "products and windows have emitters of their own",
+            "%d: dot is written by its own emitters",
+            "look at session.decisions('launch') for the emitter that writes the kernel",
+        ),
+        "no-reduction": ("a kernel along rows reduces them", "nothing is reduced", "nothing to do"),
+        "reduction-is-short": (
+            "a few elements are combined by one thread",
+            "rows of 4 elements: one thread reduces each",
+            "nothing to do: more threads would wait for one another",
+        ),
+        "reducer-not-known-associative": (
+            "threads combine parts of a row in another order than one thread would",
+            "%5 is not known to give the same in any order",
+            "write a reducer of one operation: add, multiply, maximum, minimum, and, or, xor",
         ),
         "updates-in-place": (
             "a nest has a step for each element of its result, not for those of an update alone",

@@ -46,10 +46,10 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (  # dots, opcodes with kernels of th
     ("depthwise-convolution", write_depthwise_convolution),
     ("tensor-core-convolution", write_tensor_core_convolution),
     ("tiled-convolution", write_tiled_convolution),
+    ("loop-nest", write_nest),
     ("reduction", write_reduction),
     ("transpose", write_transpose),
     ("vector-copy", write_vector_copy),
-    ("loop-nest", write_nest),
 )
 # Refusals that say nothing but that the instruction is of another kind: nobody needs to read them.
 _NOT_OF_THIS_KIND = frozenset(

@@ -30,6 +30,20 @@ class Copies:
         return self.values[tuple([point[a] for a in self.axes])]
 
 
+class Late(Copies):
+    """Values that are written where they are used, again and again: `value` finds out whether it has been here before."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Scalar]) -> None:
+        super().__init__(axes, {})
+        self.value = value
+
+    def at(self, point: Point) -> Scalar:
+        """See `Copies.at`."""
+        return self.value({a: point[a] for a in self.axes})
+
+
 def points(axes: Sequence[Axis]) -> Iterator[dict[Axis, int]]:
     """All points of axes, the last varying fastest."""
     for steps in itertools.product(*[range(a.extent) for a in axes]):

@@ -6,36 +6,19 @@ import math
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchDimensions, counted, launch_dimensions
-from xla_explorer.compiler.codegen.nest import transformations
-from xla_explorer.compiler.codegen.nest.directives import Collapse, Directive, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import Directive, Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread
-from xla_explorer.compiler.codegen.nest.ir import Body, Choose, Compute, For, Iota, Load, LoopNest, Reduce, Store, walk
+from xla_explorer.compiler.codegen.nest.ir import Body, Choose, Compute, For, Iota, Load, LoopNest, Store, walk
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, linearize
+from xla_explorer.hlo.analysis.indexing import Axis
 
 # By the special function unit; by a function of many instructions.
 _SHORT = frozenset({"exponential", "logistic", "divide", "rsqrt", "sqrt"})
 _LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan2", "remainder", "cbrt", "exponential-minus-one",
                    "log-plus-one"})  # fmt: skip
-
-
-class Applied:
-    """Directives in the making, applied one by one; a policy knows that they are legal, and the verifier is not asked."""
-
-    def __init__(self, nest: LoopNest) -> None:
-        self.nest = nest
-        self.directives: list[Directive] = []
-
-    def then(self, directive: Directive) -> None:
-        """One more."""
-        self.nest = directive.applied(self.nest)
-        self.directives.append(directive)
-
-    def schedule(self, emitter: str, reasoning: str) -> NestSchedule:
-        """The schedule."""
-        return NestSchedule(tuple(self.directives), self.nest, emitter, reasoning)
 
 
 def elementwise_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
@@ -44,14 +27,10 @@ def elementwise_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: 
     if isinstance(loops, Reason):
         return loops
     applied = Applied(nest)
-    name = ""
-    for loop in loops:
-        if name:
-            applied.then(Collapse(name, loop.axis.name, True))
-        name += loop.axis.name
+    name = applied.joined([loop.axis.name for loop in loops])
     if not name:
         return applied.schedule("loop", "one element")
-    width, why = _width(applied.nest, name, loops[-1].axis, architecture, tuning)
+    width, why = _width(applied, name, loops[-1].axis, architecture, tuning)
     count = math.prod([loop.axis.extent for loop in loops]) // width
     launch = launch_dimensions(count, architecture)
     if width > 1:
@@ -92,8 +71,7 @@ def _loops(body: Body) -> list[For] | Reason:
         if len(found) > 1 and len(body) > 1:
             return refuse("several-loops", f"something is computed once for each {found[-2].axis}")
         body = inner[0].body
-    reduction = next((s for s, _ in walk(body) if isinstance(s, Reduce)), None)
-    return refuse("reduces", f"%{reduction.ids[0]} is a reduction") if reduction is not None else found
+    return found
 
 
 def work_of(nest: LoopNest) -> int:
@@ -102,8 +80,9 @@ def work_of(nest: LoopNest) -> int:
     return sum([24 if name in _LONG else 8 if name in _SHORT else 1 if name else 2 for name in names])
 
 
-def _width(nest: LoopNest, name: str, minor: Axis, architecture: GpuArchitecture, tuning: GpuTuning) -> tuple[int, str]:
-    """Elements a thread, and why not more."""
+def _width(applied: Applied, name: str, minor: Axis, architecture: GpuArchitecture, tuning: GpuTuning) -> tuple[int, str]:
+    """Elements a thread, and why not more: neighbours have a constant step in every array, or stay in a row of the result."""
+    nest = applied.nest
     accessed = {s.array for s, _ in walk(nest.body) if isinstance(s, Load | Store)}
     widest = max([a.shape.element_type.bytes for a in nest.arrays if a.name in accessed and a.shape.rank], default=4)
     width = min(max(tuning.bytes_at_once // widest, 1), tuning.most_elements)
@@ -112,22 +91,10 @@ def _width(nest: LoopNest, name: str, minor: Axis, architecture: GpuArchitecture
     while width > 1 and width * work > tuning.most_work:
         width //= 2
         why = f"an element is about {work} instructions, so only {width} elements a thread"
-    while width > 1 and not _rows_divide(nest, name, minor, width):
+    while width > 1 and minor.extent % width and not applied.keeps_runs(name, width):
         width //= 2
         why = f"rows are no multiple of {2 * width}"
     while width > 1 and count // width < architecture.multiprocessors * SMALL_BLOCK:
         width //= 2
         why = f"more would leave some of {architecture.multiprocessors} multiprocessors without a block"
     return width, why
-
-
-def _rows_divide(nest: LoopNest, name: str, minor: Axis, width: int) -> bool:
-    """Whether so many neighbours have a constant step in every array, or stay in a row of the result."""
-    if nest.axes()[name].axis.extent % width:
-        return False
-    if minor.extent % width == 0:
-        return True
-    after = transformations.split(nest, name, width)
-    lane = after.axes()[f"{name}i"].axis
-    places = [(s.place, a.shape.strides) for s, _ in walk(after.body) if isinstance(s, Load | Store) and (a := after.array(s.array))]
-    return all(linearize(place, strides).coefficient(lane) is not None for place, strides in places)

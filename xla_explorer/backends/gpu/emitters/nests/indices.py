@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from xla_explorer.backends.gpu.emitters.nests.copies import Point
 from xla_explorer.compiler.codegen.elemental.data_movement import clamp_to
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.nest.ir import AxisKind
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Quotient, Remainder, RuntimeValue, index
 
@@ -27,6 +28,7 @@ class Indices:
         self._numbers: dict[Axis, Word] = {}
         self._shortened: dict[Axis, Axis] = {}
         self._known: list[dict[tuple[str, Word, Word], Word]] = [{}]
+        self._values: list[dict[object, Scalar]] = [{}]
         self._pending: list[Guard] = []
         block, launch = writer.block, writer.launch
         self._padded = block.threads > launch.threads  # who is beyond does the work of another again, and stores nothing
@@ -38,8 +40,10 @@ class Indices:
     def scope(self) -> Iterator[None]:
         """What is computed inside is not known behind."""
         self._known.append({})
+        self._values.append({})
         yield
         self._known.pop()
+        self._values.pop()
 
     def once(self, name: str, compute: Callable[[Word, Word], Word], a: Word, b: Word) -> Word:
         """An operation of the writer on two values, where it was not computed before."""
@@ -48,6 +52,14 @@ class Indices:
             if key in known:
                 return known[key]
         found = self._known[-1][key] = compute(a, b)
+        return found
+
+    def remembered(self, key: object, compute: Callable[[], Scalar]) -> Scalar:
+        """A value, where it was not computed before."""
+        for values in reversed(self._values):
+            if key in values:
+                return values[key]
+        found = self._values[-1][key] = compute()
         return found
 
     def add(self, a: Word, b: Word) -> Word:
@@ -150,18 +162,41 @@ class Indices:
 
     def value(self, x: IndexExpression, point: Point) -> Word:
         """The value of an index at a point of the copies."""
-        found = self.here(x, point)
-        return self.add(self.varying(found, point), found.constant)
+        return self._whole(self.here(x, point), point)
+
+    def _whole(self, x: IndexExpression, point: Point) -> Word:
+        """The value of an expression that is `here`. A multiple of what a guard bounds stays below the bound where the guard fails."""
+        for g in self._pending:
+            e = self.here(g.expression, point)
+            times = self._times(x, e)
+            if times and isinstance(holds := self.holds(g, point), str) and not (x - e * times).axes & e.axes:
+                self._pending, outer = [other for other in self._pending if other is not g], self._pending
+                # The last step of a loop, which LLVM makes a minimum of; behind other steps the first, which needs no arithmetic.
+                inside = self._where(holds, self._whole(e, point), 0 if e.constant else g.bound - 1)
+                rest = self._whole(x - e * times, point)
+                self._pending = outer
+                return self.add(self.mul(inside, times), rest)
+        return self.add(self.varying(x, point), x.constant)
+
+    def _times(self, x: IndexExpression, e: IndexExpression) -> int:
+        """How often an expression contains another one."""
+        if not e.terms:
+            return 0
+        atom, factor = e.terms[0]
+        return dict(x.terms).get(atom, 0) // factor
 
     def varying(self, x: IndexExpression, point: Point) -> Word:
         """The sum of the terms of an expression that is `here`, without its constant."""
-        if not x.terms:
-            return 0
-        common = math.gcd(*[factor for _, factor in x.terms])
-        total: Word = 0
+        whole: Word = 0
+        part: Word = 0
+        before = 0
         for atom, factor in sorted(x.terms, key=lambda term: -abs(term[1])):
-            total = self.add(total, self.mul(self._atom(atom, point), factor // common))
-        return self.mul(total, common)
+            if before and (before % factor or not _is_power_of_two(before // factor)):
+                whole, part, before = self.add(whole, self.mul(part, before)), 0, 0
+            # Sums like "block * rows + thread" are computed once for all arrays, and so are the beginnings of rows.
+            part = self.add(self.mul(part, before // factor), self._atom(atom, point))
+            before = factor
+        return self.add(whole, self.mul(part, before))
 
     def _atom(self, atom: Axis | Quotient | Remainder | RuntimeValue, point: Point) -> Word:
         if isinstance(atom, Axis):
@@ -171,19 +206,19 @@ class Indices:
             element = self.writer.elements[number]
             clamped = clamp_to(self.w, self.writer.at(number, point), element, atom.high - atom.low)
             return self.add(clamped, atom.low)
-        dividend = self.add(self.varying(atom.dividend, point), atom.dividend.constant)
+        dividend = self._whole(atom.dividend, point)
         return self.div(dividend, atom.divisor) if isinstance(atom, Quotient) else self.mod(dividend, atom.divisor)
 
     def _axis(self, axis: Axis, point: Point) -> Word:
         number = self._numbers[axis]
         for g in self._pending:
             if self._clamped_axis(g, point) == axis and isinstance(holds := self.holds(g, point), str):
-                number = self._where(holds, number)
+                number = self._where(holds, number, 0)
         return number
 
-    def _where(self, holds: str, number: Word) -> Word:
-        """A number where a condition holds, else 0."""
-        return self.once(f"where {holds}", lambda x, y: self.w.value(f"select i1 {holds}, i64 {x}, i64 {y}"), number, 0)
+    def _where(self, holds: str, number: Word, otherwise: int) -> Word:
+        """A number where a condition holds, else another one."""
+        return self.once(f"where {holds}", lambda x, y: self.w.value(f"select i1 {holds}, i64 {x}, i64 {y}"), number, otherwise)
 
     # -- guards --------------------------------------------------------------------------------------------------------
     def normal(self, guards: Sequence[Guard]) -> tuple[Guard, ...]:
@@ -264,3 +299,7 @@ class Indices:
     def _may_fail(self, g: Guard, point: Point) -> bool:
         low, high = self.here(g.expression, point).bounds
         return low < 0 or high >= g.bound
+
+
+def _is_power_of_two(number: int) -> bool:
+    return number > 0 and number & (number - 1) == 0

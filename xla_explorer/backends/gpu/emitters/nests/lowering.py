@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from xla_explorer.backends.gpu.emitters.block import Block
-from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Point, points
+from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Late, Point, points
 from xla_explorer.backends.gpu.emitters.nests.indices import Indices
 from xla_explorer.backends.gpu.emitters.nests.memory import Memory
 from xla_explorer.backends.gpu.emitters.nests.questions import loaded_arrays, needed_by_all_threads, stored_arrays, types_of
@@ -120,7 +120,7 @@ class NestWriter:
             elif isinstance(s, Choose):
                 self.values[s.id] = self._choose(s)
             elif isinstance(s, Load):
-                self.values[s.id] = self.memory.load(s)
+                self.values[s.id] = self.memory.load(s) if s.place or s.array in self.memory.shared else self._scalar(s)
             else:
                 self.values[s.id] = self._computed(s)
             self.w.origin = outer
@@ -134,6 +134,18 @@ class NestWriter:
         return self.values[number].at({**self.indices.fixed, **point})
 
     # -- values ------------------------------------------------------------------------------------------------------
+    def _scalar(self, s: Load) -> Copies:
+        """A scalar operand, loaded where it is used: perhaps by one thread of all."""
+        array, origin = self.memory.arrays[s.array], self.w.origin
+
+        def load() -> Scalar:
+            outer, self.w.origin = self.w.origin, origin
+            found = array.load_linear(self.w, 0)
+            self.w.origin = outer
+            return found
+
+        return Late((), lambda _: self.indices.remembered(s.id, load)) if array.invariant else Copies((), {(): load()})
+
     def _computed(self, s: Constant | Iota | Compute) -> Copies:
         if isinstance(s, Constant):
             value = constant(self.w, s.literal.array[()].item(), s.element)

@@ -101,3 +101,10 @@ def stored_arrays(body: Body) -> set[str]:
 def loaded_arrays(body: Body) -> set[str]:
     """The arrays that statements load from."""
     return {s.array for s, _ in walk(body) if isinstance(s, Load)}
+
+
+def why_not_associative(s: Reduce) -> Reason | None:
+    """None where partial results of a reduction combine in any order to what one after the other gives (but for rounding)."""
+    if isinstance(s.combiner, Combination) or (s.elements[0].is_complex and s.combiner.name != "add"):
+        return refuse("reducer-not-known-associative", f"%{s.ids[0]} is not known to give the same in any order")
+    return None

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Point, points
+from xla_explorer.backends.gpu.emitters.block import SharedArray
+from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Late, Point, points
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, select_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.llvm_types import identity_constant
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, Reduce, axes_of, walk
+from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
-
-_THREADS = (AxisKind.THREAD, AxisKind.WARP)
 
 
 class Reductions:
@@ -58,9 +58,25 @@ class _Reduction:
             totals = self.swept(outer, guards)
         with writer.indices.launched(launched):
             for axis, kind in reversed(launched):
-                totals = {key: self.across(values, axis, kind) for key, values in totals.items()}
+                found = self.across([self._known(values) for values in totals.values()], axis, kind)
+                totals = dict(zip(totals, found, strict=True))
+        if not self.writer.for_all & set(s.ids):
+            return self.late(outer, totals)
         results = {tuple(point.values()): self.final(point, totals[tuple(point.values())]) for point in points(outer)}
         return {number: Copies(outer, {key: values[k] for key, values in results.items()}) for k, number in enumerate(s.ids)}
+
+    def late(self, outer: list[Axis], totals: dict[tuple[int, ...], list[Scalar] | None]) -> dict[int, Copies]:
+        """The values, made where one thread of all stores them."""
+        origin = self.w.origin
+
+        def value(k: int, point: Point) -> Scalar:
+            key = tuple([point[a] for a in outer])
+            self.w.origin, before = origin, self.w.origin
+            found = self.indices.remembered((self.s.ids[k], key), lambda: self.final(point, totals[key])[k])
+            self.w.origin = before
+            return found
+
+        return {number: Late(outer, lambda point, k=k: value(k, point)) for k, number in enumerate(self.s.ids)}  # type: ignore[misc]
 
     # -- one thread ----------------------------------------------------------------------------------------------------
     def swept(self, outer: list[Axis], guards: tuple[Guard, ...]) -> dict[tuple[int, ...], list[Scalar] | None]:
@@ -168,44 +184,46 @@ class _Reduction:
         return total if total is not None else self.identity()
 
     # -- threads -------------------------------------------------------------------------------------------------------
-    def across(self, total: list[Scalar] | None, axis: Axis, kind: AxisKind) -> list[Scalar]:
-        """The combination over an axis of threads, in all of them; the axis is the innermost open one."""
-        values, block = self._known(total), self.writer.block
+    def across(self, totals: list[list[Scalar]], axis: Axis, kind: AxisKind) -> list[list[Scalar]]:
+        """The combinations over an axis of threads, in all of them; the axis is the innermost open one."""
+        block = self.writer.block
         if kind is AxisKind.WARP:
-            return block.combine_lanes(values, self.wide, axis.extent, self.combined)
+            return [block.combine_lanes(values, self.wide, axis.extent, self.combined) for values in totals]
         apart = self.indices.inner_threads(axis)
-        if apart == 1:
-            if axis.extent > 32 and self.writer.serial_loops:
-                block.barrier()
-            return block.combine_threads(values, self.wide, axis.extent, self.combined)
-        return self._through_memory(values, axis, apart)
+        if self.writer.serial_loops and (axis.extent > LANES or apart > 1):
+            block.barrier()  # others may still read what an iteration before has left
+        if apart > 1:
+            return self._through_memory(totals, axis, apart)
+        return [block.combine_threads(values, self.wide, axis.extent, self.combined) for values in totals]
 
-    def _through_memory(self, values: list[Scalar], axis: Axis, apart: int) -> list[Scalar]:
+    def _through_memory(self, totals: list[list[Scalar]], axis: Axis, apart: int) -> list[list[Scalar]]:
         """Threads `apart` from one another: the upper half hands over to the lower half, until one of them has the whole. The others read
         it where they need it."""
         block, w, launch = self.writer.block, self.w, self.writer.launch
-        number = w.mod(w.div(block.thread, apart), axis.extent)
-        shared = [block.shared(t, launch.threads) for t in self.wide]
-        slots = Accumulators(self.writer.context, self.wide)
-        slots.store(values)
-        if self.writer.serial_loops:
-            block.barrier()
+        number = self.indices.mod(self.indices.div(self.indices.thread, apart), axis.extent)
+        shared = [[block.shared(t, launch.threads) for t in self.wide] for _ in totals]
+        slots = [Accumulators(self.writer.context, self.wide) for _ in totals]
+        for slot, values in zip(slots, totals, strict=True):
+            slot.store(values)
         half = axis.extent // 2
         while half:
             with block.only_if(w.value(f"icmp ult i64 {w.value(f'sub i64 {number}, {half}')}, {half}")):
-                for array, value in zip(shared, slots.load(), strict=True):
-                    array.store(block.thread, value)
+                self._hand_over(shared, slots)
             block.barrier()
             with block.only_if(w.value(f"icmp ult i64 {number}, {half}")):
-                other = w.add(block.thread, half * apart)
-                slots.store(self.combined(slots.load(), [array.load(other) for array in shared]))
+                other = w.add(self.indices.thread, half * apart)
+                for arrays, slot in zip(shared, slots, strict=True):
+                    slot.store(self.combined(slot.load(), [array.load(other) for array in arrays]))
             half //= 2
         if self.s.ids[0] not in self.writer.for_all:
-            return slots.load()
+            return [slot.load() for slot in slots]
         with block.only_if(w.value(f"icmp eq i64 {number}, 0")):
-            for array, value in zip(shared, slots.load(), strict=True):
-                array.store(block.thread, value)
+            self._hand_over(shared, slots)
         block.barrier()
-        first = w.sub(block.thread, w.mul(number, apart))
-        return [array.load(first) for array in shared]
+        first = w.sub(self.indices.thread, w.mul(number, apart))
+        return [[array.load(first) for array in arrays] for arrays in shared]
 
+    def _hand_over(self, shared: list[list[SharedArray]], slots: list[Accumulators]) -> None:
+        for arrays, slot in zip(shared, slots, strict=True):
+            for array, value in zip(arrays, slot.load(), strict=True):
+                array.store(self.indices.thread, value)

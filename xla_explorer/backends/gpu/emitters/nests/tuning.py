@@ -8,11 +8,16 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class GpuTuning:
     """bytes_at_once: of the widest access. most_elements: of a thread of an elementwise kernel. most_work: machine instructions that one
-    thread may have: code stays within the instruction cache."""
+    thread may have: code stays within the instruction cache. in_registers: elements of a row that one
+    thread keeps. in_flight: loads of one thread before it uses the first.
+    most_columns: of a thread, each with an accumulator."""
 
     bytes_at_once: int = 16
     most_elements: int = 8
     most_work: int = 1024
+    in_registers: int = 32
+    in_flight: int = 4
+    most_columns: int = 4
 
 
 DEFAULT_TUNING = GpuTuning()

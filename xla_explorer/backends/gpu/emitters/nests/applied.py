@@ -1,0 +1,67 @@
+"""Directives in the making: applied one by one by a policy, which knows that they are legal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
+from xla_explorer.compiler.codegen.nest import transformations
+from xla_explorer.compiler.codegen.nest.directives import Collapse, Directive
+from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, Store, walk
+from xla_explorer.hlo.analysis.indexing import linearize
+
+
+class Applied:
+    """nest: after the directives so far. The verifier is not asked: tests ask it for the nests of all policies."""
+
+    def __init__(self, nest: LoopNest) -> None:
+        self.nest = nest
+        self.directives: list[Directive] = []
+
+    def then(self, *directives: Directive) -> None:
+        """More directives."""
+        for directive in directives:
+            self.nest = directive.applied(self.nest)
+            self.directives.append(directive)
+
+    def extent(self, axis: str) -> int:
+        """The steps of an axis."""
+        return self.nest.axes()[axis].axis.extent
+
+    def joined(self, axes: Sequence[str]) -> str:
+        """Axes in one another as one: its name; empty where there are none."""
+        name = ""
+        for axis in axes:
+            if name:
+                self.then(Collapse(name, axis, True))
+            name += axis
+        return name
+
+    def runs_along(self, name: str) -> bool:
+        """Whether an array is accessed along an axis as it lies in memory, in runs of some length."""
+        return 1 in self._steps(name, 2)
+
+    def width(self, names: Sequence[str], tuning: GpuTuning, most: int) -> int:
+        """Neighbours that a thread takes at once: 16 bytes of the widest array, if they never lie across the end of a run."""
+        arrays = {s.array for s, _ in walk(self.nest.body) if isinstance(s, Load | Store)}
+        read = [a for a in self.nest.arrays if a.name in arrays and not a.written and a.shape.rank]
+        width = min(max(tuning.bytes_at_once // max([a.shape.element_type.bytes for a in read], default=4), 1), most)
+        while width > 1 and not all(self.keeps_runs(name, width) for name in names):
+            width //= 2
+        return width
+
+    def keeps_runs(self, name: str, width: int) -> bool:
+        """Whether so many neighbours along an axis have a constant step in every array."""
+        return self.extent(name) % width == 0 and None not in self._steps(name, width)
+
+    def _steps(self, name: str, width: int) -> list[int | None]:
+        """By how much the offset of each access grows along the lanes of an axis; None where that differs."""
+        after = transformations.split(self.nest, name, width)
+        lane = after.axes()[f"{name}i"].axis
+        accesses = [(s.place, a.shape.strides) for s, _ in walk(after.body) if isinstance(s, Load | Store) and (a := after.array(s.array))]
+        return [linearize(place, strides).coefficient(lane) for place, strides in accesses]
+
+    def schedule(self, emitter: str, reasoning: str) -> NestSchedule:
+        """The schedule."""
+        return NestSchedule(tuple(self.directives), self.nest, emitter, reasoning)

@@ -1,0 +1,81 @@
+"""The schedule of a kernel that reduces columns: lanes beside one another on neighbouring columns, so that they read neighbours, and
+threads above one another on different rows, which meet in shared memory."""
+
+from __future__ import annotations
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.nests.applied import Applied
+from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
+from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
+from xla_explorer.backends.gpu.emitters.reductions.column_reduction import ColumnPlan, plan_columns
+from xla_explorer.compiler.codegen.kernels.reduction import SMALL
+from xla_explorer.compiler.codegen.nest.directives import Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread, Warp
+from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce
+from xla_explorer.foundation.reason import Reason, refuse
+
+
+def column_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+    """Threads beside and above one another, or why not."""
+    loops: list[For] = []
+    body = nest.body
+    while len(inner := [s for s in body if isinstance(s, For)]) == 1 and not any(isinstance(s, Reduce) for s in body):
+        if loops and len(body) > 1:
+            return refuse("several-loops", f"something is computed once for each {loops[-1].axis}")
+        loops, body = [*loops, inner[0]], inner[0].body
+    reductions = [s for s in body if isinstance(s, Reduce)]
+    if not reductions or not loops or inner:
+        return refuse("several-loops", "values that depend on a reduced column are swept over again")
+    for s in reductions:
+        if (reason := why_not_associative(s)) is not None:
+            return reason
+    applied = Applied(nest)
+    outer = applied.joined(tuple([loop.axis.name for loop in loops[:-1]]))
+    column = loops[-1].axis.name
+    sweeps = [applied.joined(tuple([b.axis.name for b in s.axes])) for s in reductions]
+    lengths = {applied.extent(name) for name in sweeps}
+    if len(lengths) > 1:
+        return refuse("rows-of-different-lengths", f"a column is swept over {' and '.join(map(str, sorted(lengths)))} elements")
+    (length,) = lengths
+    if length <= SMALL:
+        return refuse("reduction-is-short", f"columns of {length} elements: one thread reduces each", elements=length)
+    if not applied.runs_along(column):
+        return refuse("not-along-memory", "columns do not lie beside one another")
+    width = applied.width([column], tuning, tuning.most_columns)
+    outers = applied.extent(outer) if outer else 1
+    plan = plan_columns(outers, length, applied.extent(column), width, architecture, len(reductions) == 1)
+    if plan.splits > 1:
+        return refuse("rows-are-cut", f"columns of {length} elements are cut over {plan.splits} blocks each", splits=plan.splits)
+    across, above = min(plan.across, applied.extent(column) // width), min(plan.above, length)
+    if across & (across - 1) or above & (above - 1):
+        return refuse("not-a-power-of-two", f"{across} x {above} threads would meet, powers of two can", across=across, above=above)
+    _apply(applied, outer, column, sweeps, plan, tuning)
+    return applied.schedule("column-reduction", plan.launch.reasoning)
+
+
+def _apply(applied: Applied, outer: str, column: str, sweeps: list[str], plan: ColumnPlan, tuning: GpuTuning) -> None:
+    if plan.width > 1:
+        applied.then(Split(column, plan.width))
+        lanes = Vectorize(f"{column}i")
+        applied.then(lanes if lanes.accesses_are_contiguous(applied.nest) is None else Unroll(f"{column}i"))
+        column = f"{column}o"
+    if outer:
+        applied.then(Block(outer))
+    if applied.extent(column) > plan.across:
+        applied.then(Split(column, plan.across), Block(f"{column}o"))
+        column = f"{column}i"
+    if plan.across > 1 and applied.extent(column) > 1:
+        applied.then(Warp(column))
+    for name in sweeps:
+        if plan.above > 1:
+            if applied.extent(name) > plan.above:
+                applied.then(Split(name, plan.above), Thread(f"{name}i"))
+                name = f"{name}o"
+            else:
+                applied.then(Thread(name))
+                continue
+        if applied.extent(name) > tuning.in_flight:
+            applied.then(Split(name, tuning.in_flight), Unroll(f"{name}i"))
+        elif applied.extent(name) > 1:
+            applied.then(Unroll(name))

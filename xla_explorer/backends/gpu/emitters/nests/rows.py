@@ -1,0 +1,131 @@
+"""The schedule of a kernel along rows: each is reduced, perhaps several times, and perhaps written (sums, softmax, layer normalisation).
+
+Some threads take a row, each some neighbours at once. A row that fits into their registers is read once: the sweeps over it are the same
+straight-line code, whose loads LLVM makes once. A longer one is read again, with several loads in flight.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.nests.applied import Applied
+from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
+from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
+from xla_explorer.backends.gpu.emitters.reductions.row_reduction import RowPlan, plan_rows
+from xla_explorer.compiler.codegen.kernels.reduction import SMALL
+from xla_explorer.compiler.codegen.nest.directives import Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread
+from xla_explorer.compiler.codegen.nest.ir import Body, For, LoopNest, Reduce, Statement, walk
+from xla_explorer.foundation.reason import Reason, refuse
+
+
+class Rows(NamedTuple):
+    """rows: loops around what is done with a row. sweeps: over its elements, the names of the axes of each. body: what is done."""
+
+    rows: tuple[str, ...]
+    sweeps: tuple[tuple[str, ...], ...]
+    body: Body
+
+
+def row_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+    """Threads along rows, or why there are none."""
+    found = rows_of(nest)
+    if isinstance(found, Reason):
+        return found
+    applied = Applied(nest)
+    row = applied.joined(found.rows)
+    sweeps = [applied.joined(axes) for axes in found.sweeps]
+    lengths = {applied.extent(name) for name in sweeps}
+    if len(lengths) > 1:
+        return refuse("rows-of-different-lengths", f"a row is swept over {' and '.join(map(str, sorted(lengths)))} elements")
+    (length,) = lengths
+    count = applied.extent(row) if row else 1
+    if length <= SMALL:
+        return refuse("reduction-is-short", f"rows of {length} elements: one thread reduces each", elements=length)
+    if not all(applied.runs_along(name) for name in sweeps):
+        return refuse("not-along-memory", "a sweep does not run along memory")
+    width = applied.width(sweeps, tuning, tuning.most_elements)
+    plan = plan_rows(count, length, width, architecture, _may_split(found.body))
+    if plan.splits > 1:
+        return refuse("rows-are-cut", f"{count} rows of {length} elements are cut over {plan.splits} blocks each", splits=plan.splits)
+    for name in sweeps:
+        _sweep(applied, name, width, plan, tuning)
+    if row and count <= plan.rows:
+        applied.then(Thread(row))
+    elif row and plan.rows > 1:
+        applied.then(Split(row, plan.rows), Block(f"{row}o"), Thread(f"{row}i"))
+    elif row:
+        applied.then(Block(row))
+    return applied.schedule("row-reduction", plan.launch.reasoning)
+
+
+def rows_of(nest: LoopNest) -> Rows | Reason:
+    """What a nest does with each of its rows."""
+    rows: list[str] = []
+    body: Body = nest.body
+    while True:
+        inner = [s for s in body if isinstance(s, For)]
+        if any(isinstance(s, Reduce) for s in body) or len(inner) != 1:
+            break
+        if rows and len(body) > 1:
+            return refuse("several-loops", f"something is computed once for each {rows[-1]}")
+        rows.append(inner[0].axis.name)
+        body = inner[0].body
+    reductions = [s for s in body if isinstance(s, Reduce)]
+    if not reductions:
+        return refuse("no-reduction", "nothing is reduced")
+    sweeps: list[tuple[str, ...]] = []
+    for s in body:
+        if isinstance(s, Reduce):
+            if (reason := why_not_associative(s)) is not None:
+                return reason
+        if isinstance(s, Reduce | For):
+            axes = _chain(s)
+            if axes is None:
+                return refuse("several-loops", "a sweep over a row has loops inside")
+            sweeps.append(axes)
+    return Rows(tuple(rows), tuple(sweeps), body)
+
+
+def _chain(s: Statement) -> tuple[str, ...] | None:
+    """The axes of a sweep; None where it is more than loops in one another."""
+    if isinstance(s, Reduce):
+        inside = [x for x, _ in walk(s.body) if isinstance(x, For | Reduce)]
+        return None if inside else tuple([b.axis.name for b in s.axes])
+    assert isinstance(s, For)
+    if any(isinstance(x, For | Reduce) for x in s.body):
+        if len(s.body) > 1:
+            return None
+        inner = _chain(s.body[0]) if isinstance(s.body[0], For) else None
+        return None if inner is None else (s.axis.name, *inner)
+    return (s.axis.name,)
+
+
+def _may_split(body: Body) -> bool:
+    """Whether partial results of a row may be combined by a second kernel."""
+    reductions = [s for s in body if isinstance(s, Reduce)]
+    return len(reductions) == 1 and not any(isinstance(s, For) for s in body)
+
+
+def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTuning) -> None:
+    """Lanes, threads, and steps of each thread: all in registers, or some in flight."""
+    if width > 1:
+        applied.then(Split(name, width))
+        lanes = Vectorize(f"{name}i")
+        strided = lanes.accesses_are_contiguous(applied.nest) is not None
+        applied.then(Unroll(f"{name}i") if strided else lanes)
+        name = f"{name}o"
+    if plan.threads > 1 and plan.steps > 1:
+        applied.then(Split(name, plan.threads), Thread(f"{name}i"))
+        name = f"{name}o"
+    elif plan.threads > 1:
+        applied.then(Thread(name))
+        return
+    if plan.steps == 1:
+        return
+    if plan.steps * width <= tuning.in_registers:
+        applied.then(Unroll(name))
+    elif plan.steps > tuning.in_flight:
+        applied.then(Split(name, tuning.in_flight), Unroll(f"{name}i"))
