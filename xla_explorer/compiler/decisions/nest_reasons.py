@@ -101,6 +101,11 @@ LOOP_NEST = table(
             "%d: dot is written by its own emitters",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
+        "reduces": (
+            "elements that do not combine others are computed by threads of their own",
+            "%r reduces: one thread does a whole result",
+            "look at session.decisions('launch') for the emitter that writes the kernel",
+        ),
         "no-reduction": ("a kernel along rows reduces them", "nothing is reduced", "nothing to do"),
         "reduction-is-short": (
             "a few elements are combined by one thread",

@@ -22,7 +22,7 @@ from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import write_warpgrou
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.loops.transposition import write_transpose
 from xla_explorer.backends.gpu.emitters.loops.vector_copy import write_vector_copy
-from xla_explorer.backends.gpu.emitters.nests.placement import write_nest
+from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write_reducing_nest
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.reductions.reduction import write_reduction
 from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
@@ -46,10 +46,11 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (  # dots, opcodes with kernels of th
     ("depthwise-convolution", write_depthwise_convolution),
     ("tensor-core-convolution", write_tensor_core_convolution),
     ("tiled-convolution", write_tiled_convolution),
-    ("loop-nest", write_nest),
+    ("loop-nest", write_reducing_nest),
     ("reduction", write_reduction),
     ("transpose", write_transpose),
     ("vector-copy", write_vector_copy),
+    ("loop-nest", write_nest),
 )
 # Refusals that say nothing but that the instruction is of another kind: nobody needs to read them.
 _NOT_OF_THIS_KIND = frozenset(
@@ -102,9 +103,10 @@ def write_gpu_kernels(
         for name, write in _WRITERS:
             draft = write(i, architecture, slots)
             if not isinstance(draft, Reason):
-                return finished(draft, slots, tuple(refused))
-            if write is write_nest:
-                why_no_nest = draft
+                made = finished(draft, slots, tuple(refused))
+                return made if made.nest is not None else made._replace(nest=why_no_nest)
+            if name == "loop-nest":
+                why_no_nest = why_no_nest or (None if draft.code in _NOT_OF_THIS_KIND else draft)
             elif draft.code not in _NOT_OF_THIS_KIND:
                 refused.append((name, draft))
     kernel = write_kernel(i, target, slots)
