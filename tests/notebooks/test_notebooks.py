@@ -45,6 +45,19 @@ def test_the_first_session_of_the_readme_runs(tmp_path: Path, monkeypatch: pytes
     assert (tmp_path / "axpy.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
+def test_the_page_about_schedules_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "notebooks" / "write_a_schedule.md").read_text(encoding="utf-8")
+    cells = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for number, cell in enumerate(cells):
+        exec(compile(cell, f"write_a_schedule.md, cell {number}", "exec"), names)
+    shown = capsys.readouterr().out
+    assert len(cells) == 9 and "a vector must have a power of two lanes" in shown and "every 512th element" in shown
+    for directive in re.findall(r"^\| `(\w+)\{", text, re.MULTILINE):
+        assert directive in dir(names["plain"]), directive
+
+
 def test_the_readme_has_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "pip install . && xla-explorer tour" in text and 'pip install -e ".[test]" && pytest' in text
