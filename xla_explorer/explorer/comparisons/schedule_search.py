@@ -27,6 +27,7 @@ from xla_explorer.hlo.evaluator import EvaluationError
 C = TypeVar("C", bound=Compilation)
 ROUNDS = 9  # of a trial; the winner is timed again, three times as long
 LEAST_GAIN = 0.02
+HOPELESS = 1.5  # times the default kernel's time in one round, after which there are no others
 _COLUMNS = ["kernel", "default_us", "tuned_us", "ratio", "schedule", "schedules", "tried", "seconds", "found"]
 
 
@@ -152,13 +153,15 @@ def _searched(session: Compilation, made: KernelSchedule, started: float, budget
     host = host_target()
     registers = 32 if "avx512vl" in host.enabled_features else 16
     numbers = CpuNumbers(register_bytes=max(host.vector_register_bits // 8, 16), registers=registers)
-    ranked = candidates(made.start, numbers, 4 * threads if threads > 1 else 1, [made.plain()], spent(0.4))
+    ranked = candidates(made.start, numbers, 4 * threads if threads > 1 else 1, [made.plain()], spent(0.35))
     trials: list[tuple[float, Candidate, Compilation]] = []
     for candidate in ranked[:most]:
-        if trials and spent(0.75)():
+        if trials and spent(0.65)():
             break
         scheduled = compiled_alone(session, module, str(candidate.schedule))
-        ratio = times_of(default, scheduled, given, ROUNDS)[0].ratio
+        ratio = times_of(default, scheduled, given, 1)[0].ratio
+        if ratio < HOPELESS:
+            ratio = times_of(default, scheduled, given, ROUNDS)[0].ratio
         trials.append((ratio, candidate, scheduled))
     for _, candidate, scheduled in sorted(trials, key=lambda trial: trial[0]):
         times, _ = times_of(default, scheduled, given, 3 * ROUNDS)

@@ -32,8 +32,8 @@ def timed_in_turns(first: Callable[[], object], second: Callable[[], object], re
             call()
         return (clock() - started) / 1e3 / times
 
-    sample(first, 1), sample(second, 1)
-    counts = [max(1, int(SAMPLE_NS / 1e3 / max(sample(call, 2), 0.01))) for call in (first, second)]
+    once = [min(sample(call, 1), sample(call, 1)) for call in (first, second)]  # the first call also warms the caches
+    counts = [max(1, int(SAMPLE_NS / 1e3 / max(microseconds, 0.01))) for microseconds in once]
     pairs = [(sample(first, counts[0]), sample(second, counts[1])) for _ in rounds(repeats)]
     ratio, iqr = spread([b / max(a, 1e-6) for a, b in pairs])
     return PairedTiming(min([a for a, _ in pairs]), min([b for _, b in pairs]), ratio, iqr)
