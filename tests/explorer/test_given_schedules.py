@@ -48,7 +48,7 @@ def test_threads_share_what_the_schedule_says_and_the_bits_stay() -> None:
 
 def test_the_decisions_say_who_wrote_the_schedule() -> None:
     scheduled = xe.compile(TEXT, threads=1, schedules={SUMS: "split{j,16},vectorize{ji}"})
-    (nest,) = scheduled.decisions("loop-nest").to_dict("records")
+    (nest,) = [row for row in scheduled.decisions("loop-nest").to_dict("records") if row["subjects"] == (SUMS,)]
     assert nest["code"] == "scheduled-by-user" and nest["facts"]["schedule"] == "split{j,16},vectorize{ji}"
     (lanes,) = scheduled.decisions("loop-vectorize").to_dict("records")
     assert lanes["facts"] == {"extent": 16, "reorders-sum": True, "axis": "ji", "by": "user"} and lanes["subjects"] == (SUMS,)
@@ -73,3 +73,26 @@ def test_what_cannot_be_done_is_an_error(schedules: object, message: str) -> Non
 def test_a_backend_that_knows_no_schedules_says_so() -> None:
     with pytest.raises(XlaExplorerError, match="schedules"):
         xe.compile(TEXT, "interpreter", schedules={SUMS: ""})
+
+
+def test_what_the_policy_did_prints_as_a_schedule_and_can_be_changed() -> None:
+    text = "ENTRY e { x = f32[64,96] parameter(0) y = f32[64,96] parameter(1) a = f32[64,96] add(x, y) ROOT r = f32[64,96] tanh(a) }"
+    session = xe.compile(text, threads=1)
+    (kernel,) = session.loops()
+    schedule = session.schedule(kernel.name)
+    assert kernel.made_by == schedule.written_by == "policy" and "vectorize{" in kernel.schedule and str(schedule) == kernel.schedule
+    assert [step.by for step in kernel.steps] == ["policy"] * len(schedule.directives) and len(kernel.texts) == len(kernel.steps) + 1
+    x, y = np.random.default_rng(0).standard_normal((2, 64, 96)).astype("f4")
+    assert np.array_equal(session.with_schedule(schedule)(x, y), session(x, y))
+
+
+def test_a_kernel_that_writes_its_operand_element_by_element_may_be_scheduled() -> None:
+    text = """HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+    ENTRY e { x = f32[64,96] parameter(0) s = f32[64,96] multiply(x, x) ROOT r = f32[64,96] tanh(s) }"""
+    session = xe.compile(text, threads=1, donate=True)
+    (kernel,) = session.loops()
+    scheduled = xe.compile(text, threads=1, donate=True, schedules={kernel.name: "split{j,32},vectorize{ji},split{i,4},unroll{ii}"})
+    x = np.random.default_rng(0).standard_normal((64, 96)).astype("f4")
+    wanted = np.tanh(x * x)
+    assert np.allclose(scheduled(x.copy()), wanted, 1e-5)
+

@@ -80,7 +80,7 @@ class ProgramKernels:
         if write is write_kernel and (blocks or overlap):  # a nest's shares are not rows, and its vectors read ahead of what is written
             write = write_opaque_kernel
         if i in self.scheduled:
-            made = self.scheduled.kernel(i, slots, overlap)
+            made = self.scheduled.kernel(i, self.target, slots, overlap)
         else:
             made = write(i, self.target, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
             self._note_nest(i, made)
@@ -114,7 +114,8 @@ class ProgramKernels:
     def _note_nest(self, i: HloInstruction, made: Kernel) -> None:
         """Whether the kernel was made from a loop nest is a decision."""
         if isinstance(made.nest, Schedule):
-            reason = Reason("made-from-nest", f"%{i.name}: {made.nest}" if made.nest.directives else f"%{i.name} as it is")
+            said = f"%{i.name}: {made.nest}" if made.nest.directives else f"%{i.name} as it is"
+            reason = Reason("made-from-nest", said, {"schedule": str(made.nest), "by": "policy"})
             self.decisions.append(KernelDecision(i.id, i.name, True, reason, "loop-nest"))
         elif made.nest is not None:
             self.decisions.append(KernelDecision(i.id, i.name, False, made.nest, "loop-nest"))

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_schedules, schedules_text
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, parse_schedules, schedules_text
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.explorer.code.kernel_run import KernelRun, run_beside_default
@@ -117,6 +117,10 @@ def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequenc
     by_user = parse_schedules(str(session.options.backend_options.get("schedules") or ""))
     if i.name in by_user:
         return "user", by_user[i.name]
+    program = getattr(session.executable, "program", None) if session.result is not None and session.result.executable is not None else None
+    for found in getattr(program, "decisions", ()):
+        if found.kind == "loop-nest" and found.accepted and found.instruction == i.id:
+            return "policy", parse_directives(str(found.reason.facts["schedule"]))
     return "writer", ()
 
 

@@ -6,13 +6,17 @@ import json
 import platform
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
 from xla_explorer import __version__
+from xla_explorer.backends.cpu_program.program_writing import codegen_target
 from xla_explorer.backends.llvm.object_cache import ObjectCache, cache_enabled_by_environment, user_cache_folder
 from xla_explorer.backends.llvm.target_machine import host_target, llvm_version
 from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.kernel import scheduled as scheduled_by_policy
+from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 from xla_explorer.compiler.codegen.nest.search import Candidate, candidates
 from xla_explorer.compiler.codegen.nest.text import nest_text
@@ -153,7 +157,7 @@ def _searched(session: Compilation, made: KernelSchedule, started: float, budget
     host = host_target()
     registers = 32 if "avx512vl" in host.enabled_features else 16
     numbers = CpuNumbers(register_bytes=max(host.vector_register_bits // 8, 16), registers=registers)
-    ranked = candidates(made.start, numbers, 4 * threads if threads > 1 else 1, [made.plain()], spent(0.35))
+    ranked = candidates(made.start, numbers, 4 * threads if threads > 1 else 1, _of_policies(made), spent(0.35))
     trials: list[tuple[float, Candidate, Compilation]] = []
     for candidate in ranked[:most]:
         if trials and spent(0.65)():
@@ -172,6 +176,13 @@ def _searched(session: Compilation, made: KernelSchedule, started: float, budget
                                time.perf_counter() - started, "search")  # fmt: skip
     base = times_of(default, default, given, 3)[0].first_us
     return TunedKernel(made.kernel, None, base, base, 1.0, len(ranked), len(trials), time.perf_counter() - started, "search")
+
+
+def _of_policies(made: KernelSchedule) -> list[Schedule]:
+    """What the policy of the family makes of the nest with other numbers."""
+    numbers = tuning_of(codegen_target(host_target(), libraries=True))
+    changed = [replace(numbers, copies=copies, heavy=heavy) for copies in (1, 2, 4, 8) for heavy in (1, 2, 4)]
+    return [found for one in changed if isinstance(found := scheduled_by_policy(made.start, one), Schedule)]
 
 
 def _anonymous(nest: LoopNest) -> str:

@@ -45,7 +45,7 @@ def nest_code(i: HloInstruction, target: CodegenTarget, slots: Sequence[int], pa
     if isinstance(schedule, Reason):
         return schedule
     code = Code(target.fused_multiply_add, False, target.triple.startswith(("x86_64", "aarch64", "riscv64")))
-    lowered = lower(schedule.nest, code, [f"%a{slot}" for slot in _parameters(i, slots)])
+    lowered = lower(schedule.nest, code, [f"%a{slot}" for slot in array_parameters(i, slots)])
     if isinstance(lowered, Reason):
         return lowered
     lines = lowered.builder.lines_with_origins()
@@ -68,7 +68,7 @@ def _directed(nest: LoopNest, directives: Iterable[Directive]) -> Schedule:
     return made
 
 
-def _parameters(i: HloInstruction, slots: Sequence[int]) -> list[int]:
+def array_parameters(i: HloInstruction, slots: Sequence[int]) -> list[int]:
     """The parameter of each array of the nest. A fusion has a parameter for each operand, the nest an array for each different one."""
     operands = list(i.operands) if i.opcode.name == "fusion" else list(dict.fromkeys(i.operands))
     first = {o: slots[k] for k, o in reversed(list(enumerate(operands)))}

@@ -6,31 +6,20 @@ import difflib
 from collections.abc import Collection, Mapping, Sequence
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
-from xla_explorer.compiler.codegen.kernels import Kernel
+from xla_explorer.compiler.codegen.kernels import Kernel, nest_kernel
+from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.lower import lower
-from xla_explorer.compiler.codegen.nest.opaque import form_of
+from xla_explorer.compiler.codegen.nest.kernel import array_parameters
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 from xla_explorer.compiler.codegen.program_records import KernelDecision
+from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 Schedules = Mapping[str, Sequence[Directive]]
 """The directives of kernels by their names."""
-
-
-def kernel_of(nest: LoopNest, slots: tuple[int, ...]) -> Kernel | Reason:
-    """The kernel of a nest: what runs is what the kinds of its axes say, LLVM vectorises and unrolls nothing. slots: see `Kernel`."""
-    lowered = lower(nest)
-    if isinstance(lowered, Reason):
-        return lowered
-    lines = [*lowered.builder.lines_with_origins(), ("  ret void", None)]
-    text = tuple([line for line, _ in lines])
-    origins = tuple([origin for _, origin in lines])
-    declarations = tuple(lowered.builder.declarations)
-    return Kernel(text, origins, len(slots), slots, declarations, (), (), 1, parts=nest.shares, effort=Effort.FINAL)
 
 
 class ScheduledKernels:
@@ -44,24 +33,23 @@ class ScheduledKernels:
     def __contains__(self, i: HloInstruction) -> bool:
         return i.name in self.schedules
 
-    def kernel(self, i: HloInstruction, slots: tuple[int, ...], overlap: bool) -> Kernel:
-        """The kernel of an instruction by its schedule. ScheduleError where it has no nest, or something is refused."""
+    def kernel(self, i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...], overlap: bool) -> Kernel:
+        """The kernel of an instruction by its schedule: what runs is what the kinds of its axes say, LLVM vectorises and unrolls nothing.
+
+        ScheduleError where it has no nest, or something is refused.
+        """
         self._met.add(i.name)
-        form = form_of(i)
-        if not isinstance(form, LoopNest):
-            raise _refused(i, "loop-nest", form.reason)
-        if overlap or len(set(slots)) < len(slots):
-            message = f"%{i.name} writes where it reads: its steps depend on one another"
-            raise _refused(i, "loop-nest", refuse("writes-where-it-reads", message))
         try:
-            schedule = Schedule(form, form).then(*self.schedules[i.name])
+            made = nest_kernel(i, target, slots, 1, self.schedules[i.name])
         except ScheduleError as problem:
             raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
-        made = kernel_of(schedule.nest, slots)
         if isinstance(made, Reason):
-            raise _refused(i, "loop-nest", made)
-        self._note(i, schedule)
-        return made
+            raise _refused(i, made)
+        assert isinstance(made.nest, Schedule)
+        if overlap or not _writes_in_step(made.nest.nest, array_parameters(i, slots)):
+            raise _refused(i, refuse("writes-where-it-reads", f"%{i.name} writes where it reads, and not element by element"))
+        self._note(i, made.nest)
+        return made._replace(effort=Effort.FINAL)
 
     def _note(self, i: HloInstruction, schedule: Schedule) -> None:
         """One decision for the kernel, one for each directive: all by the user."""
@@ -83,6 +71,15 @@ class ScheduledKernels:
                 raise ScheduleError(f"a schedule names %{name}, which is no kernel of this program", f"kernels: {listed or 'none'}")
 
 
-def _refused(i: HloInstruction, kind: str, reason: Reason) -> ScheduleError:
-    meaning = meaning_of(kind, reason.code)
+def _writes_in_step(nest: LoopNest, parameters: Sequence[int]) -> bool:
+    """Whether an array that shares its memory with a result is read only where, and just before, that element is stored."""
+    slots = {a.name: slot for a, slot in zip(nest.arrays, parameters, strict=True)}
+    found = [a for a in accesses_of(nest) if a.array.name in slots]
+    stores = [a for a in found if a.written]
+    shared = [(load, store) for load in found for store in stores if not load.written and slots[load.array.name] == slots[store.array.name]]
+    return all(load.path == store.path and load.offset == store.offset for load, store in shared)
+
+
+def _refused(i: HloInstruction, reason: Reason) -> ScheduleError:
+    meaning = meaning_of("loop-nest", reason.code)
     return ScheduleError(f"%{i.name} cannot be scheduled: {reason}", meaning.remedy if meaning is not None else "", reason)
