@@ -22,7 +22,7 @@ SMALL = (
     "HloModule s\nENTRY e {\n  x = f32[4] parameter(0)\n  z = f32[] constant(0)\n  zs = f32[4] broadcast(z), dimensions={}\n"
     "  ROOT y = f32[4] add(x, zs)\n}\n"
 )
-COMMANDS = ("tour", "lab", "run", "opt", "explain", "compare", "why-slow", "bench", "schedule", "tune", "aot", "report", "doctor")
+COMMANDS = ("tour", "lab", "run", "opt", "explain", "compare", "why-slow", "check", "open", "bench", "schedule", "tune", "aot", "report", "doctor")
 
 
 @pytest.fixture

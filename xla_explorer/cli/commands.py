@@ -13,6 +13,7 @@ from xla_explorer.backends.aot.errors import AheadOfTimeError, ElidedConstantsEr
 from xla_explorer.backends.registry import platform
 from xla_explorer.backends.scaffolding.scaffold import scaffold
 from xla_explorer.cli.lab import lab as run_lab
+from xla_explorer.cli.opening import open_folder
 from xla_explorer.cli.output import print_frame, print_json, print_report, print_table
 from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.cli.tour import tour as run_tour
@@ -28,6 +29,7 @@ from xla_explorer.explorer.sessions.compilation import CannotRunError, CompileFa
 from xla_explorer.explorer.sessions.loading import load_module, module_of_bytes
 from xla_explorer.explorer.trace import optimize
 from xla_explorer.explorer.tuning import tune as run_tune
+from xla_explorer.explorer.xla.saved_facts import check_against, save_facts
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_writing import replaced_file, write_file
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
@@ -183,6 +185,22 @@ def tune(given: Namespace) -> int:
     if given.output:
         write_file(given.output, found.schedules)
     return 0
+
+
+def check(given: Namespace) -> int:
+    """Hold a compile against a saved one, or save it."""
+    session = compile(read_module(given.file), given.backend, given.passes)
+    if given.save:
+        say(f"written: {save_facts(session, given.against)}")
+        return 0
+    found = check_against(session, given.against)
+    print_report(found, as_json=given.json)
+    return 0 if found else 1
+
+
+def open_recorded(given: Namespace) -> int:
+    """A folder of dumps or profiles in the browser."""
+    return open_folder(given.folder, given.save, given.port, browser=not given.no_browser)
 
 
 def bench(given: Namespace) -> int:

@@ -142,6 +142,20 @@ def make_parser() -> argparse.ArgumentParser:
     _common(one, backend=False)
     one.set_defaults(run="tune")
 
+    one = sub.add_parser("check", help="hold kernels, bytes and fusion decisions against saved ones; exit code 1 when they differ")
+    one.add_argument("file", help=FILE_HELP)
+    one.add_argument("--against", required=True, metavar="SAVED.json", help="what an earlier check saved")
+    one.add_argument("--save", action="store_true", help="write SAVED.json instead of reading it")
+    _common(one)
+    one.set_defaults(run="check")
+
+    one = sub.add_parser("open", help="a folder of XLA's dumps or profiles in the browser: its modules by time, a page for each")
+    one.add_argument("folder", help="what --xla_dump_to or a profiler wrote, or a folder that holds both")
+    one.add_argument("--save", default=None, metavar="PAGE.html", help="write the page of the longest module, serve nothing")
+    one.add_argument("--port", type=int, default=0, help="port of the loopback interface (default: any that is free)")
+    one.add_argument("--no-browser", action="store_true", help="print the address only")
+    one.set_defaults(run="open_recorded")
+
     one = sub.add_parser("aot", help="object file, C header and examples for programs without Python")
     one.add_argument("file", help=FILE_HELP)
     one.add_argument("--triple", default="x86_64-linux-gnu", help="LLVM's name of the target (default: %(default)s)")

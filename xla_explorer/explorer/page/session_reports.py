@@ -230,7 +230,7 @@ class SessionReports(TraceReports):
         return [loop_kernel(kernel, first) for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)]
 
     def roof(self) -> MachineRoof | None:
-        if self._session.backend != "cpu" or self._session.last_profile is None:
+        if self._session.backend not in ("cpu", "xla") or self._session.last_profile is None:
             return None
         from xla_explorer.backends.cpu.machine_limits import machine_limits
 
@@ -238,7 +238,7 @@ class SessionReports(TraceReports):
             limits = machine_limits()
         except (OSError, RuntimeError):
             return None
-        threads = max(kernel_threads(self._session).values(), default=1)
+        threads = limits.cores if self._session.backend == "xla" else max(kernel_threads(self._session).values(), default=1)
         cached = tuple([(int(n), float(v) * threads) for n, v in limits.cached_bandwidth])
         return MachineRoof(limits.cpu, limits.flops(threads=threads), limits.bandwidth(threads), cached, threads)
 

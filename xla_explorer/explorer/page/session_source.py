@@ -17,7 +17,7 @@ from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.rule_book import rule_book
-from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
+from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, program_steps
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.hlo.analysis.cost import module_cost
@@ -156,7 +156,8 @@ class SessionSource(TraceSource):
 
     @property
     def title(self) -> str:
-        return self.session.source.name
+        name = self.session.source.name
+        return f"{name} · compiled by XLA" if self.session.backend in ("xla", DUMP) else name
 
     def summary(self) -> Mapping[str, str | float | int]:
         session = self.session

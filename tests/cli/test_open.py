@@ -1,0 +1,92 @@
+"""`xla-explorer open`: the list of modules first and by time, pages that leak nothing, and a server for nobody else."""
+
+from __future__ import annotations
+
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.explorer.xla.test_profile import _module
+from tests.frontends.xla_profile_fixtures import cpu_plane, metadata_plane, profile_of
+from xla_explorer.cli.main import main
+from xla_explorer.cli.opening import PageServer
+from xla_explorer.explorer.recorded_modules import NothingRecordedError, RecordedModules
+
+TEXT = "HloModule {name}\nENTRY e {{\n  x = f32[4] parameter(0)\n  e = f32[4] exponential(x)\n  ROOT r = f32[4] add(e, x)\n}}\n"
+
+
+def cluster_folder(folder: Path, modules: int = 3) -> Path:
+    """A dump of some modules, and beside it a profile in which `jit_f` ran."""
+    (folder / "dump").mkdir(parents=True)
+    for number in range(modules):
+        name = "jit_f" if number == 1 else f"jit_g{number}"
+        for when in ("before_optimizations", "cpu_after_optimizations"):
+            (folder / "dump" / f"module_{number:04}.{name}.{when}.txt").write_text(TEXT.format(name=name))
+    (folder / "host.xplane.pb").write_bytes(profile_of(metadata_plane("jit_f", 3, _module()), cpu_plane()))
+    return folder
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[PageServer]:
+    with PageServer(RecordedModules(cluster_folder(tmp_path / "job"))) as made:
+        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+def _get(address: str, **headers: str) -> str:
+    with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=60) as answer:
+        return str(answer.read().decode())
+
+
+def test_modules_stand_by_time_and_a_profile_is_joined_by_name(tmp_path: Path) -> None:
+    found = RecordedModules(cluster_folder(tmp_path))
+    assert [(row.name, row.runs, row.passes) for row in found.rows] == [("jit_f", 2, 2), ("jit_g0", 0, 2), ("jit_g2", 0, 2)]
+    frame = found.session(found.rows[0].key).last_profile
+    assert frame["kernel"].tolist() == ["(whole program)", "%e", "%r"] and frame["instruction"].notna().tolist() == [False, True, True]
+
+
+def test_a_profile_alone_is_enough(tmp_path: Path) -> None:
+    (tmp_path / "a.xplane.pb").write_bytes(profile_of(metadata_plane("jit_f", 3, _module()), cpu_plane()))
+    found = RecordedModules(tmp_path / "a.xplane.pb")
+    session = found.session(found.rows[0].key)
+    assert session.module.name == "jit_f" and session.last_profile["kernel"].iloc[1] == "%body_fusion"
+
+
+def test_the_server_answers_with_its_token_only(server: PageServer) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+    listed = _get(server.address)
+    assert listed.index("jit_f") < listed.index("jit_g0") and "/tmp" not in listed
+    page = _get(server.address + server.found.rows[0].key)
+    assert page.startswith("<!doctype html>") and "jit_f · compiled by XLA" in page
+    root = server.address.replace(server.token + "/", "")
+    for address in (root, root + "x" * 22 + "/", server.address + "dump-99", server.address + "../" + server.token, server.address + "a/b"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            _get(address)
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        _get(server.address, Host=f"evil.example:{server.server_port}")
+
+
+def test_the_page_of_the_longest_module_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    assert main(["open", str(cluster_folder(tmp_path / "job")), "--save", str(page)]) == 0
+    assert "jit_f" in page.read_text() and str(tmp_path) not in page.read_text()
+    assert main(["open", str(tmp_path / "job" / "dump" / "none")]) == 2
+    assert str(tmp_path / "none") not in capsys.readouterr().err
+
+
+def test_an_empty_folder_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(NothingRecordedError, match="no XLA dump and no profile"):
+        RecordedModules(tmp_path)
+
+
+def test_thousands_of_modules_are_listed_without_reading_them(tmp_path: Path) -> None:
+    for number in range(3000):
+        (tmp_path / f"module_{number:04}.jit_g{number}.before_optimizations.txt").touch()
+    assert len(RecordedModules(tmp_path).rows) == 3000

@@ -1,0 +1,131 @@
+"""`xla-explorer open`: a list of modules and a page for each, served to this machine's browser alone.
+
+The server listens on the loopback interface; every address begins with a random token, and requests that name another host are refused,
+so that a page from elsewhere can neither guess nor rebind its way in. Pages are those of `session.save`: they fetch nothing, and of paths
+only the names of files stay.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import threading
+import webbrowser
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+from xla_explorer.cli.terminal import say
+from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.quantities import microseconds
+from xla_explorer.explorer.page.html_page import export_page
+from xla_explorer.explorer.page.private_paths import without_paths
+from xla_explorer.explorer.page.session_source import SessionSource
+from xla_explorer.explorer.recorded_modules import RecordedModules
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_writing import write_file
+
+_HOST: Final = "127.0.0.1"
+_MOST_ROWS: Final = 5000
+_STYLE: Final = (
+    "body{font:14px/1.5 system-ui,sans-serif;margin:24px;color:#1c1c1c;background:#fff}"
+    "table{border-collapse:collapse}td,th{padding:2px 12px 2px 0;text-align:left}td.n{text-align:right}"
+    "@media(prefers-color-scheme:dark){body{background:#161616;color:#e6e6e6}a{color:#8ab4f8}}"
+)
+
+
+def list_page(found: RecordedModules, prefix: str = "") -> str:
+    """The modules by time as HTML, each a link below `prefix`."""
+    rows = "".join([
+        f'<tr><td><a href="{prefix}{quote(row.key, safe="")}">{escape(row.name or "(device work without a module)")}</a></td>'
+        f'<td class="n">{microseconds(row.us) if row.us is not None else ""}</td>'
+        f'<td class="n">{row.runs or ""}</td><td class="n">{row.passes or ""}</td></tr>'
+        for row in found.rows[:_MOST_ROWS]
+    ])  # fmt: skip
+    more = f"<p>{len(found.rows) - _MOST_ROWS} more are not listed.</p>" if len(found.rows) > _MOST_ROWS else ""
+    title = escape(without_paths(found.headline()))
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f'<title>{title} · xla_explorer</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1><p>Compiled by XLA. '
+        "Device time is as the profile recorded it; a module without a time was not recorded.</p>"
+        f"<table><thead><tr><th>module</th><th>device time</th><th>runs</th><th>HLO texts</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"{more}</main></body></html>\n"
+    )
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves the pages of a folder below a token. address: where to look."""
+
+    daemon_threads = True
+
+    def __init__(self, found: RecordedModules, port: int = 0) -> None:
+        super().__init__((_HOST, port), _Handler)
+        self.found, self.token = found, secrets.token_urlsafe(16)
+        self._lock = threading.Lock()
+        self._page = cache(lambda key: export_page(SessionSource(found.session(key))))
+
+    @property
+    def address(self) -> str:
+        """The list of modules."""
+        return f"http://{_HOST}:{self.server_port}/{self.token}/"
+
+    def page(self, key: str) -> str:
+        """The page of a module; one at a time is made."""
+        with self._lock:
+            return self._page(key)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PageServer
+
+    def do_GET(self) -> None:
+        """The list, or a module's page; 404 for all else, without a word of what there is."""
+        _, token, *rest = self.path.partition("?")[0].split("/")
+        own = f"{_HOST}:{self.server.server_port}"
+        if self.headers.get("Host") != own or not hmac.compare_digest(token.encode(), self.server.token.encode()) or len(rest) != 1:
+            self._answer(404, "not found")
+            return
+        try:
+            key = unquote(rest[0])
+            self._answer(200, self.server.page(key) if key else list_page(self.server.found))
+        except XlaExplorerError as problem:
+            self._answer(404, f"<!doctype html><title>xla_explorer</title><p>{escape(without_paths(str(problem)))}</p>")
+
+    def _answer(self, status: int, text: str) -> None:
+        body = text.encode()
+        self.send_response(status)
+        for name, value in (
+            ("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(body))), ("Cache-Control", "no-store"),
+            ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
+        ):  # fmt: skip
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: the address holds the token."""
+
+    def version_string(self) -> str:
+        """The name of the product, without versions."""
+        return "xla_explorer"
+
+
+def open_folder(path: str, save: str | None, port: int, *, browser: bool) -> int:
+    """Serve the folder until Ctrl-C, or write the page of its longest module. Returns the exit code."""
+    found = RecordedModules(path)
+    if save is not None:
+        write_file(save, export_page(SessionSource(found.session(found.rows[0].key))))
+        say(f"written: {Path(save)}: {found.rows[0].name}")
+        return 0
+    with PageServer(found, port) as server:
+        print(f"{found.headline()}\n{server.address}\n(this machine only; Ctrl-C ends it)", flush=True)
+        if browser:
+            webbrowser.open(server.address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            return 0
+    return 0

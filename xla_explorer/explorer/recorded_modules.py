@@ -1,0 +1,177 @@
+"""A folder of XLA's dump, of a profile, or of both: its modules by time, and each as a session with XLA's times joined."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult
+from xla_explorer.backends.xla import dumped_trace
+from xla_explorer.explorer.display.blocks import Blocks, Table
+from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, spread
+from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.sessions.compilation import DUMP
+from xla_explorer.explorer.xla.profile import XlaProfile
+from xla_explorer.explorer.xla_dump import dumped_session
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.frontends.xla_dump import DumpedModule, DumpedStage, DumpError, DumpFolder
+from xla_explorer.frontends.xla_profile import ProfileError, RecordedProfile, read_profile
+from xla_explorer.hlo.analysis.cost import module_cost
+from xla_explorer.hlo.module import HloModule
+
+_SHOWN: Final = 40
+
+
+class ModuleRow(NamedTuple):
+    """key: in addresses. us: device time, None where no profile has it. runs: recorded. passes: HLO texts in the dump."""
+
+    key: str
+    name: str
+    us: float | None
+    runs: int
+    passes: int
+
+
+class NothingRecordedError(XlaExplorerError, LookupError):
+    """A folder that holds neither a dump nor a profile."""
+
+
+class RecordedModules(Report):
+    """The modules of a folder, the longest first; only names and a profile's events are read until one is asked for.
+
+    Parameters
+    ----------
+    path
+        A folder that `--xla_dump_to` or a profiler wrote, one that holds both, or an `*.xplane.pb` file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = Path(path).resolve().name
+        self._dump = _dump(Path(path))
+        self._profile = _profile(Path(path))
+        if self._dump is None and self._profile is None:
+            hint = "give a folder of XLA_FLAGS=--xla_dump_to=FOLDER, or one that jax.profiler.trace wrote"
+            raise NothingRecordedError(f"{self.name} holds no XLA dump and no profile", hint)
+
+    @cached_property
+    def rows(self) -> list[ModuleRow]:
+        """A row a module, by time, then by size of the dump."""
+        times: dict[tuple[str, int | None], list[Any]] = {}
+        for event in self._profile.kernels if self._profile is not None else ():
+            row = times.setdefault((event.module, event.program), [0.0, set()])
+            row[0] += event.self_ps / 1e6
+            row[1].add(event.run)
+        of_name: dict[str, list[tuple[str, int | None]]] = {}
+        for key in times:
+            of_name.setdefault(key[0], []).append(key)
+        rows = []
+        for module in self._dump or ():
+            # A dump numbers modules in its own way: only a name that is one in both can be joined.
+            ran = of_name.get(module.name, [])
+            joined = times.pop(ran[0], None) if len(ran) == 1 and self._alone(module) else None
+            rows.append(_row(f"dump-{module.number}", module.name, joined, module.hlo_files))
+        rows += [_row(f"profile-{number if number is not None else ''}-{name}", name, row, 0) for (name, number), row in times.items()]
+        return sorted(rows, key=lambda row: (-(row.us or 0.0), -row.passes, row.name))
+
+    def _alone(self, module: DumpedModule) -> bool:
+        return self._dump is not None and self._dump.module(module.name) is module
+
+    def session(self, key: str) -> Session:
+        """The compile of a module by its key, with the times of a profile where it has any."""
+        row = next((row for row in self.rows if row.key == key), None)
+        if row is None:
+            raise NothingRecordedError(f"{self.name} has no module {key!r}", "choose from the list of modules")
+        if key.startswith("dump-") and self._dump is not None:
+            session = dumped_session(self._dump.module(int(key.removeprefix("dump-"))))
+        else:
+            session = self._profiled(row, key)
+        if row.us is not None:
+            join_times(session, self._times_of(row, session.module))
+        return session
+
+    def _profiled(self, row: ModuleRow, key: str) -> Session:
+        number = key.split("-")[1]
+        program = self._profile.program(row.name, int(number) if number else None) if self._profile is not None else None
+        module = program.module if program is not None else None
+        if module is None:
+            hint = "put the folder of its dump beside the profile"
+            raise ProfileError(f"the profile holds no module of {row.name or 'this program'}", hint)
+        return _of_one_module(module, row.name)
+
+    def _times_of(self, row: ModuleRow, module: HloModule) -> XlaProfile:
+        assert self._profile is not None
+        events = [event for event in self._profile.kernels if event.module == row.name]
+        return XlaProfile(row.name, events, lambda name, number: module)
+
+    def headline(self) -> str:
+        """How many modules, and what they come from."""
+        found = [word for word, there in (("a dump", self._dump), ("a profile", self._profile)) if there is not None]
+        return f"{self.name}: {len(self.rows)} modules of {' and '.join(found)}"
+
+    def blocks(self) -> Blocks:
+        """The longest."""
+        note = f"{len(self.rows) - _SHOWN} more" if len(self.rows) > _SHOWN else ""
+        yield Table(ModuleRow._fields, self.rows[:_SHOWN], note=note)
+
+    def records(self) -> Table:
+        """A row a module."""
+        return Table(ModuleRow._fields, self.rows)
+
+
+def _row(key: str, name: str, times: list[Any] | None, passes: int) -> ModuleRow:
+    return ModuleRow(key, name, times[0] if times else None, len(times[1]) if times else 0, passes)
+
+
+def _dump(path: Path) -> DumpFolder | None:
+    """The dump in a folder, or in one of the folders in it."""
+    if path.is_dir():
+        for folder in [path, *sorted(one for one in path.iterdir() if one.is_dir())]:
+            try:
+                return DumpFolder(folder)
+            except DumpError:
+                continue
+    return None
+
+
+def _profile(path: Path) -> RecordedProfile | None:
+    try:
+        return read_profile(path)
+    except ProfileError:
+        if path.is_dir():
+            return None
+        raise
+
+
+def _of_one_module(module: HloModule, name: str) -> Session:
+    stages = [DumpedStage("", "as XLA compiled it", module.snapshot(), Path(f"{name}.hlo"))]
+    trace = dumped_trace(stages, module)
+    why = Reason("profile-only", "this module is from a profile: it can be looked at, there is nothing to run", {"module": name})
+    return Session(module, DUMP, CompileOptions(), trace, CompileResult(trace, None, {}, None, {}, why), None, "", {})
+
+
+def join_times(session: Session, profile: XlaProfile) -> None:
+    """Make XLA's recorded times the session's last profile, so that kernels, roofline and timeline show them."""
+    from xla_explorer.explorer.measures.profile_frame import ProfileFrame  # start-up time: it loads pandas
+
+    cost = module_cost(session.module)
+    walls = profile.runs()["wall_us"].tolist()
+    median, iqr = spread(walls)
+    blank: dict[str, Any] = {"cycles": None, "intensity": None, "roofline_share": None, "line": "", "instruction": None}
+    rows = [
+        {**blank, "kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "XLA", "n": len(walls), "median_us": median, "iqr_us": iqr,
+         "bytes": int(cost.bytes_accessed), "flops": int(cost.flops), "GB/s": cost.bytes_accessed / median / 1e3 if median else None}
+    ]  # fmt: skip
+    known = {i.name: i.id for i in session.module.instructions()}
+    for row, i in profile.kernel_rows:
+        if i is not None:
+            calls = max(row["per_run_us"] / row["median_us"], 1.0) if row["median_us"] else 1.0
+            rows.append({
+                **blank, **{name: row[name] for name in ("kernel", "opcode", "n", "GB/s", "line")}, "runs_on": row["device"],
+                "median_us": row["median_us"] * calls, "iqr_us": row["iqr_us"] * calls, "bytes": int(row["bytes"] * calls),
+                "flops": int(row["flops"] * calls), "instruction": known.get(i.name),
+            })  # fmt: skip
+    session.last_profile = ProfileFrame.of(session, rows, COLUMNS)
