@@ -192,11 +192,6 @@ DIRECTIVES = table(
             "steps of i have memory of their own: the loop is cut before that",
             "write the cut before keep and stage",
         ),
-        "axis-of-a-reduction": (
-            "only loops are cut in two, since a reduction has one result",
-            "k is an axis of a reduction: only loops are cut",
-            "split the axis instead",
-        ),
         "factor-too-large": (
             "a factor is between 1 and the steps of the axis",
             "the factor must be from 1 to 30, the steps of j, got 31",

@@ -81,7 +81,7 @@ BODIES = {
 BODIES["variance"] = "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kind=kInput, calls=variance"
 BODIES["extremes"] = "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusion(x), kind=kInput, calls=extremes"
 NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
-NAMES += ("tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain")
+NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain")
 
 
 @cache
@@ -100,7 +100,7 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
     name, axes = choice.choice(NAMES), list(nest.axes())
     axis = choice.choice(axes)
     following = axes[(axes.index(axis) + 1) % len(axes)]
-    if name in ("split", "parallel"):
+    if name in ("split", "parallel", "cut"):
         return f"{name}{{{axis},{choice.choice((2, 3, 4, 8, 16))}}}"
     if name in ("vectorize", "unroll", "block", "thread", "warp"):
         return f"{name}{{{axis}}}"

@@ -297,8 +297,10 @@ class _Builder:
         sums = i.opcode.name in ("dot", "convolution")
         inputs = reads if sums else reads[: len(reads) // 2]
         operands = [i.operands[r.operand] for r in inputs]
-        wide = _product_type(i.shape.element_type) if sums else None
-        initial = [self.zero(wide)] if wide else [self.value(i.operands[r.operand], ()) for r in reads[len(reads) // 2 :]]
+        wide = _product_type(i.shape.element_type) if sums else self.sum_type(i)
+        initial = [self.zero(wide)] if sums and wide else [self.value(i.operands[r.operand], ()) for r in reads[len(reads) // 2 :]]
+        if wide is not None and not sums:
+            initial = [self.converted(initial[0], i.operands[1], wide)]
         axes = [Axis(next(self.letters), axis.extent) for axis in inputs[0].over]
         renamed: Substitution = {old: index(new) for old, new in zip(inputs[0].over, axes, strict=True)}
         guards = tuple([Guard(g.expression.substitute(renamed), g.bound) for g in inputs[0].guards])
@@ -307,13 +309,23 @@ class _Builder:
             places = [self.place(tuple([x.substitute(renamed) for x in r.place])) for r in inputs]
             values = [self.value(o, place) for o, place in zip(operands, places, strict=True)]
             if wide is not None:
-                values = [self.product([self.converted(value, o, wide) for value, o in zip(values, operands, strict=True)], wide)]
+                values = [self.converted(value, o, wide) for value, o in zip(values, operands, strict=True)]
+                values = [self.product(values, wide)] if sums else values
         elements = (wide,) if wide else tuple([o.shape.element_type for o in operands])
-        combiner = _ADD if sums else self.combiner(i, elements)
+        combiner = _ADD if sums else i.to_apply.root.opcode if wide else self.combiner(i, elements)
         ids = tuple([next(self.numbers) for _ in values])
         bound = tuple([BoundAxis(a) for a in axes])
         found = self.put(Reduce(ids, elements, combiner, tuple(initial), bound, tuple(inner.body), tuple(values), guards, origin), depth)
-        return found if not sums or wide is i.shape.element_type else (self.convert(found[0], i.shape.element_type, origin),)
+        narrow = wide is not None and wide is not i.shape.element_type
+        return (self.convert(found[0], i.shape.element_type, origin),) if narrow else found
+
+    def sum_type(self, i: HloInstruction) -> PrimitiveType | None:
+        """f32 for floats below 32 bits that one operation combines; None where a reduction computes in its own type."""
+        element = i.operands[0].shape.element_type
+        small = len(i.operands) == 2 and element.is_float and element.bits < 32 and i.shape.is_array
+        root = i.to_apply.root
+        simple = root.opcode.name in _ASSOCIATIVE and set(root.operands) == set(i.to_apply.parameters())
+        return F32 if small and simple and root.shape.element_type is element else None
 
     def zero(self, element: PrimitiveType) -> int:
         return self.put(Constant(next(self.numbers), literal_from_array(0, array_shape(element, ()))), 0)[0]

@@ -8,14 +8,17 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, LoopNest
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.lower import Code, lower
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
+from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
+
+_SUMS_OF_PRODUCTS = frozenset({"dot", "convolution", "reduce-window"})
 
 
 class NestCode(NamedTuple):
@@ -41,6 +44,9 @@ def nest_code(i: HloInstruction, target: CodegenTarget, slots: Sequence[int], pa
     nest = nest_of(i)
     if isinstance(nest, Reason):
         return nest
+    opcodes = {x.opcode.name for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))}
+    if directives is None and (other := opcodes & _SUMS_OF_PRODUCTS):
+        return refuse("family-not-moved", f"%{i.name} contains {min(other)}; such kernels are not made from nests yet")
     schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning_of(target), parts)
     if isinstance(schedule, Reason):
         return schedule
@@ -58,7 +64,8 @@ def nest_code(i: HloInstruction, target: CodegenTarget, slots: Sequence[int], pa
 
 def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
     """What the policy of its family makes of a plain nest."""
-    return elementwise_policy(nest, tuning, parts)
+    policy = reduction_policy if any(isinstance(s, Reduce) for s, _ in walk(nest.body)) else elementwise_policy
+    return policy(nest, tuning, parts)
 
 
 def _directed(nest: LoopNest, directives: Iterable[Directive]) -> Schedule:

@@ -7,18 +7,17 @@ axis' kind: a loop-carried value, a tree of copies, a horizontal reduction.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
-from xla_explorer.compiler.codegen.ir.structured_builder import OpenLoop, StructuredBuilder
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
-from xla_explorer.compiler.codegen.llvm_types import constant, real, value_type
+from xla_explorer.compiler.codegen.llvm_types import constant, real
+from xla_explorer.compiler.codegen.nest.copies import Copies, Point, points
 from xla_explorer.compiler.codegen.nest.elements import Memory, NestBuilder, chosen, computed, in_lanes, joined, lanes_of, one_lane
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -26,7 +25,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
     Choose,
-    Combination,
     Compute,
     Constant,
     For,
@@ -38,14 +36,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     elements_of,
     ids_of,
 )
+from xla_explorer.compiler.codegen.nest.lower_reductions import OpenReduction, continued_reductions, write_reduce
 from xla_explorer.compiler.codegen.nest.lowering_checks import common_factor, dependencies, why_not_lowered
 from xla_explorer.compiler.codegen.nest.verifier import denied_facts, facts_of
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Remainder, RuntimeValue, linearize
-from xla_explorer.hlo.identity_element import identity_element
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Remainder, RuntimeValue, Substitution, index, linearize
 from xla_explorer.hlo.primitive_type import S32, S64, PrimitiveType
-
-Point: TypeAlias = dict[Axis, int]
 
 
 class Code(NamedTuple):
@@ -79,35 +75,25 @@ def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = 
     reason = why_not_lowered(nest)
     if reason is not None:
         return reason
-    lowering = _Lowering(nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))])
+    lowering = Lowering(nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))])
     lowering.kernel()
     return LoweredNest(nest, lowering.b)
 
 
-class _Copies:
-    """A value: an element for each point of the unrolled axes that it depends on."""
+class Lowering:
+    """A nest being lowered. at: of serial and share axes. continued: see `continued_reductions`."""
 
-    __slots__ = ("axes", "values")
-
-    def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Scalar]) -> None:
-        self.axes = tuple(axes)
-        self.values = {tuple(point.values()): value(point) for point in _points(self.axes)}
-
-    def at(self, point: Point) -> Scalar:
-        """The copy of a point."""
-        return self.values[tuple([point[a] for a in self.axes])]
-
-
-class _Lowering:
     def __init__(self, nest: LoopNest, code: Code, pointers: Sequence[str]) -> None:
         self.nest, self.b = nest, NestBuilder(code.fused)
         self.b.saturates, self.b.keeps_nan_payloads = code.saturates, code.keeps_nan_payloads
         self.pointers = {a.name: self.b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)}
         self.memory = {a.name: Memory(self.b, a.shape.element_type, a.written) for a in nest.arrays}
-        self.values: dict[int, _Copies] = {}
+        self.values: dict[int, Copies] = {}
         self.types: dict[int, PrimitiveType] = {}
         self.depends = dependencies(nest)
         self.at: dict[Axis, tuple[Value[Integer], int]] = {}  # of serial and share axes, the index times a factor, and that factor
+        self.continued = continued_reductions(nest)
+        self.open_reductions: dict[int, OpenReduction] = {}
         self.unrolled: list[Axis] = []
         self.vector: Axis | None = None
         self.guards: list[Guard] = []
@@ -124,6 +110,8 @@ class _Lowering:
 
     def body(self, body: Body) -> None:
         for s in body:
+            if isinstance(s, For) and s.axis.extent == 0:
+                continue
             if isinstance(s, For):
                 self.b.origin = None
                 with self.axis(s), self.guarded(s.guards):
@@ -137,12 +125,12 @@ class _Lowering:
             if isinstance(s, Store):
                 self.store(s)
             elif isinstance(s, Reduce):
-                self.values[s.ids[0]] = self.reduce(s)
+                write_reduce(self, s)
             elif isinstance(s, Choose):
                 self.values[s.id] = self.choose(s)
             else:
                 axes = [a for a in self.unrolled if a in self.depends[s.id]]
-                self.values[s.id] = _Copies(axes, lambda point, s=s: self.value(s, point))  # type: ignore[misc]
+                self.values[s.id] = Copies(axes, lambda point, s=s: self.value(s, point))  # type: ignore[misc]
 
     def allocate(self, array: Array) -> None:
         """On the stack: memory of the thread that runs the kernel."""
@@ -259,7 +247,8 @@ class _Lowering:
     def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
         """Whether guards hold: an i1, a vector of them where lanes differ; None where they always do."""
         result: Value[Integer] | None = None
-        for g in guards:
+        here: Substitution = {axis: index(step) for axis, step in point.items()}
+        for g in [g for g in guards if not Guard(g.expression.substitute(here), g.bound).always_holds]:
             x = self.in_lanes(g.expression, point)
             inside = self.b.compare("slt", x, g.bound)
             if g.expression.bounds[0] < 0:
@@ -310,7 +299,7 @@ class _Lowering:
         offset = linearize(s.place, array.shape.strides)
         axes = {a for x in (*s.place, *[g.expression for g in self.guards]) for a in x.axes}
         step = self.step(offset)
-        for point in _points([a for a in self.unrolled if a in axes or a in self.values[s.value].axes]):
+        for point in points([a for a in self.unrolled if a in axes or a in self.values[s.value].axes]):
             value = self.values[s.value].at(point)
             if step in (0, 1):
                 self.store_at(array, offset, value, point, self.lanes if step else 1)
@@ -328,7 +317,7 @@ class _Lowering:
         with self.b.only_if(mask):
             memory.store(value, pointer, lanes)
 
-    def choose(self, s: Choose) -> _Copies:
+    def choose(self, s: Choose) -> Copies:
         """All cases, each reading under its guards only, then one of them."""
         facts, denied = facts_of(tuple(self.guards)), 0
         for case in s.cases:
@@ -342,99 +331,12 @@ class _Lowering:
             *others, last = s.cases
             value = self.values[last.value].at(point)
             for case in reversed(others):
-                mask = self.mask(case.guards, point)
-                assert mask is not None
-                then = self.values[case.value].at(point)
+                mask, then = self.mask(case.guards, point), self.values[case.value].at(point)
+                if mask is None:
+                    value = then
+                    continue
                 lanes = max(mask.type.lanes, lanes_of(then), lanes_of(value))
                 value = chosen(self.b, self.b.splat(mask, lanes), in_lanes(self.b, then, lanes), in_lanes(self.b, value, lanes))
             return value
 
-        return _Copies([a for a in self.unrolled if a in self.depends[s.id]], choice)
-
-    # -- reductions --------------------------------------------------------------------------------------------------
-    def reduce(self, s: Reduce) -> _Copies:
-        """Accumulators for each copy and lane begin with the identity; the initial value is combined last."""
-        (element,), (value,) = s.elements, s.values
-        t = value_type(element)
-        assert not isinstance(s.combiner, Combination)
-        name = s.combiner.name
-        needed = self.depends[value].union(*[g.expression.axes for g in s.guards])
-        own = [axis for axis, kind in s.axes if kind is AxisKind.UNROLLED]
-        vector = next((axis for axis, kind in s.axes if kind is AxisKind.VECTOR), self.vector)
-        copies = [a for a in (*self.unrolled, *own) if a in needed or a in own]
-        lanes = vector.extent if vector is not None and (vector in needed or vector != self.vector) else 1
-        identity = self.b.number(identity_element(name, element), t.of_lanes(lanes))
-        points = list(_points(copies))
-        sums = [identity] * len(points)
-        outer_vector, outer_unrolled = self.vector, list(self.unrolled)
-        with ExitStack() as stack:
-            loops: list[OpenLoop] = []
-            for axis, kind in sorted(s.axes, key=lambda bound: bound.kind is not AxisKind.SERIAL):
-                loop = stack.enter_context(self.reduced_axis(axis, kind, sums, loops))
-                sums = loop.carried if loop is not None else sums
-            with self.guarded(s.guards):
-                self.body(s.body)
-                after = []
-                for point, total in zip(points, sums, strict=True):
-                    x = real(self.values[value].at(point))
-                    mask = self.mask(s.guards, point)
-                    if mask is not None:
-                        x = self.b.select(mask, x, self.b.number(identity_element(name, element), t))
-                    after.append(self.combined(name, element, total, x))
-            if loops:
-                loops[-1].following = after
-        self.vector, self.unrolled = outer_vector, outer_unrolled
-        results = dict(zip([tuple(p.values()) for p in points], loops[0].results if loops else after, strict=True))
-
-        def total_at(point: Point) -> Value:
-            mine = [results[tuple([{**point, **inner}[a] for a in copies])] for inner in _points(own)]
-            while len(mine) > 1:
-                pairs = [self.combined(name, element, mine[k], mine[k + 1]) for k in range(0, len(mine) - 1, 2)]
-                mine = [*pairs, *([mine[-1]] if len(mine) % 2 else [])]
-            whole = self.across(name, element, mine[0]) if vector != self.vector else mine[0]
-            return self.combined(name, element, real(self.values[s.initial[0]].at(point)), whole)
-
-        initial = self.values[s.initial[0]].axes
-        return _Copies([a for a in self.unrolled if a in copies or a in initial], total_at)
-
-    @contextmanager
-    def reduced_axis(self, axis: Axis, kind: AxisKind, sums: list[Value], loops: list[OpenLoop]) -> Iterator[OpenLoop | None]:
-        """An axis of a reduction. Loops hand what the inner ones come to from turn to turn."""
-        if kind is not AxisKind.SERIAL:
-            if kind is AxisKind.VECTOR:
-                self.vector = axis
-            else:
-                self.unrolled.append(axis)
-            yield None
-            return
-        with self.b.loop(self.b.index(0), self.b.index(axis.extent), sums) as loop:
-            self.at[axis] = loop.index, 1
-            number = len(loops)
-            loops.append(loop)
-            yield loop
-            if number + 1 < len(loops):
-                loop.following = loops[number + 1].results
-
-    def combined(self, name: str, element: PrimitiveType, x: Value, y: Value) -> Value:
-        lanes = max(x.type.lanes, y.type.lanes)
-        with self.b.fast_math(""):
-            return real(binary_value(self.b, name, element, self.b.splat(x, lanes), self.b.splat(y, lanes)))
-
-    def across(self, name: str, element: PrimitiveType, x: Value) -> Value:
-        """All lanes combined into a scalar."""
-        if x.type.lanes == 1:
-            return x
-        t = x.type.of_lanes(1)
-        stem = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}.get(name, name)
-        if t.is_float and name in ("add", "multiply"):
-            start = self.b.number(-0.0 if name == "add" else 1.0, t)
-            return self.b.intrinsic(f"llvm.vector.reduce.f{stem}.{x.type.suffix}", t, start, x, flags="reassoc")
-        if name in ("maximum", "minimum"):
-            stem = f"f{name}" if t.is_float else f"{'s' if element.is_signed else 'u'}{stem}"
-        return self.b.intrinsic(f"llvm.vector.reduce.{stem}.{x.type.suffix}", t, x)
-
-
-def _points(axes: Sequence[Axis]) -> Iterator[Point]:
-    """All points of unrolled axes, the last varying fastest."""
-    for steps in itertools.product(*[range(a.extent) for a in axes]):
-        yield dict(zip(axes, steps, strict=True))
+        return Copies([a for a in self.unrolled if a in self.depends[s.id]], choice)

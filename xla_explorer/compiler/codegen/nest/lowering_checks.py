@@ -21,10 +21,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     axes_of,
     elements_of,
+    ids_of,
     walk,
 )
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, Quotient, Remainder, linearize
+from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.shape import array_shape
 
 
@@ -51,11 +53,12 @@ def why_not_lowered(nest: LoopNest) -> Reason | None:
 
 
 def _combiner_is_not_written(s: Reduce) -> Reason | None:
-    element = s.elements[0]
-    name = "several operations" if isinstance(s.combiner, Combination) else s.combiner.name
-    small = element.is_complex or (element.bits < 32 and not element.is_pred)
-    if isinstance(s.combiner, Combination) or small or (element.is_pred and name not in ("and", "or")):
-        return refuse("not-lowered", f"%{s.ids[0]}: {name} of {element} as a combiner is not written for loop nests")
+    """None where each operation of the combiner is written for scalars, and one operation has an identity element."""
+    if isinstance(s.combiner, Combination):
+        bad = next((x.opcode.name for x in s.combiner.body if isinstance(x, Compute) and x.opcode.name not in ELEMENTWISE_EMITTERS), None)
+        return refuse("not-lowered", f"%{s.ids[0]}: {bad} in a combiner is not written for loop nests", opcode=bad) if bad else None
+    if identity_element(s.combiner.name, s.elements[0]) is None:
+        return refuse("not-lowered", f"%{s.ids[0]}: {s.combiner.name} of {s.elements[0]} as a combiner is not written for loop nests")
     return None
 
 
@@ -107,9 +110,11 @@ def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:
                 found[s.id] = frozenset().union(*[found[case.value] for case in s.cases], *guards)
             elif isinstance(s, Reduce):
                 visit(s.body)
-                inner = frozenset().union(*[found[v] for v in s.values], *[g.expression.axes for g in s.guards])
-                made = (inner - {b.axis for b in s.axes}).union(*[found[v] for v in s.initial])
-                found.update(dict.fromkeys(s.ids, made))
+                inner = frozenset().union(*[found[n] for n in s.values], *[g.expression.axes for g in s.guards])
+                outside = frozenset().union(*[found[n] for n in s.initial])
+                found.update(dict.fromkeys(s.ids, (inner - {b.axis for b in s.axes}) | outside))
+                if isinstance(s.combiner, Combination):
+                    found.update(dict.fromkeys([n for x in s.combiner.body for n in ids_of(x)], frozenset()))
 
     visit(nest.body)
     return found

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from xla_explorer.compiler.codegen.nest.directives.base import Directive
+from xla_explorer.compiler.codegen.nest.directives.base import Directive, order_of_sums
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Body,
+    BoundAxis,
     Case,
     Choose,
     Combination,
@@ -24,6 +25,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     axes_of,
     guards_replaced,
     ids_of,
+    rewritten,
     walk,
     with_axes_replaced,
 )
@@ -42,7 +44,7 @@ class Cut(Directive):
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_serial, self.is_a_loop, self.allocates_nothing, self.steps_fit, self.names_are_free
+        return self.axis_exists, self.axis_is_serial, self.keeps_order, self.allocates_nothing, self.steps_fit, self.names_are_free
 
     def applied(self, nest: LoopNest) -> LoopNest:
         """See `Directive.applied`."""
@@ -50,13 +52,14 @@ class Cut(Directive):
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
-        return {"extent": nest.axes()[self.axis].axis.extent, "steps": self.steps}
+        return {"extent": nest.axes()[self.axis].axis.extent, "steps": self.steps, **order_of_sums(nest, self.axis)}
 
-    def is_a_loop(self, nest: LoopNest) -> Reason | None:
-        """The axis is that of a loop, not of a reduction, which would have two results."""
-        if isinstance(loop_of(nest, self.axis), For):
+    def keeps_order(self, nest: LoopNest) -> Reason | None:
+        """The axis is that of a loop, or of a reduction in any order, or the first one of a reduction in the order of the text."""
+        s = loop_of(nest, self.axis)
+        if not isinstance(s, Reduce) or not isinstance(s.combiner, Combination) or s.axes[0].axis.name == self.axis:
             return None
-        return refuse("axis-of-a-reduction", f"{self.axis} is an axis of a reduction: only loops are cut")
+        return refuse("order-must-be-kept", f"%{s.ids[0]} combines by several operations: only its first axis is cut")
 
     def allocates_nothing(self, nest: LoopNest) -> Reason | None:
         """No memory belongs to the steps of the loop."""
@@ -78,6 +81,7 @@ class Cut(Directive):
         loop, axes = loop_of(nest, self.axis), nest.axes().keys()
         assert loop is not None
         inside = [b.axis.name for s, _ in walk(loop.body) for b in axes_of(s)]
+        inside += [b.axis.name for b in axes_of(loop) if b.axis.name != self.axis]
         taken = {f"{self.axis}m", f"{self.axis}r", *[f"{name}r" for name in inside]} & axes
         return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
 
@@ -95,20 +99,35 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
                 body = _copied(body, numbers)
             yield For(axis, body, s.kind, guards_replaced(s.guards, values), s.ordered)
 
-    def visit(body: Body) -> Body:
-        found: list[Statement] = []
-        for s in body:
-            if isinstance(s, For):
-                found += parts(s) if s.axis.name == name else [_with_body(s, visit(s.body))]
-            else:
-                found.append(s)
-        return tuple(found)
+    def change(s: Statement) -> Body | None:
+        if isinstance(s, For) and s.axis.name == name:
+            return tuple(parts(s))
+        return reductions(s) if isinstance(s, Reduce) and name in [b.axis.name for b in s.axes] else None
 
-    return replace(nest, body=visit(nest.body))
+    def reductions(s: Reduce) -> Body:
+        """The first steps from the initial values, the rest from what these come to."""
+        at = [b.axis.name for b in s.axes].index(name)
+        old, kind = s.axes[at]
+        between = tuple([next(numbers) for _ in s.ids])
+        made: list[Statement] = []
+        for axis, begins in ((Axis(f"{name}m", steps), 0), (Axis(f"{name}r", old.extent - steps), steps)):
+            values: Substitution = {old: index(axis) + begins}
+            axes = (*s.axes[:at], BoundAxis(axis, kind), *s.axes[at + 1 :])
+            body, taken, guards = resolved(with_axes_replaced(s.body, values)), s.values, guards_replaced(s.guards, values)
+            if begins == 0:
+                made.append(replace(s, ids=between, axes=axes, body=body, guards=guards))
+                continue
+            ids = {n: next(numbers) for inner, _ in walk(body) for n in _all_ids(inner)}
+            others = {b.axis: Axis(f"{b.axis.name}r", b.axis.extent) for b in axes if b.axis != axis}
+            others |= {b.axis: Axis(f"{b.axis.name}r", b.axis.extent) for inner, _ in walk(body) for b in axes_of(inner)}
+            along: Substitution = {a: index(b) for a, b in others.items()}
+            body = tuple([_with_ids(inner, ids, others) for inner in with_axes_replaced(body, along)])
+            bound = tuple([b._replace(axis=others.get(b.axis, b.axis)) for b in axes])
+            taken = tuple([ids.get(n, n) for n in taken])
+            made.append(replace(s, initial=between, axes=bound, body=body, values=taken, guards=guards_replaced(guards, along)))
+        return tuple(made)
 
-
-def _with_body(s: For, body: Body) -> For:
-    return s if len(body) == len(s.body) and all(a is b for a, b in zip(body, s.body, strict=True)) else replace(s, body=body)
+    return replace(nest, body=rewritten(nest.body, change))
 
 
 def _all_ids(s: Statement) -> tuple[int, ...]:
