@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -24,16 +25,19 @@ from xla_explorer.explorer.xla import (
     replay,
     replay_fusion,
 )
+from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
+from xla_explorer.explorer.xla.why_recompiled import WhyRecompiled, why_recompiled
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
 from xla_explorer.hlo.module import HloModule
 
 __all__ = [
-    "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhySlow", "XlaProfile", "profile", "read_profile", "replay", "replay_fusion",
-    "why_slow",
+    "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhyMemory", "WhyRecompiled", "WhySlow", "XlaProfile", "profile",
+    "read_profile", "replay", "replay_fusion", "why_memory", "why_recompiled", "why_slow",
 ]  # fmt: skip
 
 _ROUNDS = 5
+_MOST_RECORDED = 5  # runs: thousands of events each, which are alike
 
 
 def profile(program: Any, *arrays: Any, repeats: int = 20) -> XlaProfile:
@@ -101,7 +105,7 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     >>> xe.xla.why_slow(jax.grad(loss), weights, batch)  # doctest: +SKIP
     """
     session, leaves = _on_xla(program, arrays)
-    recorded = _recorded(session, leaves, repeats)
+    recorded = _recorded(session, leaves, min(repeats, _MOST_RECORDED))
     ours = compile_module(session.source)
     placed = ours.executable
     executable = _xla(session)
@@ -119,6 +123,45 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     except NotThereError:
         replay = None
     return WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), float(np.median(ours_us)))
+
+
+def why_memory(program: Any, *arrays: Any) -> WhyMemory:
+    """Say what a program of real XLA:CPU holds in memory when it holds most, by source line and buffer, and which donations do not help.
+
+    Parameters
+    ----------
+    program
+        A JAX function (its arguments follow), also jitted with `donate_argnums`, or what `xe.compile` takes.
+    *arrays
+        The arguments; only their shapes and types matter.
+
+    Returns
+    -------
+    WhyMemory
+        Bytes by role, by source line and by value at the peak, as XLA's buffer assignment says.
+
+    Raises
+    ------
+    MissingExtraError
+        jax is not installed.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = "ENTRY main { x = f32[64] parameter(0) e = f32[64] exponential(x) ROOT r = f32[64] add(e, x) }"
+    >>> xe.xla.why_memory(text).by_role["parameters"]  # doctest: +SKIP
+    256
+    """
+    donated: list[int] = []
+    if hasattr(program, "lower"):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Some donated buffers were not usable")  # the answer says so itself
+            leaves = import_optional("jax", "jax").tree_util.tree_leaves(program.lower(*arrays).args_info)
+        given = [number for number, leaf in enumerate(leaves) if leaf.donated]
+        kept = lower(program, arrays).parameters
+        donated = [kept.index(number) for number in given if number in kept]
+    session, _ = _on_xla(program, arrays)
+    return explain_memory(session, donated, _xla(session).restored)
 
 
 def _on_xla(program: Any, arrays: tuple[Any, ...]) -> tuple[Session, list[Any]]:

@@ -107,7 +107,7 @@ class XlaExecutable:
     """See `backends.interfaces.Executable`. restored: XLA's names of instructions to ours."""
 
     def __init__(self, child: XlaChild, module: HloModule, restored: Mapping[str, str]) -> None:
-        self.child, self.module, self._restored = child, module, restored
+        self.child, self.module, self.restored = child, module, restored
         self.steps = [
             ProgramStep(k, i.id, i.name, i.opcode.name, "kernel", i.name, None)
             for k, i in enumerate(_executed(module.entry))
@@ -139,7 +139,7 @@ class XlaExecutable:
     def record(self, arrays: list[Array], repeats: int) -> list[KernelEvent]:
         """What XLA's own profiler records of some runs, with the names of the source."""
         events = kernel_events(read_space(self.child.ask("profile", arrays, repeats)))
-        return [event._replace(op=self._restored.get(event.op, event.op)) for event in events]
+        return [event._replace(op=self.restored.get(event.op, event.op)) for event in events]
 
 
 def _executed(computation: HloComputation) -> Iterator[HloInstruction]:

@@ -1,0 +1,167 @@
+"""`why_memory`: the most memory that a program of real XLA holds at once, by source line and buffer, and donations that do not help."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
+from xla_explorer.explorer.display.quantities import byte_count
+from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError, source_line
+from xla_explorer.explorer.xla.places import PlacedModule, short_place
+from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
+from xla_explorer.frontends.xla_dump.live_range import parse_live_ranges
+
+_SHOWN: Final = 10
+_ALIASED: Final = re.compile(r"\}:\s*\((\d+)")
+
+
+class Alive(NamedTuple):
+    """A value that lives at the peak. allocation, offset: XLA's number of its memory and the byte there, None where unknown."""
+
+    value: str
+    bytes: int
+    role: str
+    allocation: int | None
+    offset: int | None
+    line: str
+
+
+class NotAliased(NamedTuple):
+    """A donated parameter whose memory no result takes."""
+
+    parameter: int
+    name: str
+    bytes: int
+    why: str
+
+
+class WhyMemory(Report):
+    """What a program of XLA holds in memory.
+
+    Attributes
+    ----------
+    total_bytes, temporary_bytes
+        Of all allocations, and of those for temporary values.
+    by_role
+        Bytes of allocations by what they are for.
+    alive
+        An Alive for each value that lives when most bytes do, the largest first. `peak_bytes` is their memory, where
+        several share one place counted once.
+    at
+        The instruction that runs then.
+    not_aliased
+        A NotAliased for each donated parameter that no result takes over.
+    """
+
+    def __init__(self, name: str, slices: list[DumpedSlice], alive: list[Alive], at: str, not_aliased: list[NotAliased]) -> None:
+        sizes = {one.allocation: (one.allocation_size, _role(one.role)) for one in slices}
+        self.name, self.at, self.not_aliased = name, at, not_aliased
+        self.alive = sorted(alive, key=lambda one: -one.bytes)
+        self.by_role: dict[str, int] = {}
+        for size, role in sizes.values():
+            self.by_role[role] = self.by_role.get(role, 0) + size
+        self.total_bytes, self.temporary_bytes = sum(self.by_role.values()), self.by_role.get("temporary", 0)
+        # A result that is written over an operand lives where the operand does: that memory counts once.
+        places: dict[object, int] = {}
+        for one in alive:
+            place = one.value if one.allocation is None else (one.allocation, one.offset)
+            places[place] = max(places.get(place, 0), one.bytes)
+        self.peak_bytes = sum(places.values())
+
+    def by_line(self) -> list[tuple[str, int, int]]:
+        """(source line, bytes alive at the peak, values), the largest first."""
+        lines: dict[str, tuple[int, int]] = {}
+        for one in self.alive:
+            size, count = lines.get(one.line, (0, 0))
+            lines[one.line] = size + one.bytes, count + 1
+        return sorted([(line or "(no line)", *found) for line, found in lines.items()], key=lambda row: -row[1])
+
+    def headline(self) -> str:
+        """All memory, the peak, and where it is."""
+        roles = ", ".join([f"{byte_count(size)} {role}" for role, size in sorted(self.by_role.items(), key=lambda row: -row[1])])
+        peak = f"; at %{self.at} {byte_count(self.peak_bytes)} live at once" if self.alive else "; the moment of most use is unknown"
+        return f"{self.name} on XLA takes {byte_count(self.total_bytes)} ({roles}){peak}"
+
+    def blocks(self) -> Blocks:
+        """Lines, buffers and donations."""
+        lines = [(short_place(line), size, count) for line, size, count in self.by_line()]
+        yield Table(["line", "bytes", "values"], lines[:_SHOWN], "source lines at the peak")
+        shown = [one._replace(line=short_place(one.line)) for one in self.alive[:_SHOWN]]
+        note = f"{len(self.alive)} values live, the {_SHOWN} largest are shown" if len(self.alive) > _SHOWN else ""
+        yield Table(Alive._fields, shown, "values at the peak", note)
+        if self.not_aliased:
+            yield Table(NotAliased._fields, self.not_aliased, "donated but not aliased")
+        else:
+            yield Sentence("every donated parameter is taken over by a result, or nothing is donated")
+
+    def records(self) -> Table:
+        """A row a value that lives at the peak."""
+        return Table(Alive._fields, self.alive)
+
+
+def _role(text: str) -> str:
+    for word, role in (("parameter", "parameters"), ("constant", "constants"), ("preallocated-temp", "temporary"), ("live-out", "results")):
+        if word in text:
+            return role
+    return "results" if text.startswith("output") else "other"
+
+
+def explain_memory(session: Compilation, donated: Iterable[int] = (), names: Mapping[str, str] | None = None) -> WhyMemory:
+    """What XLA wrote of the memory of a compile.
+
+    Parameters
+    ----------
+    session
+        Of `backend="xla"`, or of a dump.
+    donated
+        Numbers of the parameters that the caller gave away.
+    names
+        XLA's names of instructions to the session's, where they differ.
+
+    Raises
+    ------
+    NotThereError
+        XLA's dump has no buffer assignment.
+    """
+    stages = session.stages()
+    if "buffer-assignment" not in stages:
+        raise NotThereError("XLA's dump has no buffer assignment", "dump with --xla_dump_hlo_as_text; a profile alone holds none")
+    known = names or {}
+    slices = parse_buffer_assignment(stages["buffer-assignment"].text)
+    live = parse_live_ranges(stages["live-range"].text) if "live-range" in stages else parse_live_ranges("")
+    of_value = {(one.instruction, one.shape_index): one for one in slices}
+    placed = PlacedModule(session.module)
+    alive = []
+    for value, index, size in live.alive:
+        name = known.get(value, value)
+        found = of_value.get((value, index if index != "{}" else "")) or of_value.get((value, index))
+        title = f"%{name}{index if index != '{}' else ''}"
+        line = _line(session, placed, name)
+        if found is None:
+            alive.append(Alive(title, size, "", None, None, line))
+        else:
+            alive.append(Alive(title, size, _role(found.role), found.allocation, found.offset, line))
+    at = live.schedule[live.peak] if live.peak is not None and live.peak < len(live.schedule) else ""
+    return WhyMemory(session.source.name, slices, alive, known.get(at, at), _not_aliased(session, donated))
+
+
+def _line(session: Compilation, placed: PlacedModule, name: str) -> str:
+    i, place = placed.find(name)
+    return place.line or (source_line(session, i.id) if i is not None else "")
+
+
+def _not_aliased(session: Compilation, donated: Iterable[int]) -> list[NotAliased]:
+    taken = {int(number) for number in _ALIASED.findall(str(session.module.attributes.get("input_output_alias", "")))}
+    parameters, results = session.module.entry.parameters(), [leaf for _, leaf in session.module.entry.root.shape.leaves()]
+    found = []
+    for number in sorted(set(donated) - taken):
+        shape = parameters[number].shape
+        text = shape.text_without_layout
+        alike = sum(leaf.text_without_layout == text for leaf in results)
+        others = f"{alike} results have its shape {text}, and other parameters are aliased with them"
+        why = others if alike else f"no result has its shape {text}"
+        found.append(NotAliased(number, parameters[number].name, shape.byte_size, why))
+    return found

@@ -1,0 +1,142 @@
+"""`why_recompiled`: calls of a jitted function one after the other: which compiled, why, and where the time of each went."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from xla_explorer.explorer.display.blocks import Blocks, Table
+from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.sessions.call_signatures import diff_signatures
+from xla_explorer.foundation.optional import import_optional
+
+_PHASES: Final = {
+    "/jax/core/compile/jaxpr_trace_duration": "trace",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
+    "/jax/core/compile/backend_compile_duration": "compile",
+}
+
+
+class Call(NamedTuple):
+    """One call, in milliseconds. compiled: whether XLA compiled for it. transfer: numpy arrays to the device. dispatch: of the call itself,
+    without the three phases of a compile. run: from its return until the results are there. why: what made it compile."""
+
+    number: int
+    compiled: bool
+    transfer: float
+    trace: float
+    lower: float
+    compile: float
+    dispatch: float
+    run: float
+    why: str
+
+
+class WhyRecompiled(Report):
+    """The calls; `compiles` counts those for which XLA compiled."""
+
+    def __init__(self, name: str, calls: Sequence[Call]) -> None:
+        self.name, self.calls = name, tuple(calls)
+        self.compiles = sum(call.compiled for call in calls)
+
+    def headline(self) -> str:
+        """How many compiled, and their share of all time."""
+        whole = sum(sum(call[2:8]) for call in self.calls)
+        compiling = sum(call.trace + call.lower + call.compile for call in self.calls)
+        share = f"{compiling / whole:.1%}" if whole else "none"
+        return f"{self.name}: {self.compiles} of {len(self.calls)} calls compiled; tracing, lowering and compiling took {share} of the time"
+
+    def blocks(self) -> Blocks:
+        """A row a call."""
+        yield self.records()
+
+    def records(self) -> Table:
+        """A row a call."""
+        return Table(Call._fields, self.calls, "calls, in ms")
+
+
+def why_recompiled(function: Callable[..., Any], *calls: tuple[Any, ...], static_argnums: tuple[int, ...] = ()) -> WhyRecompiled:
+    """Call a jitted function several times and say which call compiled again, and why. JAX runs in this process.
+
+    Parameters
+    ----------
+    function
+        What `jax.jit` takes, or what it returned.
+    *calls
+        The positional arguments of each call, a tuple each.
+    static_argnums
+        Positions of arguments whose value counts, as given to `jax.jit`.
+
+    Returns
+    -------
+    WhyRecompiled
+        A row a call, with the time of each phase.
+
+    Raises
+    ------
+    MissingExtraError
+        jax is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xla_explorer as xe
+    >>> found = xe.xla.why_recompiled(lambda x: x + 1, (np.zeros(3),), (np.zeros(4),))  # doctest: +SKIP
+    >>> found.calls[1].why  # doctest: +SKIP
+    'args[0]: shape (3,) became (4,)'
+    """
+    jax = import_optional("jax", "jax")
+    jitted = function if hasattr(function, "lower") else jax.jit(function, static_argnums=static_argnums or None)
+    phases = _listening()
+    found: list[Call] = []
+    for number, arguments in enumerate(calls):
+        phases.clear()
+        started = time.perf_counter()
+        placed = [a if k in static_argnums or not _is_numpy(jax, a) else jax.device_put(a) for k, a in enumerate(arguments)]
+        jax.block_until_ready([a for k, a in enumerate(placed) if k not in static_argnums])
+        moved = time.perf_counter()
+        result = jitted(*placed)
+        returned = time.perf_counter()
+        jax.block_until_ready(result)
+        ended = time.perf_counter()
+        trace, lower, compiling = (1e3 * sum(phases.get(name, ())) for name in ("trace", "lower", "compile"))
+        dispatch = max(1e3 * (returned - moved) - trace - lower - compiling, 0.0)
+        compiled, transfer, run = bool(phases.get("compile")), 1e3 * (moved - started), 1e3 * (ended - returned)
+        why = _why(calls, number, [one.number for one in found if one.compiled], static_argnums) if compiled else ""
+        found.append(Call(number, compiled, transfer, trace, lower, compiling, dispatch, run, why))
+    return WhyRecompiled(getattr(function, "__name__", "function"), found)
+
+
+def _why(calls: Sequence[tuple[Any, ...]], number: int, compiled: Sequence[int], static: tuple[int, ...]) -> str:
+    """The least difference to a call that compiled before."""
+    if not compiled:
+        return "the first call"
+    differences = [diff_signatures(calls[earlier], calls[number], static).changes for earlier in compiled]
+    least = min(differences, key=len)
+    if not least:
+        return "the arguments are alike: a new function object, another configuration, or a cache that was cleared"
+    return "; ".join([f"{one.place}: {one.what} {one.first} became {one.second}" for one in least[:3]]) + (
+        f"; {len(least) - 3} more" if len(least) > 3 else ""
+    )
+
+
+def _is_numpy(jax: Any, argument: Any) -> bool:
+    leaves = jax.tree_util.tree_leaves(argument)
+    return bool(leaves) and all(isinstance(leaf, np.ndarray) for leaf in leaves)
+
+
+@cache
+def _listening() -> dict[str, list[float]]:
+    """Seconds by phase, as JAX tells its listeners: one is registered in a process, as JAX takes none back."""
+    found: dict[str, list[float]] = {}
+
+    def listen(event: str, duration: float, **_: Any) -> None:
+        if name := _PHASES.get(event):
+            found.setdefault(name, []).append(duration)
+
+    import_optional("jax.monitoring", "jax").register_event_duration_secs_listener(listen)
+    return found
