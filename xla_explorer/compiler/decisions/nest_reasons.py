@@ -101,6 +101,26 @@ LOOP_NEST = table(
             "%r reduces: one thread does a whole result",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
+        "not-transposed": (
+            "a transpose reads along another dimension than it writes along",
+            "%add transposes nothing",
+            "nothing to do",
+        ),
+        "several-tiles": (
+            "one array at a time is transposed through shared memory",
+            "2 arrays would be staged, one tile is",
+            "look at session.decisions('launch') for the emitter that writes the kernel",
+        ),
+        "narrow-elements": (
+            "elements of a tile have at least four bytes",
+            "%x: elements of s8 are moved several at once by another emitter",
+            "look at session.decisions('launch') for the emitter that writes the kernel",
+        ),
+        "transposed-dimension-is-short": (
+            "both dimensions fill a tile",
+            "a dimension of 12 elements does not fill a tile",
+            "look at session.decisions('launch') for the emitter that writes the kernel",
+        ),
         "no-reduction": ("a kernel along rows reduces them", "nothing is reduced", "nothing to do"),
         "reduction-is-short": (
             "a few elements are combined by one thread",

@@ -22,7 +22,7 @@ from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import write_warpgrou
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.loops.transposition import write_transpose
 from xla_explorer.backends.gpu.emitters.loops.vector_copy import write_vector_copy
-from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write_reducing_nest
+from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write_reducing_nest, write_transposing_nest
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.reductions.reduction import write_reduction
 from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
@@ -48,6 +48,7 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (  # dots, opcodes with kernels of th
     ("tiled-convolution", write_tiled_convolution),
     ("loop-nest", write_reducing_nest),
     ("reduction", write_reduction),
+    ("loop-nest", write_transposing_nest),
     ("transpose", write_transpose),
     ("vector-copy", write_vector_copy),
     ("loop-nest", write_nest),

@@ -23,7 +23,7 @@ _LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan
 
 def elementwise_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
     """All loops as one; as many neighbours a thread as 16 bytes have, as long as the device stays full."""
-    loops = _loops(nest.body)
+    loops = loops_of(nest.body)
     if isinstance(loops, Reason):
         return loops
     applied = Applied(nest)
@@ -60,7 +60,7 @@ def _lanes(nest: LoopNest, name: str) -> Directive:
     return made if made.accesses_are_contiguous(nest) is None and made.is_a_vector(nest) is None else Unroll(name)
 
 
-def _loops(body: Body) -> list[For] | Reason:
+def loops_of(body: Body) -> list[For] | Reason:
     """The loops in one another that are all of a nest, with statements of single elements inside."""
     found: list[For] = []
     while any(isinstance(s, For) for s in body):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from xla_explorer.backends.gpu.emitters.nests.copies import Point
 from xla_explorer.compiler.codegen.elemental.data_movement import clamp_to
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.nest.ir import AxisKind
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Quotient, Remainder, RuntimeValue, index
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, walk
+from xla_explorer.compiler.codegen.nest.launch import opened_axes
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Quotient, Remainder, RuntimeValue, index, linearize
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
@@ -33,6 +34,8 @@ class Indices:
         block, launch = writer.block, writer.launch
         self._padded = block.threads > launch.threads  # who is beyond does the work of another again, and stores nothing
         self.thread: Word = self.mod(block.thread, launch.threads) if self._padded else block.thread
+        paths = [[b.axis for b in opened_axes(around, s) if b.kind is AxisKind.BLOCK] for s, around in walk(writer.nest.body)]
+        self._chain = max(paths, key=lambda path: math.prod([a.extent for a in path]), default=[])
         self._open: dict[AxisKind, list[Axis]] = {AxisKind.BLOCK: [], AxisKind.THREAD: [], AxisKind.WARP: []}
 
     # -- what is computed once -----------------------------------------------------------------------------------------
@@ -116,8 +119,14 @@ class Indices:
         if kind is AxisKind.WARP:
             return self.mod(self.thread, launch.lanes) if launch.threads > launch.lanes else self.thread
         whole, left = self._left(kind)
-        number = self.div(whole, left)
+        number = self._without(whole, self._chain) if kind is AxisKind.BLOCK and axis in self._chain else self.div(whole, left)
         return number if len(self._open[kind]) == 1 else self.mod(number, axis.extent)
+
+    def _without(self, whole: Word, chain: list[Axis]) -> Word:
+        """The number of a block without the steps of the axes inside the open ones: divided by one after the other, as all of them are."""
+        for inner in reversed(chain[len(self._open[AxisKind.BLOCK]) :]):
+            whole = self.div(whole, inner.extent)
+        return whole
 
     def _left(self, kind: AxisKind) -> tuple[Word, int]:
         """(the number that counts all axes of a kind, how many steps of it are not counted by the open ones)."""
@@ -136,8 +145,8 @@ class Indices:
             whole, left = self._left(kind)
             if left > 1:
                 rests.append(self.mod(whole, left) if self._open[kind] else whole)
-        if self.writer.launch.lanes > 1 and not self._open[AxisKind.WARP]:
-            rests.append(self.mod(self.writer.block.thread, self.writer.launch.lanes))
+        if launch.lanes > 1 and not self._open[AxisKind.WARP]:
+            rests.append(self.mod(self.thread, launch.lanes))
         for rest in rests:
             one = str(self.once("eq", lambda x, y: self.w.value(f"icmp eq i64 {x}, {y}"), rest, 0))
             found = self.both(found, one)
@@ -163,6 +172,27 @@ class Indices:
     def value(self, x: IndexExpression, point: Point) -> Word:
         """The value of an index at a point of the copies."""
         return self._whole(self.here(x, point), point)
+
+    def offset(self, place: Place, strides: Sequence[int], point: Point) -> Word:
+        """The offset of an element: dimension by dimension, as arrays share their beginnings of rows, but where loops count across them."""
+        whole = linearize(place, strides)
+        if _divisions(whole) < sum([_divisions(x) for x in place]):
+            return self.value(whole, point)
+        total: Word = 0
+        constant = 0
+        for x, stride in zip(place, strides, strict=True):
+            found = self.here(x, point)
+            apart = 0 if self._pending else found.constant  # what a guard bounds has a constant of its own
+            constant += apart * stride
+            total = self.add(total, self.mul(self._whole(found - apart, point), stride))
+        return self.add(total, constant)
+
+    def unguarded(self, x: IndexExpression, point: Point) -> Word:
+        """The value of an index with the numbers as they are, also where a pending guard fails."""
+        pending, self._pending = self._pending, []
+        found = self.value(x, point)
+        self._pending = pending
+        return found
 
     def _whole(self, x: IndexExpression, point: Point) -> Word:
         """The value of an expression that is `here`. A multiple of what a guard bounds stays below the bound where the guard fails."""
@@ -247,10 +277,7 @@ class Indices:
             return True
         if low >= g.bound or high < 0:
             return False
-        pending, self._pending = self._pending, []  # the guard asks for numbers as they are
-        value = self.add(self.varying(x, point), x.constant)
-        self._pending = pending
-        return self.below(value, g.bound)
+        return self.below(self.unguarded(x, point), g.bound)
 
     def mask(self, guards: Sequence[Guard], point: Point) -> bool | str:
         """Whether all of some guards hold."""
@@ -299,6 +326,10 @@ class Indices:
     def _may_fail(self, g: Guard, point: Point) -> bool:
         low, high = self.here(g.expression, point).bounds
         return low < 0 or high >= g.bound
+
+
+def _divisions(x: IndexExpression) -> int:
+    return sum([isinstance(atom, Quotient | Remainder) for atom in x.atoms()])
 
 
 def _is_power_of_two(number: int) -> bool:

@@ -254,7 +254,7 @@ class NestWriter:
         """The body under the guards: as a branch, or as masks where threads meet inside or copies differ."""
         guards = self.indices.normal(s.guards)
         axes = frozenset().union(*[g.expression.axes for g in guards])
-        meets = any(crosses_threads(x) for x, _ in walk(s.body))
+        meets = any(crosses_threads(x) for x, _ in walk(s.body)) or stored_arrays(s.body) & self.memory.shared.keys()
         if meets or any(a in axes for a in self.copies):
             with self.indices.pending(guards):
                 self.body(s.body)

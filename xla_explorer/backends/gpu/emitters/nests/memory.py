@@ -56,7 +56,8 @@ class Memory:
         """The elements, for all points of the copies that the place depends on."""
         tile = self.shared.get(s.array)
         axes = self.writer.copies_of(s.id)
-        offset = linearize(s.place, self._shapes[s.array].strides)
+        strides = self._shapes[s.array].strides
+        offset = linearize(s.place, strides)
         concerned = frozenset().union(*[x.axes for x in s.place])
         found: dict[tuple[int, ...], Scalar] = {}
 
@@ -65,7 +66,7 @@ class Memory:
             if holds is False:
                 found[tuple(point.values())] = constant(self.w, 0, s.element)
                 return
-            at = self.indices.value(offset, point)
+            at = self.indices.offset(s.place, strides, point)
             if isinstance(holds, str):
                 at = self.w.value(f"select i1 {holds}, i64 {at}, i64 0")
             found[tuple(point.values())] = tile.load(at) if tile is not None else self.arrays[s.array].load_linear(self.w, at)
@@ -76,7 +77,7 @@ class Memory:
                 for point in group:
                     one(point)
                 return
-            values = self._load_wide(self.arrays[s.array], self.indices.value(offset, group[0]), len(group))
+            values = self._load_wide(self.arrays[s.array], self.indices.offset(s.place, strides, group[0]), len(group))
             found.update(zip([tuple(p.values()) for p in group], values, strict=True))
 
         self._by_neighbours(s.array, offset, axes, one, together)
@@ -133,19 +134,21 @@ class Memory:
     def store(self, s: Store) -> None:
         """Store the copies of a value that pending guards let through."""
         tile = self.shared.get(s.array)
-        offset = linearize(s.place, self._shapes[s.array].strides)
+        strides = self._shapes[s.array].strides
+        offset = linearize(s.place, strides)
         concerned = {a for x in s.place for a in x.axes} | set(self.writer.values[s.value].axes)
         axes = [a for a in self.writer.copies if a in concerned]
 
         def one(point: Point) -> None:
-            holds = self.indices.stored(point)
+            # All of a tile is stored: who is outside has read something else, which nobody takes any further.
+            holds = True if tile is not None else self.indices.stored(point)
             if holds is not False:
                 with self.writer.only_if(holds if isinstance(holds, str) else None):
-                    at, value = self.indices.value(offset, point), self.writer.at(s.value, point)
+                    value = self.writer.at(s.value, point)
                     if tile is not None:
-                        tile.store(at, value)
+                        tile.store(self.indices.unguarded(offset, point), value)
                     else:
-                        self.arrays[s.array].store_linear(self.w, at, value)
+                        self.arrays[s.array].store_linear(self.w, self.indices.offset(s.place, strides, point), value)
 
         def together(group: list[Point]) -> None:
             holds = self.indices.stored(group[0])
@@ -155,7 +158,7 @@ class Memory:
             elif holds is not False:
                 with self.writer.only_if(holds if isinstance(holds, str) else None):
                     values = [self.writer.at(s.value, p) for p in group]
-                    self._store_wide(self.arrays[s.array], self.indices.value(offset, group[0]), values)
+                    self._store_wide(self.arrays[s.array], self.indices.offset(s.place, strides, group[0]), values)
 
         self._by_neighbours(s.array, offset, axes, one, together)
 

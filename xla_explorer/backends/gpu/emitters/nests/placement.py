@@ -8,6 +8,7 @@ from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
 from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
+from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.foundation.reason import Reason, refuse
@@ -39,6 +40,19 @@ def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     if isinstance(nest, Reason):
         return nest
     schedule = elementwise_schedule(nest, architecture, DEFAULT_TUNING)
+    return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
+
+
+def write_transposing_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernel of a transpose and what is done on the way as a loop nest, or why another emitter writes it."""
+    if not any(x.opcode.name in ("transpose", "copy") for x in _body(i)) or any(x.opcode.name == "reduce" for x in _body(i)):
+        return refuse("not-transposed", f"%{i.name} transposes nothing")
+    if (reason := _why_of_another_family(i) or _updates_in_place(i, slots)) is not None:
+        return reason
+    nest = nest_of(i)
+    if isinstance(nest, Reason):
+        return nest
+    schedule = transpose_schedule(nest, architecture, DEFAULT_TUNING)
     return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
 
 

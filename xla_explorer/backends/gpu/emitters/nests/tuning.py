@@ -10,7 +10,8 @@ class GpuTuning:
     """bytes_at_once: of the widest access. most_elements: of a thread of an elementwise kernel. most_work: machine instructions that one
     thread may have: code stays within the instruction cache. in_registers: elements of a row that one
     thread keeps. in_flight: loads of one thread before it uses the first.
-    most_columns: of a thread, each with an accumulator."""
+    most_columns: of a thread, each with an accumulator. rows_at_once: of a tile that is transposed, a warp each.
+    narrowest_tile: bytes of the elements of one."""
 
     bytes_at_once: int = 16
     most_elements: int = 8
@@ -18,6 +19,8 @@ class GpuTuning:
     in_registers: int = 32
     in_flight: int = 4
     most_columns: int = 4
+    rows_at_once: int = 8
+    narrowest_tile: int = 4
 
 
 DEFAULT_TUNING = GpuTuning()
