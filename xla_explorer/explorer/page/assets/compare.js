@@ -4,7 +4,10 @@ import { namedAll } from "./store.js";
 import { csvButton } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
-// [the change in words, better | worse | nothing]. A measured change that is less than the spread of the runs is no change.
+/**
+ * [the change in words, better | worse | nothing]. A measured change that is less than the spread of the runs is no change.
+ * @param {import("./schema.js").ComparisonRow} row
+ */
 export function changeOf({ now, before, less_is_better, spread }) {
   if (typeof now !== "number" || typeof before !== "number" || now === before || !before || less_is_better === null) return ["", ""];
   const share = (now - before) / before;
@@ -13,6 +16,7 @@ export function changeOf({ now, before, less_is_better, spread }) {
   const text = `${share > 0 ? "+" : "−"}${Math.abs(share * 100).toFixed(Math.abs(share) < 0.1 ? 1 : 0)} %`;
   return [text, Math.abs(share) > 0.005 ? (share < 0 === less_is_better ? "better" : "worse") : ""];
 }
+/** @param {string} verdict @param {string} code */
 const verdictText = (verdict, code) => (code ? `${verdict} (${code})` : verdict);
 
 /** @param {import("./state.js").App} app */
@@ -22,7 +26,7 @@ function compareTab(app) {
   const head = ["", "now", "before", "change"],
     rows = namedAll("comparison_row", comparison.rows),
     changed = namedAll("changed_decision", comparison.decisions),
-    columns = ["what", "unit", "now", "before"];
+    columns = /** @type {const} */ (["what", "unit", "now", "before"]);
   root.append(
     make(
       "div",
@@ -91,7 +95,11 @@ function compareTab(app) {
 
 registerTab({ key: "compare", title: "Comparison", isPresent: app => app.store.data.comparison !== null, view: compareTab });
 
-// The button under a fusion decision. A page without a kernel shows the line of Python; both offer it for copying.
+/**
+ * The button under a fusion decision. A page without a kernel shows the line of Python; both offer it for copying.
+ * @param {import("./state.js").App} app
+ * @param {import("./schema.js").Decision} d
+ */
 export function overrideControls(app, d) {
   const accepted = d.verdict === "accepted",
     pairs = [d.names],

@@ -97,7 +97,7 @@ const besideOf = (scene, node, right) =>
 export function boxAround({ app }, node) {
   if (node?.box) return node.group;
   if (typeof node?.key !== "number") return null;
-  return app.now.picture.nodes.find(n => n.id === node.key)?.group ?? null;
+  return app.now.picture.nodes.find((/** @type {import("./schema.js").PictureNode} */ n) => n.id === node.key)?.group ?? null;
 }
 
 /**
@@ -108,7 +108,7 @@ export function boxAround({ app }, node) {
  */
 export function goneSince({ app, ghosts }, last) {
   if (!app.before) return [];
-  const alive = new Set(app.now.picture.nodes.map(n => n.id));
+  const alive = new Set(app.now.picture.nodes.map((/** @type {import("./schema.js").PictureNode} */ n) => n.id));
   for (const g of app.now.picture.groups) if (g.instruction !== null) alive.add(g.instruction);
   /** @param {number} id */
   const there = id => app.before.names.has(id) && !alive.has(id) && !app.now.picture.aliases.has(id),

@@ -31,12 +31,13 @@ function wordAt(x, y) {
 /** @param {import("./state.js").App} app */
 export function hoverHelp(app) {
   const tip = make("div", { className: "xe-tip", role: "tooltip", hidden: true });
-  let timer = 0,
-    opcodes = {};
+  let timer = 0;
+  /** @type {Record<string, string>} */
+  let opcodes = {};
   const load = () =>
     app.store
       .report("help", {}, "help")
-      .then(found => {
+      .then((/** @type {Record<string, string>} */ found) => {
         opcodes = found;
       })
       .catch(() => {});
@@ -44,6 +45,7 @@ export function hoverHelp(app) {
     clearTimeout(timer);
     tip.hidden = true;
   };
+  /** @param {string} pane @param {string} word */
   const sentence = (pane, word) =>
     mnemonicHelp(pane, word) ?? (Object.hasOwn(opcodes, word) ? opcodes[word] : null);
   app.root.addEventListener("pointermove", event => {
@@ -65,6 +67,6 @@ export function hoverHelp(app) {
   });
   app.root.addEventListener("pointerleave", hide);
   app.root.addEventListener("keydown", hide, true);
-  app.opcodeHelp = name => (Object.hasOwn(opcodes, name) ? opcodes[name] : null);
+  app.opcodeHelp = (/** @type {string} */ name) => (Object.hasOwn(opcodes, name) ? opcodes[name] : null);
   return { root: tip, load };
 }

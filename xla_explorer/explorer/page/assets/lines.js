@@ -40,9 +40,11 @@ function codeLine([text, id], number, counts) {
 export function lineBlocks(lines, onSelect, counts = null) {
   const root = make("div", { className: "xe-lines" });
   root.style.setProperty("--xe-digits", String(lines.length).length);
-  const blocks = [],
-    byId = new Map(),
+  /** @type {HTMLElement[]} */
+  const blocks = [];
+  const byId = new Map(),
     lit = new Set();
+  /** @param {number} k */
   const fill = k => {
     const block = blocks[k];
     if (!block || block.childElementCount) return;
@@ -69,11 +71,12 @@ export function lineBlocks(lines, onSelect, counts = null) {
       byId.get(id).push(at);
     }
   });
-  root.addEventListener("click", event => {
+  root.addEventListener("click", (/** @type {any} */ event) => {
     const line = event.target.closest("[data-id]");
     if (line) onSelect(+line.dataset.id);
   });
 
+  /** @param {Iterable<number>} ids @param {boolean} [scroll] */
   function light(ids, scroll) {
     for (const el of root.querySelectorAll(".xe-line.on")) el.classList.remove("on");
     lit.clear();
@@ -86,6 +89,7 @@ export function lineBlocks(lines, onSelect, counts = null) {
     if (top < root.scrollTop || top + LINE_HEIGHT > root.scrollTop + root.clientHeight)
       root.scrollTop = top - (root.clientHeight - LINE_HEIGHT) / 2;
   }
+  /** @param {number} index */
   function scrollTo(index) {
     fill(Math.floor(index / BLOCK));
     root.scrollTop = index * LINE_HEIGHT;

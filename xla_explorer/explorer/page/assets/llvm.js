@@ -1,7 +1,7 @@
 // LLVM's passes over a kernel, as more steps of the timeline: their texts come from the diffs that they left.
 import { namedAll, textStep } from "./store.js";
 
-// A unified diff as the two texts that it is between; what it leaves out is a gap on both sides.
+/** A unified diff as the two texts that it is between; what it leaves out is a gap on both sides. @param {string} diff */
 export function textsOfDiff(diff) {
   const before = [],
     after = [];
@@ -22,11 +22,15 @@ export function textsOfDiff(diff) {
   return { before, after };
 }
 
-// Appends the passes to the steps and returns the number of the first, or null when none changed the kernel.
+/**
+ * Appends the passes to the steps and returns the number of the first, or null when none changed the kernel.
+ * @param {import("./state.js").App} app
+ * @param {string} kernel
+ */
 export async function followLlvm(app, kernel) {
   const { store } = app,
     title = `llvm · ${kernel}`,
-    there = store.steps.find(s => s.pipeline === title);
+    there = store.steps.find((/** @type {import("./schema.js").StepRow} */ s) => s.pipeline === title);
   if (there) return there.index;
   const rows = namedAll("llvm", await store.report("llvm", { kernel }, `llvm ${kernel}`, `session.llvm.passes(${JSON.stringify(kernel)})`));
   const first = store.steps.length;
@@ -44,6 +48,7 @@ export async function followLlvm(app, kernel) {
       error: null,
       values_differ: null,
       level: "llvm",
+      entry: null,
       detail: textStep(after, textStep(before, null)),
     });
   }

@@ -133,9 +133,10 @@ const X86 = {
   call: "calls a function",
   ret: "returns from the function",
 };
+/** @type {Record<string, Record<string, string>>} */
 const TABLES = { "llvm-ir": LLVM, "llvm-ir-optimized": LLVM, llvm: LLVM, assembly: X86, ptx: PTX };
 
-// The sentence for a word of a pane, or null.
+/** The sentence for a word of a pane, or null. @param {string} pane @param {string} word */
 export function mnemonicHelp(pane, word) {
   const table = TABLES[pane];
   if (!table) return null;

@@ -4,7 +4,9 @@ import { render } from "./explorer.js";
 /** What html_page.py writes. @param {string} id */
 const partOfPage = id => /** @type {HTMLElement} */ (document.getElementById(id));
 const bytes = Uint8Array.from(atob((partOfPage("data").textContent ?? "").trim()), c => c.charCodeAt(0));
+/** @type {Record<string, any>} */
 const state = { data: bytes, step: -1, selected: -1 };
+/** @type {import("./explorer.js").Host} */
 const model = {
   get: key => state[key],
   set: (key, value) => {

@@ -23,17 +23,18 @@ export function searchBox(app) {
     [...list.children].forEach((el, k) => el.setAttribute("aria-selected", String(k === at)));
   };
   const root = make("div", { className: "xe-search" }, input, list);
-  let hits = [],
-    at = 0;
+  /** @type {any[]} what was found: its kind, its name, and how to go there */
+  let hits = [];
+  let at = 0;
   function find() {
     const asked = input.value.trim(),
       named = asked.startsWith("%"), // then an instruction is meant
       text = asked.replace(/^%/, "").toLowerCase(),
-      exactFirst = list => list.slice().sort((a, b) => Number(b.name?.toLowerCase() === text) - Number(a.name?.toLowerCase() === text));
+      exactFirst = (/** @type {any[]} */ list) => list.slice().sort((a, b) => Number(b.name?.toLowerCase() === text) - Number(a.name?.toLowerCase() === text));
     hits = [];
     at = 0;
     if (text) {
-      const has = t => (t || "").toLowerCase().includes(text);
+      const has = (/** @type {string | null | undefined} */ t) => (t || "").toLowerCase().includes(text);
       for (const s of app.store.steps)
         if (!named && has(s.name) && hits.length < 6)
           hits.push({
@@ -90,7 +91,7 @@ export function searchBox(app) {
                 role: "option",
                 id: `${id}-${k}`,
                 className: k === at ? "on" : "",
-                onpointerdown: event => {
+                onpointerdown: (/** @type {Event} */ event) => {
                   event.preventDefault();
                   choose(k);
                 },
@@ -104,6 +105,7 @@ export function searchBox(app) {
     );
     told();
   }
+  /** @param {number} k */
   function choose(k) {
     const hit = hits[k];
     close();
@@ -120,7 +122,7 @@ export function searchBox(app) {
     list.hidden = true;
     told();
   });
-  input.addEventListener("keydown", event => {
+  input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     event.stopPropagation();
     if (event.key === "Escape") close();
     else if (event.key === "Enter") {

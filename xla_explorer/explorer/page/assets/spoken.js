@@ -12,8 +12,8 @@ export function spoken(app) {
     return `${d.kind} of ${d.names.join(" into ")} ${d.verdict}${d.message ? `: ${d.message}` : ""}`;
   }
   if (app.selected === null) return pass;
-  const node = app.now?.picture.nodes.find(n => n.id === app.selected),
-    named = map => [...new Set(map?.get(app.selected) || [])].slice(0, 4).map(id => app.store.names.get(id)).filter(Boolean).join(", "),
+  const node = app.now?.picture.nodes.find((/** @type {import("./schema.js").PictureNode} */ n) => n.id === app.selected),
+    named = (/** @type {Map<number, number[]> | undefined} */ map) => [...new Set(map?.get(app.selected) || [])].slice(0, 4).map(id => app.store.names.get(id)).filter(Boolean).join(", "),
     reads = named(app.now?.operands),
     users = named(app.now?.users);
   return [

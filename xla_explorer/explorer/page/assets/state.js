@@ -15,14 +15,16 @@
 export function observable(fields) {
   const watching = new Set();
   const made = Object.assign(fields, {
+    /** @param {string[]} keys @param {(news: any) => void} listener */
     subscribe(keys, listener) {
       const entry = { keys, listener };
       watching.add(entry);
       return () => watching.delete(entry);
     },
+    /** @param {Record<string, any>} news */
     change(news) {
       Object.assign(fields, news);
-      for (const entry of [...watching]) if (watching.has(entry) && entry.keys.some(key => Object.hasOwn(news, key))) entry.listener(news);
+      for (const entry of [...watching]) if (watching.has(entry) && entry.keys.some((/** @type {string} */ key) => Object.hasOwn(news, key))) entry.listener(news);
     },
   });
   return /** @type {any} */ (made);

@@ -33,9 +33,15 @@ export const TABS = [];
 /** @param {Tab} tab */
 export const registerTab = tab => TABS.push(tab);
 
-const titleOf = (tab, app) => (typeof tab.title === "function" ? tab.title(app) : tab.title);
+/** @param {Tab["title"]} title @param {any} app */
+const titleOf = (title, app) => (typeof title === "function" ? title(app) : title);
 
-// The bar of tabs and their bodies. `id` makes the ids of a page of several widgets differ.
+/**
+ * The bar of tabs and their bodies.
+ * @param {import("./state.js").App} app
+ * @param {string} id makes the ids of a page of several widgets differ
+ * @param {typeof import("./elements.js").make} make
+ */
 export function tabStrip(app, id, make) {
   const present = TABS.filter(tab => tab.isPresent?.(app) ?? true).map(tab => ({ ...tab, view: tab.view(app) })),
     where = make("span", { className: "xe-where" }),
@@ -45,7 +51,7 @@ export function tabStrip(app, id, make) {
         id: `${id}-tab-${tab.key}`,
         tabIndex: -1,
         ariaControls: `${id}-panel-${tab.key}`,
-        textContent: titleOf(tab, app),
+        textContent: titleOf(tab.title, app),
         data: { tab: tab.key },
         onclick: () => app.setTab(tab.key),
       }),
@@ -57,8 +63,8 @@ export function tabStrip(app, id, make) {
     view.root.id = `${id}-panel-${key}`;
     view.root.dataset.panel = key;
   }
-  bar.addEventListener("keydown", event => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key],
+  bar.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0,
       at = buttons.indexOf(event.target);
     if (!by || at < 0) return;
     event.preventDefault();
@@ -67,7 +73,8 @@ export function tabStrip(app, id, make) {
     app.setTab(next.dataset.tab);
     next.focus({ preventScroll: true });
   });
-  const has = key => present.some(tab => tab.key === key);
+  const has = (/** @type {string} */ key) => present.some(tab => tab.key === key);
+  /** @param {string} key */
   function turnTo(key) {
     if (present.some(tab => tab.view.root.contains(document.activeElement))) app.root.focus({ preventScroll: true });
     for (const tab of present) tab.view.root.hidden = tab.key !== key;
@@ -80,5 +87,5 @@ export function tabStrip(app, id, make) {
     app.change({ tab: key });
     present.find(tab => tab.key === key)?.view.shown?.();
   }
-  return { bar, where, has, turnTo, present, bodies: present.map(tab => tab.view.root), view: key => present.find(tab => tab.key === key)?.view };
+  return { bar, where, has, turnTo, present, bodies: present.map(tab => tab.view.root), view: (/** @type {string} */ key) => present.find(tab => tab.key === key)?.view };
 }

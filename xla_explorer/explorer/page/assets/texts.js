@@ -7,7 +7,7 @@ const TOKEN =
   /("(?:[^"\\]|\\.)*")|((?:;|\/\/|#(?!\d)).*$)|([%@][\w.$-]+)|(\b(?:pred|token|opaque|bf16|[fsuc]\d+(?:e\dm\d\w*)?)\[[^\]]*\](?:\{[^}]*\})?|<\d+ x \w+>|\b(?:i\d+|float|double|half|ptr|void)\b|\.[a-z]\d+\b)|(\b0x[0-9a-fA-F]+|-?\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)/g;
 const CLASSES = ["", "str", "com", "nam", "typ", "num"];
 
-// One line as text nodes and spans: strings, comments, names, types, numbers.
+/** One line as text nodes and spans: strings, comments, names, types, numbers. @param {string} text */
 export function highlighted(text) {
   if (text.length > 2000) return [text];
   const out = [];
@@ -21,7 +21,7 @@ export function highlighted(text) {
   return out;
 }
 
-// A changed line: what it does not share with its partner at either end is marked.
+/** A changed line: what it does not share with its partner at either end is marked. @param {string} text @param {string | null} other */
 function contrasted(text, other) {
   if (other === null || other === text) return highlighted(text);
   const most = Math.min(text.length, other.length);
@@ -68,6 +68,7 @@ function textTab(app) {
     }
     return el;
   };
+  /** @param {{ skipped?: number }} row */
   const gap = row =>
     make("button", {
       className: "xe-gap",
@@ -95,7 +96,7 @@ function textTab(app) {
         : `${numberOf(now.length, "line")}, as written: nothing to compare with yet`;
       body.className = "xe-diff";
       body.replaceChildren(
-        ...now.slice(0, 4000).map((e, k) => line("", " ", e, k + 1)),
+        ...now.slice(0, 4000).map((/** @type {MaybeLine} */ e, /** @type {number} */ k) => line("", " ", e, k + 1)),
         now.length > 4000
           ? make("p", { textContent: `${now.length - 4000} more lines: session.passes[${app.step}].module.to_text()` })
           : "",

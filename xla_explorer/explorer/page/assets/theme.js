@@ -10,17 +10,21 @@ function saidByHost() {
   return /^(dark|light)$/.test(said || "") ? said === "dark" : null;
 }
 
-// What is really behind the widget; null while it is not in the page or nothing there is painted.
+/** What is really behind the widget; null while it is not in the page or nothing there is painted. @param {HTMLElement} root */
 function seenBehind(root) {
-  for (let el = root.parentElement; el; el = el.parentElement ?? el.getRootNode().host) {
+  for (let el = root.parentElement; el; el = el.parentElement ?? /** @type {any} */ (el.getRootNode()).host) {
     const [red, green, blue, alpha = 1] = ((el.isConnected && getComputedStyle(el).backgroundColor.match(/[\d.]+/g)) || []).map(Number);
     if (blue !== undefined && alpha > 0.5) return 0.299 * red + 0.587 * green + 0.114 * blue < 128;
   }
   return null;
 }
 
-// Keeps data-theme of the root right and calls `changed` when it turns. A widget is often made before it is put into the page:
-// what is behind it is looked at again when it gets a size.
+/**
+ * Keeps data-theme of the root right and calls `changed` when it turns. A widget is often made before it is put into the page:
+ * what is behind it is looked at again when it gets a size.
+ * @param {HTMLElement} root
+ * @param {() => void} changed
+ */
 export function watchTheme(root, changed) {
   const media = matchMedia("(prefers-color-scheme: dark)"),
     decide = () => {

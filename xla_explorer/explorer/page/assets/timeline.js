@@ -40,8 +40,9 @@ export function timelineView(app) {
   function build() {
     rows.clear();
     const out = [];
-    let pipeline = null,
-      hidden = [];
+    let pipeline = null;
+    /** @type {import("./schema.js").StepRow[]} */
+    let hidden = [];
     const flush = () => {
       if (!hidden.length) return;
       const first = hidden[0].index,
@@ -88,7 +89,7 @@ export function timelineView(app) {
       row.classList.toggle("now", index === app.step);
       row.setAttribute("aria-current", index === app.step ? "step" : "false");
     }
-    list.querySelectorAll(".xe-rewrites").forEach(e => e.remove());
+    list.querySelectorAll(".xe-rewrites").forEach((/** @type {Element} */ e) => e.remove());
     if (!rows.has(app.step)) {
       // a folded pass: unfold its run
       let first = app.step;

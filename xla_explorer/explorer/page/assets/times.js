@@ -4,7 +4,8 @@ import { rooflinePlot, timelinePlot } from "./roofline.js";
 import { named } from "./store.js";
 import { csvButton } from "./tables.js";
 
-/** @type {[string, string, ((v: any) => string) | null][]} */
+/** @typedef {"kernel" | "opcode" | "n" | "median_us" | "iqr_us" | "share" | "bytes" | "flops" | "gigabytes_per_second" | "roof_share" | "source_line" | "runs_on"} Key */
+/** @type {[Key, string, ((v: any) => string) | null][]} */
 const COLUMNS = [
   ["kernel", "kernel", v => v],
   ["opcode", "opcode", v => v],
@@ -62,18 +63,20 @@ export function timesView(app) {
     root
       .querySelector("header")
       .append(chips, csvButton("times", COLUMNS.map(c => c[0]), () => rows.map(r => COLUMNS.map(([key]) => r[key]))));
+  /** @param {string} name */
   function turnTo(name) {
     root.classList.remove("folded");
     for (const b of chips.children) b.classList.toggle("on", b.textContent === name);
-    const choose = r => app.select(r.instruction, "times");
+    const choose = (/** @type {import("./schema.js").TimingRow} */ r) => app.select(r.instruction, "times");
     box.replaceChildren(
       name === "table" ? table : name === "roofline" ? rooflinePlot(app.store.data.roof && named("roof", app.store.data.roof), rows, choose) : timelinePlot(rows, choose),
     );
     mark();
   }
   if (!rows.length) root.classList.add("empty");
-  let by = "share",
-    down = true;
+  /** @type {Key} */
+  let by = "share";
+  let down = true;
 
   function build() {
     const used = COLUMNS.filter(([key]) => (TEXT.has(key) ? rows.some(r => r[key]) : rows.some(r => r[key] !== null))),

@@ -29,11 +29,11 @@ export function whyView(app) {
     body.scrollTop = 0;
     if (app.decision === null && app.selected !== null) askForMore(app.selected, mine);
   }
-  // Decisions about it that were left out for size.
+  /** Decisions about it that were left out for size. @param {number} id @param {number} mine */
   function askForMore(id, mine) {
     app.store
       .about(id)
-      .then(count => {
+      .then((/** @type {number} */ count) => {
         if (!count || mine !== ticket || told.has(id)) return;
         told.add(id);
         show();

@@ -6,8 +6,9 @@ import { dimLine, linksTo, rewritePart, whyHeading } from "./why_parts.js";
 
 /** @typedef {import("./state.js").App} App */
 
-const MOST_LINKS = 10,
-  REMARK_MARK = { passed: "✓ ", missed: "✗ ", analysis: "· " };
+const MOST_LINKS = 10;
+/** @type {Record<string, string>} */
+const REMARK_MARK = { passed: "✓ ", missed: "✗ ", analysis: "· " };
 
 /**
  * @param {App} app
@@ -15,7 +16,7 @@ const MOST_LINKS = 10,
  * @param {() => boolean} isCurrent whether it is still what is shown: some parts come later
  */
 export function selectionPart(app, id, isCurrent) {
-  const drawn = app.now?.picture.nodes.find(n => n.id === id) ?? app.now?.picture.groups.find(g => g.instruction === id);
+  const drawn = app.now?.picture.nodes.find((/** @type {any} */ n) => n.id === id) ?? app.now?.picture.groups.find((/** @type {any} */ g) => g.instruction === id);
   return [
     ...headPart(app, id, drawn),
     ...linePart(app, id),
@@ -45,7 +46,7 @@ function headPart(app, id, drawn) {
 
 /** @param {App} app @param {number} id */
 function linePart(app, id) {
-  const line = app.now?.text.find(l => l[1] === id);
+  const line = app.now?.text.find((/** @type {import("./schema.js").TextLine} */ l) => l[1] === id);
   if (!line) return [];
   const opcode = app.now.picture.opcodes.get(id),
     help = app.opcodeHelp(opcode);
@@ -84,7 +85,7 @@ function remarksPart(app, id, isCurrent) {
   const box = make("div", { className: "xe-remarks" });
   app.store
     .report("remarks", {}, "remarks")
-    .then(rows => {
+    .then((/** @type {any[][]} */ rows) => {
       if (!isCurrent()) return;
       const all = namedAll("remark", rows),
         present = new Set(all.flatMap(r => (r.id === null ? [] : [r.id]))),
@@ -103,8 +104,8 @@ const remarkLine = r =>
 /** @param {App} app @param {number} id */
 function rulesPart(app, id) {
   if (!app.now || !app.store.steps[app.step].changed) return [];
-  const here = app.now.rewrites.filter(r => r.subject === id || r.produced?.includes(id));
-  return here.length ? [whyHeading("rule at this step"), ...here.slice(0, 5).map(r => rewritePart(app, r))] : [];
+  const here = app.now.rewrites.filter((/** @type {import("./schema.js").RewriteRow} */ r) => r.subject === id || r.produced?.includes(id));
+  return here.length ? [whyHeading("rule at this step"), ...here.slice(0, 5).map((/** @type {import("./schema.js").RewriteRow} */ r) => rewritePart(app, r))] : [];
 }
 
 /** @param {App} app @param {number} id */
@@ -135,12 +136,12 @@ function historyPart(app, id, isCurrent) {
     leftOut = `left out of this page for its size: session.passes.history("%${app.store.names.get(id) ?? "name"}") has it`;
   app.store
     .history(id)
-    .then(lines => {
+    .then((/** @type {string[] | null} */ lines) => {
       if (!isCurrent()) return;
       if (lines?.length === 0) past.replaceWith(dimLine("no pass did anything to it that is recorded"));
       else past.replaceChildren(...(lines ?? [leftOut]).map(item));
     })
-    .catch(error => {
+    .catch((/** @type {Error} */ error) => {
       if (isCurrent()) past.replaceChildren(make("li", { className: "xe-dim", textContent: error.message }));
     });
   return [whyHeading("history"), past];
