@@ -63,6 +63,12 @@ def test_what_is_small_is_not_worth_a_sentence() -> None:
     assert advise(Facts(1000.0, 10.0, [*small, KernelFact(ADD, 900, 1, "")])) == []
 
 
+def test_time_without_a_kernel_is_not_put_down_to_more_starts_than_there_are() -> None:
+    few = [KernelFact(ADD, 1, 1, "")] * 20
+    assert [one.gain_us for one in advise(Facts(1000.0, 900.0, few))] == [200]
+    assert advise(Facts(100_000.0, 90_000.0, few)) == []
+
+
 def test_the_largest_gain_stands_first() -> None:
     kernels = [KernelFact(COPIES, 20, 1, ""), KernelFact(SCATTER, 70, 1, ""), KernelFact(DOUBLES, 60, 1, "")]
     assert [advice.gain_us for advice in advise(Facts(200.0, 0.0, kernels))] == [70, 30, 20]

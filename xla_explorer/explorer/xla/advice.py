@@ -14,6 +14,7 @@ _SMALL_US: Final = 3.0  # below this a kernel's launch and synchronisation weigh
 _MOVES: Final = frozenset({"copy", "transpose"})
 _NOTABLE: Final = 0.05  # of a run's time: what is below is not worth a sentence
 _MANY_STARTS: Final = 100
+_START_US: Final = 10.0  # what a kernel's start may cost at most, with other threads woken for it
 SMALL_LOOPS: Final = "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=10000000"
 NO_YNN: Final = "--xla_cpu_experimental_ynn_fusion_type="
 
@@ -90,13 +91,14 @@ def unroll_small_loops(facts: Facts) -> Advice | None:
 
 
 def batch_small_kernels(facts: Facts) -> Advice | None:
-    """Many kernels that are shorter than their start."""
+    """Many kernels that are shorter than their start, outside of loops."""
     small = [kernel for kernel in facts.kernels if kernel.calls == 1 and kernel.us < _SMALL_US]
-    if len(small) < 20 or facts.idle_us < _NOTABLE * facts.run_us:
+    gain = min(facts.idle_us, _START_US * len(small))
+    if len(small) < 20 or _loop_cost(facts)[0] > len(small) or gain < _NOTABLE * facts.run_us:
         return None
     seen = f"{len(small)} kernels take under {_SMALL_US:g} us each, and for {facts.idle_us:.0f} us of a run no kernel works"
     change = "give a call more to do (jax.vmap over a batch, several steps in one jax.lax.scan)"
-    return Advice(facts.idle_us, f"{seen}: {change}", _longest_line(small))
+    return Advice(gain, f"{seen}: {change}", _longest_line(small))
 
 
 def flatten_products(facts: Facts) -> Advice | None:
