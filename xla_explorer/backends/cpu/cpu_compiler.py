@@ -114,10 +114,9 @@ class CpuCompiler:
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
         control = options.control
-        whole = (lambda i: control.forbidden("parallel", (i,))) if control is not None and control.forbid else None
         schedules = parse_schedules(str(options.backend_options.get("schedules") or ""))
         program = write_program(
-            module, assignment, threads=thread_count(options.threads), whole=whole, scheduled=ScheduledKernels(schedules)
+            module, assignment, threads=thread_count(options.threads), control=control, scheduled=ScheduledKernels(schedules, control)
         )
         record_decisions(program, trace.journal)
         record_vector_width(trace, host_target())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
 from xla_explorer.compiler.codegen.nest.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.program_records import HostProgram, HostTable, Place
 from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -28,11 +27,11 @@ def write_program(
     threads: int = 1,
     target: CodegenTarget | None = None,
     name: str = "xe_entry",
-    whole: Callable[[HloInstruction], bool] | None = None,
+    control: PassControl | None = None,
     scheduled: ScheduledKernels | None = None,
 ) -> HostProgram:
-    """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function. whole: of which
-    instructions the kernels must not be cut into shares for threads. scheduled: the kernels that the user writes."""
+    """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function. control:
+    what the user forces and forbids. scheduled: the kernels that the user writes."""
     leaves = [(p.payload, index, leaf) for p in module.entry.parameters() for index, leaf in p.shape.leaves()]
     parameter_slots = {(number, index): k for k, (number, index, _) in enumerate(leaves)}
     outputs = [(index, leaf) for index, leaf in module.entry.root.shape.leaves() if leaf.is_array]
@@ -62,6 +61,6 @@ def write_program(
     # Memory that was given away is a parameter's and a result's.
     apart = not any(alias.reason is None for alias in assignment.aliases)
     writer = HostProgramWriter(
-        module, target, place_of, table, probes=probes, threads=threads, name=name, apart=apart, whole=whole, scheduled=scheduled
+        module, target, place_of, table, probes=probes, threads=threads, name=name, apart=apart, control=control, scheduled=scheduled
     )
     return writer.write()

@@ -8,7 +8,6 @@ flow is emitted inline. Here is the function that is entered; the kernels that i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Protocol
 
 from xla_explorer.compiler.buffers import renames_memory
@@ -37,6 +36,7 @@ from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKer
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
+from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -70,10 +70,10 @@ class HostProgramWriter:
         threads: int = 1,
         name: str = "xe_entry",
         apart: bool = False,
-        whole: Callable[[HloInstruction], bool] | None = None,
+        control: PassControl | None = None,
         scheduled: ScheduledKernels | None = None,
     ) -> None:
-        """apart: no two slots of the table lead to the same memory. whole, scheduled: see `ProgramKernels`."""
+        """apart: no two slots of the table lead to the same memory. control, scheduled: see `ProgramKernels`."""
         self.apart = apart
         self.module = module
         self.target = target
@@ -85,10 +85,12 @@ class HostProgramWriter:
         self.w = FunctionWriter()
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
-        self.kernels = ProgramKernels(target, threads, name, whole, scheduled)
+        self.kernels = ProgramKernels(target, threads, name, control, scheduled)
         self.calls = KernelCalls(self.w, layout, self.kernels, probes=probes)
 
     def _library_reason(self, name: str, i: HloInstruction) -> Reason | None:
+        if self.kernels.control.forbidden("native-code", (i,)):
+            return refuse("forbidden-by-user", f"the user forbids that a library computes %{i.name}")
         if not self.target.libraries:
             return refuse("no-library", f"%{i.name}: code for {self.target.triple} calls no library", opcode=name)
         if name in ("cholesky", "triangular-solve"):

@@ -19,6 +19,7 @@ from xla_explorer.compiler.codegen.share_function import chain_function, scratch
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
 from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
+from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -48,13 +49,13 @@ class _NamedKernel:
 
 
 class ProgramKernels:
-    """All kernels of one program; equal ones are one function. functions: name -> id of the instruction that it was written for. whole:
-    whether the user forbids to cut the kernel of an instruction into shares. scheduled: the kernels that the user writes."""
+    """All kernels of one program; equal ones are one function. functions: name -> id of the instruction that it was written for.
+    control: what the user forces and forbids. scheduled: the kernels that the user writes."""
 
-    def __init__(self, target: CodegenTarget, threads: int, entry: str, whole: Callable[[HloInstruction], bool] | None = None,
+    def __init__(self, target: CodegenTarget, threads: int, entry: str, control: PassControl | None = None,
                  scheduled: ScheduledKernels | None = None) -> None:
         self.scheduled = scheduled or ScheduledKernels({})
-        self.target, self.threads, self.whole = target, threads, whole
+        self.target, self.threads, self.control = target, threads, control or PassControl()
         self.decisions: list[KernelDecision] = []
         self.functions: dict[str, int] = {}
         self.threaded: set[str] = set()  # kernels that the thread pool calls
@@ -99,11 +100,13 @@ class ProgramKernels:
         """The kernel, in shares when it is worth several threads; the decision is noted."""
         if self.threads == 1:
             return write(i, self.target, slots)
-        if self.whole is not None and self.whole(i):
+        if self.control.forbidden("parallel", (i,)):
             reason = refuse("forbidden-by-user", f"the user forbids to cut the kernel of %{i.name} into shares")
             self.decisions.append(KernelDecision(i.id, i.name, False, reason, "parallel"))
             return write(i, self.target, slots)
         plan = plan_parallel(i, self.threads, kind)
+        if self.control.forced("parallel", (i,)):
+            plan = plan._replace(parts=max(plan.parts, self.threads))
         cut = plan.parts > 1 and not overlap and write in _CUT
         made = write(i, self.target, slots, plan.parts) if cut else write(i, self.target, slots)
         if cut and made.parts == 1 and plan.parts > self.threads:

@@ -208,8 +208,12 @@ FUSION_KINDS = tuple(kind for kind in KINDS if kind in _FUSION and kind != "fusi
 later pass undoes it."""
 KINDS_OF_CODE = frozenset([kind for kind, row in KINDS.items() if row.by_code])
 """Kinds that code generation decides, after the last pass."""
-FORBIDDEN_IN_CODE = frozenset({"parallel"})
-"""Those of them that the user can forbid, instruction by instruction."""
+LOOP_KINDS = frozenset([kind for kind, row in KINDS.items() if row.reasons is nest_reasons.DIRECTIVES])
+"""Directives of schedules: a wish names the kernel, then the directive's own arguments."""
+FORBIDDEN_IN_CODE = LOOP_KINDS | {"parallel", "native-code"}
+"""Those of them that the user can forbid, kernel by kernel; of `native-code` the library that would compute it."""
+FORCED_IN_CODE = LOOP_KINDS | {"parallel"}
+"""Those that the user can force."""
 OF_ANY_KIND: ReasonTable = {**answer_reasons.USER, **answer_reasons.ANSWERS, **answer_reasons.WISHES, **answer_reasons.REPLAYS}
 
 

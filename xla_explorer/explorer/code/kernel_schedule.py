@@ -114,13 +114,13 @@ def schedule_of(session: Compilation, kernel: str | int) -> KernelSchedule:
 
 def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequence[Directive]]:
     """(who makes the kernel that runs, its directives)."""
-    by_user = parse_schedules(str(session.options.backend_options.get("schedules") or ""))
-    if i.name in by_user:
-        return "user", by_user[i.name]
     program = getattr(session.executable, "program", None) if session.result is not None and session.result.executable is not None else None
     for found in getattr(program, "decisions", ()):
         if found.kind == "loop-nest" and found.accepted and found.instruction == i.id:
-            return "policy", parse_directives(str(found.reason.facts["schedule"]))
+            return str(found.reason.facts["by"]), parse_directives(str(found.reason.facts["schedule"]))
+    by_user = parse_schedules(str(session.options.backend_options.get("schedules") or ""))
+    if i.name in by_user:  # code in a process of its own: what was asked for
+        return "user", by_user[i.name]
     return "writer", ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from xla_explorer.compiler.decisions.kinds import FORBIDDEN_IN_CODE, FUSION_KINDS, KINDS_OF_CODE, RULE
+from xla_explorer.compiler.decisions.kinds import FORBIDDEN_IN_CODE, FORCED_IN_CODE, FUSION_KINDS, KINDS_OF_CODE, LOOP_KINDS, RULE
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.questions.decisions import check_kind, is_kind, names_before
@@ -100,9 +100,11 @@ def _request(session: Compilation, word: str, given: Any, *, old_form: bool = Fa
         warn_renamed(old, f'override({word}=[("fusion", producer, consumer)])')
         parts = (FUSION_KINDS[0], *parts)
     kind, subjects = str(parts[0]), parts[1:]
+    if f"loop-{kind}" in LOOP_KINDS and kind not in KINDS_OF_CODE:  # a directive by its own name
+        kind = f"loop-{kind}"
     _check_consulted(session, word, kind, subjects)
     if session.passes.lineage.records:  # with the journal off, only the ends of the compile are known
-        for part in subjects:
+        for part in subjects[: 1 if kind in LOOP_KINDS else None]:
             session.passes.find(part)
     return Request(word, kind, subjects)
 
@@ -122,7 +124,7 @@ def _check_consulted(session: Compilation, word: str, kind: str, subjects: tuple
         if word == "force":
             hint = f'why_not({kind!r}, "%name") says which of them does not hold'
             raise XlaExplorerError(f"the rule {kind} cannot be forced: its conditions keep the values right", hint)
-    elif word == "forbid" and kind in FORBIDDEN_IN_CODE:
+    elif kind in (FORBIDDEN_IN_CODE if word == "forbid" else FORCED_IN_CODE):
         pass
     elif kind == RULE or kind in KINDS_OF_CODE:
         hint = "forbid a rule by its name" if kind == RULE else "options of the compile steer it, such as threads= or libraries="

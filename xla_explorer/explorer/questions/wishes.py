@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, LOOP_KINDS
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.answers import Known, answer
-from xla_explorer.explorer.questions.decisions import names_before
+from xla_explorer.explorer.questions.decisions import decision_events, names_before
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
@@ -87,6 +87,9 @@ def wishes_of(session: Compilation) -> Wishes:
         names = tuple([_name(session, subject) for subject in subjects])
         if kind in FUSION_KINDS:
             reason = _of_a_fusion(known, kernels, at_fusion, word, names)
+        elif kind in LOOP_KINDS:
+            names = (_name(session, subjects[0]), *map(str, subjects[1:]))
+            reason = _of_a_directive(session, word, kind, names)
         else:
             reason = _of_a_decision(known, word, kind, names)
         found.append(Wish(word, kind, tuple([f"%{name}" for name in names]), reason is None, reason))
@@ -101,6 +104,17 @@ def _of_a_fusion(
     if joined and word == "forbid":
         return refuse("in-one-kernel", f"a pass that does not consult overrides fused %{names[0]} and %{names[1]}")
     return _why_apart(known, names, tuple([at_fusion[name] for name in names])) if not joined and word == "force" else None
+
+
+def _of_a_directive(session: Compilation, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:
+    """Why a wish about a directive was not granted: what was decided last about this kernel and axis."""
+    events = decision_events(session.passes.record, kind)
+    about = [e for e in events if e.names[0] == names[0] and e.reason is not None and names[1] in (e.reason.facts.get("axis"), None)]
+    if word == "forbid":
+        return about[-1].reason if about and about[-1].acted else None
+    if about and about[-1].acted:
+        return None
+    return about[-1].reason if about else refuse("never-decided", f"no directive {kind.removeprefix('loop-')} of %{names[0]} was asked for")
 
 
 def _of_a_decision(known: Known, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:

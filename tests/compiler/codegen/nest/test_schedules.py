@@ -7,9 +7,11 @@ import pytest
 import xla_explorer as xe
 from tests.compiler.codegen.nest.test_directives import plain
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.opaque import Opaque, form_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_schedules, schedules_text
+from xla_explorer.compiler.codegen.nest.scheduled_kernel import writes_in_step
 from xla_explorer.compiler.codegen.nest.text import nest_text
 
 
@@ -79,3 +81,10 @@ def test_a_kernel_that_is_no_nest_declares_what_it_reads_and_writes() -> None:
     assert isinstance(opaque, Opaque) and opaque.reason.code == "no-loop-nest"
     assert str(opaque).startswith("opaque @sorted(%n: f32[8], out %out: f32[8]): sort  # no-loop-nest: ")
     assert isinstance(form_of(module.find("n")), LoopNest)
+
+
+@pytest.mark.parametrize(("opcode", "in_step"), [("negate(x)", True), ("transpose(x), dimensions={1,0}", False), ("reverse(x), dimensions={0}", False)])
+def test_memory_that_is_read_and_written_is_read_just_before(opcode: str, in_step: bool) -> None:
+    nest = nest_of(xe.parse_hlo(f"HloModule m\nENTRY e {{ x = f32[8,8] parameter(0) ROOT r = f32[8,8] {opcode} }}").entry.root)
+    assert isinstance(nest, LoopNest)
+    assert writes_in_step(nest, [0, 0]) is in_step and writes_in_step(nest, [0, 1])

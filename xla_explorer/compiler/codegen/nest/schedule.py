@@ -74,12 +74,16 @@ class Schedule:
     nest: LoopNest
     directives: tuple[Directive, ...] = ()
 
+    def why_not(self, directive: Directive) -> Reason | None:
+        """Why a directive would be refused; None where it is legal."""
+        return first_refusal((*directive.checks(), directive.stays_well_formed), self.nest)
+
     def then(self: S, *directives: Directive | str) -> S:
         """The schedule with more directives, or texts of some."""
         made = self
         for given in directives:
             for directive in parse_directives(given) if isinstance(given, str) else (given,):
-                reason = first_refusal((*directive.checks(), directive.stays_well_formed), made.nest)
+                reason = made.why_not(directive)
                 if reason is not None:
                     meaning = meaning_of(f"loop-{directive.name}", reason.code)
                     raise ScheduleError(f"{directive}: {reason.message}", meaning.remedy if meaning is not None else "", reason)

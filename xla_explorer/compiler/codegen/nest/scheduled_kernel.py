@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels import Kernel, nest_kernel
 from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.kernel import array_parameters
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.compiler.codegen.target import CodegenTarget
-from xla_explorer.compiler.decisions.kinds import meaning_of
+from xla_explorer.compiler.decisions.kinds import LOOP_KINDS, meaning_of
+from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -22,16 +25,36 @@ Schedules = Mapping[str, Sequence[Directive]]
 """The directives of kernels by their names."""
 
 
-class ScheduledKernels:
-    """The kernels of a program that the user schedules. decisions: what became of each."""
+class _Wish(NamedTuple):
+    """What the user wants of a directive. values: its arguments, or the first of them."""
 
-    def __init__(self, schedules: Schedules) -> None:
+    word: str
+    kind: str
+    values: tuple[object, ...]
+
+    def forbids(self, directive: Directive) -> bool:
+        """Whether the user forbids this directive, by its axis or by the instruction that it keeps."""
+        if self.word != "forbid" or self.kind != f"loop-{directive.name}":
+            return False
+        named = (directive.axis, str(getattr(directive, "value", "")).lstrip("%"))
+        return not self.values or str(self.values[0]) in named
+
+
+class ScheduledKernels:
+    """The kernels of a program that the user schedules, or whose directives the user forces or forbids. decisions: what became of each."""
+
+    def __init__(self, schedules: Schedules, control: PassControl | None = None) -> None:
         self.schedules = schedules
+        self._wishes: dict[str, list[_Wish]] = {}
+        for word, wishes in (("force", control.force), ("forbid", control.forbid)) if control is not None else ():
+            for kind in [kind for kind in wishes if kind in LOOP_KINDS]:
+                for kernel, *values in sorted(wishes[kind], key=str):
+                    self._wishes.setdefault(str(kernel), []).append(_Wish(word, kind, tuple(values)))
         self.decisions: list[KernelDecision] = []
         self._met: set[str] = set()
 
     def __contains__(self, i: HloInstruction) -> bool:
-        return i.name in self.schedules
+        return i.name in self.schedules or i.name in self._wishes
 
     def kernel(self, i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...], overlap: bool) -> Kernel:
         """The kernel of an instruction by its schedule: what runs is what the kinds of its axes say, LLVM vectorises and unrolls nothing.
@@ -40,16 +63,41 @@ class ScheduledKernels:
         """
         self._met.add(i.name)
         try:
-            made = nest_kernel(i, target, slots, 1, self.schedules[i.name])
+            directives = self.schedules[i.name] if i.name in self.schedules else _by_policy(nest_kernel(i, target, slots))
+            made = nest_kernel(i, target, slots, 1, self._with_wishes(i, directives))
         except ScheduleError as problem:
             raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
         if isinstance(made, Reason):
             raise _refused(i, made)
         assert isinstance(made.nest, Schedule)
-        if overlap or not _writes_in_step(made.nest.nest, array_parameters(i, slots)):
+        if overlap or not writes_in_step(made.nest.nest, array_parameters(i, slots)):
             raise _refused(i, refuse("writes-where-it-reads", f"%{i.name} writes where it reads, and not element by element"))
         self._note(i, made.nest)
         return made._replace(effort=Effort.FINAL)
+
+    def _with_wishes(self, i: HloInstruction, directives: Sequence[Directive]) -> Sequence[Directive]:
+        """The directives without those that the user forbids, and what needs them; then those that are forced, where they are legal."""
+        wishes, nest = self._wishes.get(i.name, ()), nest_of(i)
+        if not wishes or isinstance(nest, Reason):
+            return directives
+        made = Schedule(nest, nest)
+        for directive in directives:
+            forbidden = any(wish.forbids(directive) for wish in wishes)
+            reason = refuse("forbidden-by-user", f"the user forbids {directive} of %{i.name}") if forbidden else made.why_not(directive)
+            made = made if reason is not None else made.then(directive)
+            self._refuse(i, directive, reason)
+        for wish in wishes:
+            if wish.word == "force":
+                (directive,) = parse_directives(f"{wish.kind.removeprefix('loop-')}{{{','.join(map(str, wish.values))}}}")
+                reason = made.why_not(directive)
+                made = made if reason is not None else made.then(directive)
+                self._refuse(i, directive, reason)
+        return made.directives
+
+    def _refuse(self, i: HloInstruction, directive: Directive, reason: Reason | None) -> None:
+        if reason is not None:
+            told = Reason(reason.code, reason.message, {**reason.facts, "axis": directive.axis})
+            self.decisions.append(KernelDecision(i.id, i.name, False, told, f"loop-{directive.name}"))
 
     def _note(self, i: HloInstruction, schedule: Schedule) -> None:
         """One decision for the kernel, one for each directive: all by the user."""
@@ -71,7 +119,12 @@ class ScheduledKernels:
                 raise ScheduleError(f"a schedule names %{name}, which is no kernel of this program", f"kernels: {listed or 'none'}")
 
 
-def _writes_in_step(nest: LoopNest, parameters: Sequence[int]) -> bool:
+def _by_policy(made: Kernel | Reason) -> Sequence[Directive]:
+    """The directives of the policy; none where the kernel is not made from its nest."""
+    return made.nest.directives if isinstance(made, Kernel) and isinstance(made.nest, Schedule) else ()
+
+
+def writes_in_step(nest: LoopNest, parameters: Sequence[int]) -> bool:
     """Whether an array that shares its memory with a result is read only where, and just before, that element is stored."""
     slots = {a.name: slot for a, slot in zip(nest.arrays, parameters, strict=True)}
     found = [a for a in accesses_of(nest) if a.array.name in slots]
