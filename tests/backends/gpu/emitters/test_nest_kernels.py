@@ -3,19 +3,24 @@
 import random
 from collections import Counter
 
+import numpy as np
 import pytest
 
-from tests.backends.gpu.emitters.emitter_runner import run
+from tests.backends.gpu.emitters.emitter_runner import check, run
 from tests.compiler.codegen.nest.nest_checks import assert_near
 from tests.compiler.codegen.nest.test_directives import BODIES, COMPUTATIONS, plain
+from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.selection import finished
 from xla_explorer.compiler.codegen.kernels import load_kernel_writers
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import parse_directives, run_schedule
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.text.parser import parse_hlo
 
 NAMES = ("split", "split", "split", "vectorize", "unroll", "reorder", "collapse", "block", "block", "thread", "thread", "warp")
 
@@ -80,3 +85,49 @@ def check_random_schedules(seed, count):
 def test_random_schedules_give_equal_values(seed):
     seen = check_random_schedules(seed, 10)
     assert {"split", "thread"} <= seen.keys(), seen
+
+
+ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+FAMILIES = {
+    "vector-loop": "x = f32[512,260] parameter(0) ROOT r = f32[512,260] multiply(x, x)",
+    "loop": "x = f32[333,7] parameter(0) ROOT r = f32[333,7] negate(x)",
+    "transpose": "x = f32[100,70] parameter(0) ROOT r = f32[70,100] transpose(x), dimensions={1,0}",
+    "row-reduction": "x = f32[101,200] parameter(0) z = f32[] parameter(1) ROOT r = f32[101] reduce(x, z), dimensions={1}, to_apply=add",
+    "column-reduction": "x = f32[130,256] parameter(0) z = f32[] parameter(1) ROOT r = f32[256] reduce(x, z), dimensions={0}, to_apply=add",
+}
+OTHERS = {
+    "rows-are-cut": "x = f32[4,60000] parameter(0) z = f32[] parameter(1) ROOT r = f32[4] reduce(x, z), dimensions={1}, to_apply=add",
+    "reduction-is-short": "x = f32[300,3] parameter(0) z = f32[] parameter(1) ROOT r = f32[300] reduce(x, z), dimensions={1}, to_apply=add",
+    "narrow-elements": "x = s8[64,64] parameter(0) ROOT r = s8[64,64] transpose(x), dimensions={1,0}",
+    "transposed-dimension-is-short": "x = f32[12,64] parameter(0) ROOT r = f32[64,12] transpose(x), dimensions={1,0}",
+    "sums-of-products": "x = f32[4,5] parameter(0) ROOT r = f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+}
+
+
+def in_an_entry(body):
+    return f"HloModule m\n{ADD}ENTRY e {{ {body} }}"
+
+
+@pytest.mark.parametrize("emitter", FAMILIES)
+def test_what_policies_do_is_legal_directive_by_directive(emitter):
+    text = in_an_entry(FAMILIES[emitter])
+    root = parse_hlo(text).entry.root
+    inputs = [np.random.default_rng(3).standard_normal(o.shape.dimensions).astype(np.float32) for o in dict.fromkeys(root.operands)]
+    ran = check(text, *inputs, assemble=False)
+    schedule = ran.emitted.nest
+    assert ran.emitted.emitter == emitter and isinstance(schedule, NestSchedule) and ran.conflicts() == 1
+    plain_nest = nest_of(root)
+    assert nest_text(scheduled(plain_nest, str(schedule))) == nest_text(schedule.nest)
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_what_is_no_nest_has_a_reason(code):
+    emitted = write_gpu_kernels(parse_hlo(in_an_entry(OTHERS[code])).entry.root, gpu_architecture("sm_90"))
+    assert isinstance(emitted.nest, Reason) and emitted.nest.code == code
+
+
+def test_rows_that_do_not_fill_a_block_take_part_where_threads_meet():
+    text = module_of("rows")
+    draft = nest_of(parse_hlo(text).entry.root)
+    guarded = scheduled(draft, "split{j,8},thread{ji},split{i,2},thread{ii},block{io}")
+    assert np.allclose(run_nest(text, guarded, *plain("rows")[1]).values[0], plain("rows")[2][0], 1e-4)
