@@ -2,7 +2,8 @@
 
 They are asked in the order of `_WRITERS`, the most special first, and the first that hands back a draft is taken: it has looked for its
 opcode (`product_in` finds the dot or convolution of a fusion), for shapes and types that it serves, and for whether its estimate beats what
-would be written otherwise. A refusal is a Reason, which `session.decisions("launch")` shows. Where all refuse, the writer of the root's
+would be written otherwise. A refusal is a Reason, which `session.decisions("launch")` shows; for loop nests (`nests/`), which come before the
+emitters of their families, `session.decisions("loop-nest")`. Where all refuse, the writer of the root's
 opcode (`compiler/codegen/kernels`) makes one thread per element. `own_products.py` asks the plans of products in the same order.
 """
 

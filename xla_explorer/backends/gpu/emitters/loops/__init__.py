@@ -1,1 +1,1 @@
-"""One result element after the other, moved by vectors: elementwise loops, copies, transpositions through shared memory."""
+"""Elements moved several at once: pieces of rows, and transpositions through shared memory of what is no loop nest (`nests/`) yet."""

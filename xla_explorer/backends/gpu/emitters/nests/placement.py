@@ -2,58 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
+from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
 from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
 from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
-from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING
+from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 
+Policy = Callable[[LoopNest, GpuArchitecture, GpuTuning], NestSchedule | Reason]
+
+
 def write_reducing_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
     """The kernel of a reduction as a loop nest, or why another emitter writes it."""
-    if not any(x.opcode.name == "reduce" for x in _body(i)):
+    if not _has(i, "reduce"):
         return refuse("no-reduction", f"%{i.name} reduces nothing")
-    if (reason := _why_of_another_family(i)) is not None:
-        return reason
-    nest = nest_of(i)
-    if isinstance(nest, Reason):
-        return nest
-    schedule = row_schedule(nest, architecture, DEFAULT_TUNING)
-    if isinstance(schedule, Reason) and schedule.code == "not-along-memory":
-        schedule = column_schedule(nest, architecture, DEFAULT_TUNING)
-    return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
-
-
-def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
-    """The kernel of elements that do not depend on one another as a loop nest, or why another emitter writes it."""
-    if any(x.opcode.name == "reduce" for x in _body(i)):
-        return refuse("reduces", f"%{i.name} reduces: one thread does a whole result")
-    if (reason := _why_of_another_family(i) or _updates_in_place(i, slots)) is not None:
-        return reason
-    nest = nest_of(i)
-    if isinstance(nest, Reason):
-        return nest
-    schedule = elementwise_schedule(nest, architecture, DEFAULT_TUNING)
-    return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
+    return _written(i, architecture, slots, row_schedule, column_schedule)
 
 
 def write_transposing_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
     """The kernel of a transpose and what is done on the way as a loop nest, or why another emitter writes it."""
-    if not any(x.opcode.name in ("transpose", "copy") for x in _body(i)) or any(x.opcode.name == "reduce" for x in _body(i)):
+    if not _has(i, "transpose", "copy") or _has(i, "reduce"):
         return refuse("not-transposed", f"%{i.name} transposes nothing")
+    return _written(i, architecture, slots, transpose_schedule)
+
+
+def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernel of elements that do not depend on one another as a loop nest, or why another emitter writes it."""
+    if _has(i, "reduce"):
+        return refuse("reduces", f"%{i.name} reduces: one thread does a whole result")
+    return _written(i, architecture, slots, elementwise_schedule)
+
+
+def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], *policies: Policy) -> OperationDraft | Reason:
+    """The kernel by the first of the policies whose accesses run along memory."""
     if (reason := _why_of_another_family(i) or _updates_in_place(i, slots)) is not None:
         return reason
     nest = nest_of(i)
     if isinstance(nest, Reason):
         return nest
-    schedule = transpose_schedule(nest, architecture, DEFAULT_TUNING)
+    for policy in policies:
+        schedule = policy(nest, architecture, DEFAULT_TUNING)
+        if not isinstance(schedule, Reason) or schedule.code != "not-along-memory":
+            break
     return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
+
+
+def _has(i: HloInstruction, *opcodes: str) -> bool:
+    return any(x.opcode.name in opcodes for x in _body(i))
 
 
 def _body(i: HloInstruction) -> list[HloInstruction]:
