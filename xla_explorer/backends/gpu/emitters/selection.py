@@ -2,9 +2,9 @@
 
 They are asked in the order of `_WRITERS`, the most special first, and the first that hands back a draft is taken: it has looked for its
 opcode (`product_in` finds the dot or convolution of a fusion), for shapes and types that it serves, and for whether its estimate beats what
-would be written otherwise. A refusal is a Reason, which `session.decisions("launch")` shows; for loop nests (`nests/`), which come before the
-emitters of their families, `session.decisions("loop-nest")`. Where all refuse, the writer of the root's
-opcode (`compiler/codegen/kernels`) makes one thread per element. `own_products.py` asks the plans of products in the same order.
+would be written otherwise. A refusal is a Reason, which `session.decisions("launch")` shows; those of loop nests (`nests/`), which come
+before the emitters of their families, are shown by `session.decisions("loop-nest")`. Where all refuse, the writer of the root's opcode
+(`compiler/codegen/kernels`) makes one thread per element. `own_products.py` asks the plans of products in the same order.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-
 Policy = Callable[[LoopNest, GpuArchitecture, GpuTuning], NestSchedule | Reason]
 
 
