@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import json
 import random
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import xla_explorer as xe
 from tests.frontends.hlo_proto.test_read_hlo_proto import scaled
 from tests.frontends.xla_profile_fixtures import US, PlaneWriter, cpu_plane, gpu_plane, metadata_plane, profile_of, tpu_plane
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -93,3 +95,47 @@ def test_events_without_a_name_are_no_kernels() -> None:
     plane = PlaneWriter("/host:CPU")
     plane.line("thread", (plane.kind("ThunkExecutor::Execute"), 0, 5, {}))
     assert kernel_events(read_space(profile_of(plane))) == []
+
+
+TRACE = {
+    "traceEvents": [
+        {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/device:GPU:1"}},
+        {"ph": "M", "pid": 1, "tid": 7, "name": "thread_name", "args": {"name": "Stream #7"}},
+        {"ph": "X", "pid": 1, "tid": 7, "ts": 2.0, "dur": 3.0, "name": "inner", "args": {"hlo_op": "loop/r", "hlo_module": "jit_f"}},
+        {"ph": "X", "pid": 1, "tid": 7, "ts": 1.0, "dur": 10.0, "name": "loop", "args": {"hlo_op": "loop", "hlo_module": "jit_f", "run_id": "4"}},
+        {"ph": "X", "pid": 2, "tid": 1, "ts": 0.0, "dur": 99.0, "name": "host", "args": {}},
+    ]
+}
+
+
+def test_traces_for_perfetto_are_read_where_there_is_no_profile(tmp_path: Path) -> None:
+    (tmp_path / "host.trace.json.gz").write_bytes(gzip.compress(json.dumps(TRACE).encode()))
+    found = read_profile(tmp_path).kernels
+    assert [(e.op, e.device, e.line, e.module, e.self_ps // US) for e in found] == [
+        ("loop", "GPU:1", "Stream #7", "jit_f", 7), ("r", "GPU:1", "Stream #7", "jit_f", 3),
+    ]  # fmt: skip
+    (tmp_path / "host.xplane.pb").write_bytes(profile_of(cpu_plane()))
+    assert len(read_profile(tmp_path).kernels) == 10, "a profile says more than the trace beside it"
+
+
+@pytest.mark.parametrize("text", ["", "[", "[]", "{}", '{"traceEvents": 3}', "[" * 100_000])
+def test_what_is_no_trace_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.trace.json").write_text(text)
+    with pytest.raises(ProfileError, match=r"must be JSON|no list traceEvents"):
+        read_profile(tmp_path / "a.trace.json")
+
+
+def test_hostile_events_of_a_trace_are_left_out(tmp_path: Path) -> None:
+    good = TRACE["traceEvents"][3]
+    bad = [3, None, {**good, "ts": "x"}, {**good, "dur": 1e300}, {**good, "dur": True}, {**good, "pid": [1]}, {**good, "args": [1]}]
+    (tmp_path / "a.trace.json").write_text(json.dumps({"traceEvents": [*bad, good]}))
+    assert len(read_profile(tmp_path / "a.trace.json").kernels) == 1
+
+
+def test_steps_are_those_that_the_program_marked(tmp_path: Path) -> None:
+    plane = PlaneWriter("/host:CPU")
+    plane.line("python", (plane.kind("train"), 0, 70, {"step_num": 4, "_r": 1}), (plane.kind("train"), 100, 60, {"step_num": 5}))
+    (tmp_path / "a.xplane.pb").write_bytes(profile_of(cpu_plane(), plane))
+    steps = xe.xla.read_profile(tmp_path).steps()
+    assert steps["step"].tolist() == [4, 5] and steps["wall_us"].tolist() == [70, 60]
+    assert steps["kernels"].tolist() == [5, 4] and steps["busy_us"].tolist() == [53, 50], "what began in the step"

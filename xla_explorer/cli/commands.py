@@ -32,6 +32,7 @@ from xla_explorer.explorer.tuning import tune as run_tune
 from xla_explorer.explorer.xla.saved_facts import check_against, save_facts
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_writing import replaced_file, write_file
+from xla_explorer.frontends.xla_profile import PROFILE_ENDINGS
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import PrintOptions
@@ -150,7 +151,7 @@ def compare(given: Namespace) -> int:
 
 def why_slow(given: Namespace) -> int:
     """Real XLA's kernels: a recorded profile is read, a module is compiled and run."""
-    recorded = given.file.endswith((".xplane.pb", ".xplane.pb.gz")) or Path(given.file).is_dir()
+    recorded = given.file.endswith(PROFILE_ENDINGS) or Path(given.file).is_dir()
     if recorded:
         print_report(read_profile(given.file), as_json=given.json)
         return 0

@@ -15,7 +15,7 @@ from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.xla.places import NOWHERE, Place, PlacedModule
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.frontends.xla_profile import KernelEvent, ProfileError, is_copy
+from xla_explorer.frontends.xla_profile import KernelEvent, ProfileError, StepEvent, is_copy
 from xla_explorer.frontends.xla_profile import read_profile as read_recorded
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
@@ -59,6 +59,8 @@ class XlaProfile(Report):
         The module of a name and a program's number, or None.
     session
         The compile that ran, where it was made here.
+    steps
+        What the program marked as its steps.
     """
 
     def __init__(
@@ -67,12 +69,13 @@ class XlaProfile(Report):
         events: Sequence[KernelEvent],
         module_of: Callable[[str, int | None], HloModule | None],
         session: Compilation | None = None,
+        steps: Sequence[StepEvent] = (),
     ) -> None:
         if not events:
             hint = "record while the program runs: with jax.profiler.trace(folder): f(x).block_until_ready()"
             raise ProfileError(f"{name} holds no event that ran an HLO instruction", hint)
         self.name, self.session = name, session
-        self._events, self._module_of = events, module_of
+        self._events, self._module_of, self._steps = events, module_of, steps
         self.device_us = sum(event.self_ps for event in events) / 1e6
         self.joined_share = self._share_of(lambda one: one.instruction is not None)
         self.lines_share = self._share_of(lambda one: bool(one.place.line))
@@ -181,6 +184,24 @@ class XlaProfile(Report):
         rows.sort(key=lambda row: row["start_us"])
         return wide_frame(rows, _RUN_COLUMNS)
 
+    def steps(self) -> pandas.DataFrame:
+        """A row for each step that the program marked (`jax.profiler.StepTraceAnnotation`), by its start.
+
+        Returns
+        -------
+        pandas.DataFrame
+            wall_us: of the step, as the host saw it. busy_us: of that, while any kernel ran; idle_us: the host's own time, launches and
+            waiting. kernels: how many began in it.
+        """
+        rows = []
+        for step in self._steps:
+            end = step.start_ps + step.duration_ps
+            inside = [event for event in self._events if step.start_ps <= event.start_ps < end]
+            busy = _span(inside, step.start_ps)[2] if inside else 0.0
+            wall = step.duration_ps / 1e6
+            rows.append((step.number, step.name, wall, busy, max(wall - busy, 0.0), len(inside)))
+        return wide_frame(rows, ["step", "name", "wall_us", "busy_us", "idle_us", "kernels"])
+
     def not_joined(self) -> pandas.DataFrame:
         """The kernels whose names no module of the profile has, with their share of device time."""
         frame = self.kernels()
@@ -256,8 +277,8 @@ def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
     Parameters
     ----------
     path
-        An `*.xplane.pb` file (also gzipped), or a folder that `jax.profiler.trace`, TensorFlow's or PyTorch/XLA's profiler wrote; of
-        several recordings the latest is taken.
+        An `*.xplane.pb` file (also gzipped), a `*.trace.json.gz` (times without source lines), or a folder that `jax.profiler.trace`,
+        TensorFlow's or PyTorch/XLA's profiler wrote; of several recordings the latest is taken.
 
     Returns
     -------
@@ -285,7 +306,7 @@ def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
         return program.module if program is not None else None
 
     try:
-        return XlaProfile(recorded.paths[0].name, recorded.kernels, module_of)
+        return XlaProfile(recorded.paths[0].name, recorded.kernels, module_of, steps=recorded.steps)
     except ProfileError:
         raise
     except XlaExplorerError as problem:  # a module inside that cannot be read

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -12,11 +13,15 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.frontends.protobuf import ProtoError
+from xla_explorer.frontends.xla_profile.chrome_trace import TraceFileError, trace_kernels
 from xla_explorer.frontends.xla_profile.kernels import KernelEvent, kernel_events
 from xla_explorer.frontends.xla_profile.space import EventKind, Space, read_space
+from xla_explorer.frontends.xla_profile.steps import StepEvent, step_events
 from xla_explorer.hlo.module import HloModule
 
 _ENDINGS: Final = (".xplane.pb", ".xplane.pb.gz")
+_TRACE_ENDINGS: Final = (".trace.json", ".trace.json.gz")
+PROFILE_ENDINGS: Final = (*_ENDINGS, *_TRACE_ENDINGS)
 _METADATA_PLANE: Final = "/host:metadata"
 _PROTO_STATS: Final = ("Hlo Proto", "hlo_proto")
 _PROGRAM: Final = re.compile(r"(?P<name>.+?)(?:\((?P<number>\d+)\))?")
@@ -46,7 +51,7 @@ class ProfiledProgram:
 
 
 class RecordedProfile:
-    """One or several `*.xplane.pb` files of one recording (one a host).
+    """One or several `*.xplane.pb` files of one recording (one a host), or traces, which hold no programs.
 
     Attributes
     ----------
@@ -56,8 +61,8 @@ class RecordedProfile:
         The executables whose modules the profile holds.
     """
 
-    def __init__(self, paths: tuple[Path, ...], spaces: tuple[Space, ...]) -> None:
-        self.paths, self.spaces = paths, spaces
+    def __init__(self, paths: tuple[Path, ...], spaces: tuple[Space, ...], traced: Sequence[KernelEvent] = ()) -> None:
+        self.paths, self.spaces, self._traced = paths, spaces, traced
         kinds = [kind for space in spaces for plane in space.planes if plane.name == _METADATA_PLANE for kind in plane.kinds.values()]
         self.programs = [ProfiledProgram(kind) for kind in kinds]
 
@@ -67,7 +72,12 @@ class RecordedProfile:
     @cached_property
     def kernels(self) -> list[KernelEvent]:
         """The events that ran HLO instructions, and device work that names none, by their starts."""
-        return [event for space in self.spaces for event in kernel_events(space)]
+        return [*self._traced, *[event for space in self.spaces for event in kernel_events(space)]]
+
+    @cached_property
+    def steps(self) -> list[StepEvent]:
+        """The steps that the program marked."""
+        return [step for space in self.spaces for step in step_events(space)]
 
     def program(self, module: str, number: int | None) -> ProfiledProgram | None:
         """The executable of an event: by number and name, by number, by name where only one has it."""
@@ -91,8 +101,8 @@ def read_profile(path: str | os.PathLike[str]) -> RecordedProfile:
     Parameters
     ----------
     path
-        An `*.xplane.pb` file (also gzipped), or a folder: of one recording, or one that holds `plugins/profile/...`, of which the latest
-        recording is taken.
+        An `*.xplane.pb` file (also gzipped), a `*.trace.json.gz` file, or a folder: of one recording, or one that holds
+        `plugins/profile/...`, of which the latest recording is taken. Traces of a folder are read where it has nothing else.
 
     Returns
     -------
@@ -105,19 +115,25 @@ def read_profile(path: str | os.PathLike[str]) -> RecordedProfile:
         There is no such file, the folder holds no profile, or the file is not one.
     """
     files = _files(Path(path))
-    spaces = []
+    spaces: list[Space] = []
+    traced: list[KernelEvent] = []
     for file in files:
         try:
-            spaces.append(read_space(read_file(file, hint="give the path of an *.xplane.pb file"), file.name))
-        except (FileReadError, ProtoError) as problem:
+            data = read_file(file, hint="give the path of an *.xplane.pb file")
+            if file.name.endswith(_TRACE_ENDINGS):
+                traced += trace_kernels(data, file.name)
+            else:
+                spaces.append(read_space(data, file.name))
+        except (FileReadError, ProtoError, TraceFileError) as problem:
             raise ProfileError(problem.message, problem.hint) from None
-    return RecordedProfile(files, tuple(spaces))
+    return RecordedProfile(files, tuple(spaces), traced)
 
 
 def _files(path: Path) -> tuple[Path, ...]:
     if not path.is_dir():
         return (path,)
     found = [file for file in path.rglob("*.xplane.pb*") if file.name.endswith(_ENDINGS)]
+    found = found or [file for file in path.rglob("*.trace.json*") if file.name.endswith(_TRACE_ENDINGS)]
     if not found:
         raise ProfileError(f"{path} holds no *.xplane.pb file", "record one with jax.profiler.trace(folder) around the program")
     latest = max(found, key=lambda file: (file.parent.name, file.stat().st_mtime)).parent
