@@ -80,7 +80,7 @@ SHOTS: dict[str, tuple[str, int, str, Act]] = {
     "04_text": ("small", 1440, "light", both(run(GO, "fusion"), press("t"))),
     "05_code": ("small", 1440, "light", both(run(SELECT, "e0"), press("g"))),
     "06_llvm": ("live", 1440, "light", llvm),
-    "07_timeline": ("small", 1440, "light", both(press("[", "["), click(".xe-timeline summary, .xe-fold-row, .xe-unchanged"))),
+    "07_timeline": ("small", 1440, "light", both(press("[", "["), click(".xe-timeline .xe-skip"))),
     "08_buffers": ("small", 1440, "light", press("b")),
     "09_compare": ("live", 1440, "light", compare),
     "10_checks": ("small", 1440, "light", run(DECISION, "refused")),
