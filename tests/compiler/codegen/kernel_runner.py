@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from xla_explorer.backends.cpu_program.program_writing import codegen_target
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
@@ -18,7 +19,8 @@ from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
-from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
+from xla_explorer.backends.llvm.target_machine import host_target
+from xla_explorer.compiler.codegen.kernels import Kernel, kernel_is_emitted, nest_kernel, write_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
 from xla_explorer.compiler.codegen.target import HOST_LIKE
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
@@ -42,6 +44,12 @@ def cpu_module(kernels):
     declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
     functions = [line for line in text if not line.startswith("declare ")]
     return "\n".join([*constants, *lines, *functions, *declarations, "!0 = !{}", ""])
+
+
+def nest_or_opaque(i, slots):
+    """The kernel for this machine, from its loop nest where it is made so; else as for any CPU."""
+    made = nest_kernel(i, codegen_target(host_target(), libraries=False), slots)
+    return made if isinstance(made, Kernel) else write_kernel(i, HOST_LIKE, slots)
 
 
 def native_kernels(kernels, effort):
@@ -119,7 +127,7 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
         slots = list(kernel_slots(i))
         if i.name in in_place:
             slots[-1] = 0
-        write = partial(write_gpu_kernels, architecture=gpu_architecture()) if target == "gpu" else partial(write_kernel, target=HOST_LIKE)
+        write = partial(write_gpu_kernels, architecture=gpu_architecture()) if target == "gpu" else nest_or_opaque
         made.append((i, f"k{len(made)}", tuple(slots), write(i, slots=tuple(slots))))
     run = (ptx_kernels if target == "gpu" else native_kernels)([(name, kernel) for _, name, _, kernel in made], effort)
     memory = {}
