@@ -259,7 +259,7 @@ DIRECTIVES = table(
         ),
         "not-outermost": (
             "threads share a loop that is the whole kernel",
-            "threads share a loop that is the whole kernel; j is not that of @softmax",
+            "threads share loops that are the whole kernel; j is not one of @softmax's",
             "choose the outermost axis",
         ),
         "too-few-steps": (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -36,7 +36,7 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, Place, RuntimeValue,
 
 @dataclass(frozen=True)
 class Cut(Directive):
-    """The loop becomes two: <axis>m has the first steps, <axis>r the rest."""
+    """The loop becomes two: <axis>m has the first steps, <axis>r the rest, in which the names of loops inside end in one more c."""
 
     name: ClassVar[str] = "cut"
     axis: str
@@ -78,11 +78,12 @@ class Cut(Directive):
 
     def names_are_free(self, nest: LoopNest) -> Reason | None:
         """No other axis has one of the new names."""
-        loop, axes = loop_of(nest, self.axis), nest.axes().keys()
-        assert loop is not None
-        inside = [b.axis.name for s, _ in walk(loop.body) for b in axes_of(s)]
-        inside += [b.axis.name for b in axes_of(loop) if b.axis.name != self.axis]
-        taken = {f"{self.axis}m", f"{self.axis}r", *[f"{name}r" for name in inside]} & axes
+        loop, taken = loop_of(nest, self.axis), {f"{self.axis}m", f"{self.axis}r"}
+        if isinstance(loop, Reduce):
+            inside = [b.axis.name for s, _ in walk(loop.body) for b in axes_of(s)]
+            inside += [b.axis.name for b in loop.axes if b.axis.name != self.axis]
+            taken |= {f"{name}r" for name in inside}
+        taken &= nest.axes().keys()
         return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
 
 
@@ -96,7 +97,7 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
             values: Substitution = {s.axis: index(axis) + begins}
             body = resolved(with_axes_replaced(s.body, values))
             if axis is rest:
-                body = _copied(body, numbers)
+                body = _copied(body, numbers, nest.axes().keys())
             yield For(axis, body, s.kind, guards_replaced(s.guards, values), s.ordered)
 
     def change(s: Statement) -> Body | None:
@@ -167,10 +168,15 @@ def _never_holds(g: Guard) -> bool:
     return high < 0 or low >= g.bound
 
 
-def _copied(body: Body, numbers: Iterator[int]) -> Body:
-    """The body with values and axes of its own."""
+def _copied(body: Body, numbers: Iterator[int], taken: Collection[str]) -> Body:
+    """The body with values and axes of its own. taken: names that other axes have."""
+
+    def fresh(name: str) -> str:
+        name += "c"
+        return fresh(name) if name in taken else name
+
     ids = {n: next(numbers) for s, _ in walk(body) for n in _all_ids(s)}
-    axes = {b.axis: Axis(f"{b.axis.name}r", b.axis.extent) for s, _ in walk(body) for b in axes_of(s)}
+    axes = {b.axis: Axis(fresh(b.axis.name), b.axis.extent) for s, _ in walk(body) for b in axes_of(s)}
     values: Substitution = {old: index(new) for old, new in axes.items()}
     return tuple([_with_ids(s, ids, axes) for s in with_axes_replaced(body, values)])
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, offsets_of, order_of_sums
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, For, LoopNest, Reduce, Store, axes_of, walk
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, For, Load, LoopNest, Reduce, Store, axes_of, walk
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
 MOST_LANES, MOST_COPIES = 64, 64
@@ -100,7 +100,7 @@ class Parallel(Directive):
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_serial, self.steps_are_independent, self.is_outermost, self.steps_suffice
+        return self.axis_exists, self.axis_is_serial, self.steps_are_independent, self.is_outermost, self.shares_agree, self.steps_suffice
 
     def applied(self, nest: LoopNest) -> LoopNest:
         """See `Directive.applied`."""
@@ -111,11 +111,19 @@ class Parallel(Directive):
         return {**super().facts(nest), "shares": self.shares}
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
-        """The loop is the whole kernel, but for constants and values that are loaded once."""
+        """The loop is one of the kernel's outermost; no memory outside hands values from one of them to another."""
         work = [s for s in nest.body if isinstance(s, For | Reduce | Store | Choose)]
-        if len(work) == 1 and isinstance(work[0], For) and work[0].axis.name == self.axis:
+        loads = {s.array for s, _ in walk(nest.body) if isinstance(s, Load)}
+        alone = len(work) == 1 or not loads & {s.array for s, _ in walk(nest.body) if isinstance(s, Store)}
+        if alone and any(isinstance(s, For) and s.axis.name == self.axis for s in work):
             return None
-        return refuse("not-outermost", f"threads share a loop that is the whole kernel; {self.axis} is not that of @{nest.name}")
+        return refuse("not-outermost", f"threads share loops that are the whole kernel; {self.axis} is not one of @{nest.name}'s")
+
+    def shares_agree(self, nest: LoopNest) -> Reason | None:
+        """All loops that threads share have as many shares."""
+        if nest.shares in (1, self.shares):
+            return None
+        return refuse("too-few-steps", f"another loop of @{nest.name} has {nest.shares} shares", shares=self.shares)
 
     def steps_suffice(self, nest: LoopNest) -> Reason | None:
         """Every share has a step."""

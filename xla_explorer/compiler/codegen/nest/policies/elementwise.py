@@ -32,10 +32,11 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import RuntimeValue
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 from xla_explorer.hlo.primitive_type import BF16
 
 MOST_UNIFORM_SHIFTS = 2
+MOST_CUTS = 12  # of loops into pieces
 
 
 def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
@@ -44,7 +45,10 @@ def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedu
     if reason is not None:
         return reason
     plan = Plan(nest, tuning)
-    for name in [s.axis.name for s in nest.body if isinstance(s, For)]:
+    reason = in_pieces(plan)
+    if reason is not None:
+        return reason
+    for name in [s.axis.name for s in plan.nest.body if isinstance(s, For)]:
         reason = _loops(plan, name)
         if reason is not None:
             return reason
@@ -62,14 +66,14 @@ def _is_another_family(nest: LoopNest, tuning: Tuning) -> Reason | None:
     for s, _ in walk(nest.body):
         if isinstance(s, Load) and any(isinstance(atom, RuntimeValue) for x in s.place for atom in x.atoms()):
             return refuse("family-not-moved", f"@{nest.name} reads where values say; such kernels are not made from nests yet")
-        if isinstance(s, Reduce | Choose):
-            what = "reduces" if isinstance(s, Reduce) else "chooses where to read"
-            return refuse("family-not-moved", f"@{nest.name} {what}; such kernels are not made from nests yet")
+        if isinstance(s, Reduce):
+            return refuse("family-not-moved", f"@{nest.name} reduces; such kernels are not made from nests yet")
     return None
 
 
 def _loops(plan: Plan, name: str) -> Reason | None:
     """One loop of the kernel with all that is inside."""
+    pieces = any(isinstance(d, Cut) for d in plan.directives)
     loop = loop_of(plan.nest, name)
     assert isinstance(loop, For)
     chain = chain_of(loop)
@@ -82,17 +86,44 @@ def _loops(plan: Plan, name: str) -> Reason | None:
         loop = loop_of(plan.nest, first)
         assert isinstance(loop, For)
         chain = chain_of(loop)
-    return _vectors(plan, innermost(chain[0]))
+    loops = [chain[0].axis, *[s.axis for s, _ in walk(chain[0].body) if isinstance(s, For)]]
+    for axis in loops:
+        one = loop_of(plan.nest, axis.name)
+        assert isinstance(one, For)
+        if not any(isinstance(s, For) for s in one.body) and (reason := _vectors(plan, one, pieces)) is not None:
+            return reason
+    return None
 
 
-def innermost(loop: For) -> For:
-    """The first loop inside that contains no other."""
-    inner = next((s for s in loop.body if isinstance(s, For)), None)
-    return loop if inner is None else innermost(inner)
+def in_pieces(plan: Plan) -> Reason | None:
+    """Loops are cut where a choice of what to read changes, until nothing is left to choose: pads, concatenates."""
+    cuts = 0
+    while (choice := next((s for s, _ in walk(plan.nest.body) if isinstance(s, Choose)), None)) is not None:
+        found = next((place for case in choice.cases for g in case.guards if (place := _change_of(g)) is not None), None)
+        cuts += 1
+        if found is None or cuts > MOST_CUTS or not isinstance(loop_of(plan.nest, found[0].name), For):
+            return refuse("family-not-moved", f"@{plan.nest.name} chooses where to read; such kernels are not made from nests yet")
+        plan.do(Cut(found[0].name, found[1]))
+    return None
 
 
-def _vectors(plan: Plan, loop: For) -> Reason | None:
+def _change_of(g: Guard) -> tuple[Axis, int] | None:
+    """An axis, and the step of it from which on the guard holds or no longer does."""
+    if len(g.expression.terms) != 1:
+        return None
+    ((axis, factor),) = g.expression.terms
+    if not isinstance(axis, Axis) or abs(factor) != 1:
+        return None
+    below, above = -g.expression.constant * factor, (g.bound - g.expression.constant) * factor
+    first, second = (below, above) if factor == 1 else (above + 1, below + 1)
+    return next(((axis, step) for step in (first, second) if 0 < step < axis.extent), None)
+
+
+def _vectors(plan: Plan, loop: For, pieces: bool) -> Reason | None:
+    """pieces: the loop may be what was cut off, and shorter than a register."""
     axis, tuning = loop.axis, plan.tuning
+    if axis.extent == 1:
+        return None
     for s, offset in accesses(plan.nest, loop.body):
         step = offset.coefficient(axis)
         if step not in ((1,) if isinstance(s, Store) else (0, 1)):
@@ -103,6 +134,9 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     lanes = lanes_for(plan.nest, statements, tuning)
     if any(isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements):
         return refuse("wide-iota", f"@{plan.nest.name} counts in more bits than it stores")
+    if axis.extent < lanes and pieces:
+        _tail(plan, axis.name, lanes)
+        return None
     if axis.extent < lanes:
         return refuse("short-rows", f"{axis} has {axis.extent} steps, a register {lanes} lanes", steps=axis.extent, lanes=lanes)
     copies = _copies(statements, axis.extent // lanes, tuning)
@@ -157,6 +191,12 @@ def _in_registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
 def _tail(plan: Plan, name: str, lanes: int) -> None:
     """Less than what the registers of the loop take: in masked registers where the target has these, else in ever narrower ones."""
     axis = plan.nest.axes()[name].axis
+    if lanes < axis.extent and axis.extent % lanes:
+        whole = axis.extent - axis.extent % lanes
+        plan.do(Cut(name, whole))
+        _in_registers(plan, f"{name}m", lanes, 1)
+        name = f"{name}r"
+        axis = plan.nest.axes()[name].axis
     loop = loop_of(plan.nest, name)
     assert isinstance(loop, For)
     arrays = [plan.nest.array(s.array) for s in statements_of(loop.body) if isinstance(s, Load | Store)]
@@ -183,9 +223,7 @@ def _power_above(n: int) -> int:
 
 
 def _in_shares(plan: Plan, parts: int) -> None:
-    """The first loop that is long enough is cut into shares."""
-    serial = [s for s in plan.nest.body if isinstance(s, For) and s.kind is AxisKind.SERIAL]
-    longest = max(serial, key=lambda s: s.axis.extent, default=None)
-    if longest is not None and longest.axis.extent >= parts:
-        plan.do(Parallel(longest.axis.name, parts))
+    """Every loop that is long enough is cut into shares; the last of these does the others."""
+    for name in [s.axis.name for s in plan.nest.body if isinstance(s, For) and s.kind is AxisKind.SERIAL and s.axis.extent >= parts]:
+        plan.do(Parallel(name, parts))
 
