@@ -1,0 +1,49 @@
+"""Kernels made from loop nests: which are, and the evaluator's values for lengths around those of registers, pads and concatenates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
+from xla_explorer.compiler.codegen import parallel_plan
+
+HEAD = "HloModule m\nENTRY e { x = T[40,100] parameter(0) y = T[40,28] parameter(1) z = T[7,100] parameter(2) w = T[] parameter(3)\n"
+BODIES = {
+    "columns": "ROOT c = T[40,128] concatenate(x, y), dimensions={1} }",
+    "rows": "c = T[47,100] concatenate(x, z), dimensions={0} ROOT n = T[47,100] negate(c) }",
+    "pad": "ROOT p = T[43,104] pad(x, w), padding=1_2x3_1 }",
+    "crop": "p = T[38,104] pad(x, w), padding=-1_-1x3_1 ROOT m = T[38,104] multiply(p, p) }",
+    "three": "ROOT c = T[40,228] concatenate(y, x, x), dimensions={1} }",
+}
+
+
+@needs_fixed_width
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("element", ["f32", "s8", "c64"])
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.sampled(8)
+def test_loops_are_cut_where_another_operand_is_read(name: str, element: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-6)
+    text = (HEAD + BODIES[name]).replace("T[", f"{element}[")
+    session = xe.compile(text, threads=threads, cache=False)
+    (row,) = session.decisions("loop-nest").to_dict("records")
+    assert (row["verdict"], row["code"]) == ("accepted", "made-from-nest") and "cut{" in row["message"]
+    random = np.random.default_rng(3)
+    given = [random.integers(-9, 9, p.shape.dimensions).astype(p.shape.element_type.dtype) for p in session.source.entry.parameters()]
+    for got, wanted in zip(session.run_flat(given), xe.compile(text, backend="interpreter").run_flat(given), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+@needs_fixed_width
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("n", [16, 17, 63, 64, 65, 127, 200])
+@pytest.mark.sampled(6)
+def test_every_length_has_its_tail(n: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-6)
+    text = f"HloModule m\nENTRY e {{ x = s32[{n}] parameter(0) y = s32[{n}] parameter(1) ROOT r = s32[{n}] subtract(x, y) }}"
+    session = xe.compile(text, threads=threads, cache=False)
+    assert [row["code"] for row in session.decisions("loop-nest").to_dict("records")] == ["made-from-nest"]
+    x, y = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)[::-1].copy()
+    np.testing.assert_array_equal(session.run_flat([x, y])[0], x - y)
