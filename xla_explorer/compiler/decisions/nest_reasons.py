@@ -91,6 +91,11 @@ LOOP_NEST = table(
             "8 rows of 60000 elements are cut over 14 blocks each",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
+        "written-in-pieces": (
+            "operands of a concatenation are copied one by one, not chosen from for each element",
+            "%c is a concatenation: each operand is copied by loops of its own",
+            "nothing to do: that takes fewer instructions",
+        ),
         "sums-of-products": (
             "products and windows have emitters of their own",
             "%d: dot is written by its own emitters",

@@ -38,6 +38,8 @@ def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     """The kernel of elements that do not depend on one another as a loop nest, or why another emitter writes it."""
     if _has(i, "reduce"):
         return refuse("reduces", f"%{i.name} reduces: one thread does a whole result")
+    if (i.called[0].root if i.opcode.name == "fusion" else i).opcode.name == "concatenate":
+        return refuse("written-in-pieces", f"%{i.name} is a concatenation: each operand is copied by loops of its own")
     return _written(i, architecture, slots, elementwise_schedule)
 
 
