@@ -36,7 +36,7 @@ def transpose_of(session: xe.Session) -> str:
 
 
 def test_a_schedule_is_checked_and_timed_beside_the_default(session: xe.Session) -> None:
-    schedule = session.schedule(f"%{SUMS}").split("j", 16).vectorize("ji")
+    schedule = session.schedule(f"%{SUMS}").plain().split("j", 16).vectorize("ji")
     assert schedule.kernel == SUMS and "vectorize{ji}" in str(schedule) and "refused" not in schedule.to_text()
     found = schedule.run(repeats=3)
     assert found.equal and "vectorize{ji} reorders a sum" in found.values and found.threads == 1
@@ -52,13 +52,13 @@ def test_without_a_reordered_sum_the_bits_are_those_of_the_plain_nest(session: x
 
 
 def test_operands_can_be_given(session: xe.Session) -> None:
-    found = session.schedule(SUMS).run(np.zeros((48, 96), "f4"), repeats=1)
+    found = session.schedule(SUMS).plain().run(np.zeros((48, 96), "f4"), repeats=1)
     assert found.equal and found.schedule == ""
 
 
 def test_the_program_is_compiled_with_schedules_one_after_the_other(session: xe.Session) -> None:
     x = np.random.default_rng(0).standard_normal((48, 96)).astype("f4")
-    first = session.with_schedule(session.schedule(SUMS).split("j", 8).vectorize("ji"))
+    first = session.with_schedule(session.schedule(SUMS).plain().split("j", 8).vectorize("ji"))
     second = first.with_schedule(f"%{transpose_of(session)}: split{{i,4}}")
     assert [k.made_by for k in second.loops() if k.is_nest] == ["user", "user"] and second.base is first
     assert str(first.schedule(SUMS)) == "split{j,8},vectorize{ji}" and first.schedule(SUMS).written_by == "user"
@@ -79,7 +79,7 @@ def test_every_kernel_stands_in_the_loops(session: xe.Session) -> None:
     known = {*fusion.called[0].instructions, *[o.id for o in fusion.operands]}
     assert fusion.called[0].root.id in (found_ids := {line.instruction for line in nest.lines} - {None}) and found_ids <= known
     assert "2 of 3 kernels are described by loop nests" in repr(found) and "no-loop-nest" in found.to_text()
-    scheduled = session.with_schedule(session.schedule(SUMS).split("j", 16).vectorize("ji")).loops()
+    scheduled = session.with_schedule(session.schedule(SUMS).plain().split("j", 16).vectorize("ji")).loops()
     steps = next(k for k in scheduled if k.name == SUMS)
     assert [(s.directive, s.by, s.before, s.after) for s in steps.steps] == [("split{j,16}", "user", 0, 1), ("vectorize{ji}", "user", 1, 2)]
     assert "reorders-sum" in steps.steps[1].message and len(steps.texts) == 3 and "@vector" in steps.texts[2] and "@vector" not in steps.texts[1]

@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, run_schedule
+from xla_explorer.compiler.codegen.nest.schedule import DIRECTIVES, Schedule, ScheduleError, parse_directives, run_schedule
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
@@ -150,6 +150,13 @@ def test_random_schedules_keep_the_meaning(seed: int) -> None:
     seen = check_random_schedules(seed, 100)
     assert {"split", "vectorize", "unroll", "reorder", "collapse", "parallel", "block", "thread", "warp", "tile"} <= seen.keys(), seen
     assert {"strided-access", "not-perfectly-nested", "access-does-not-collapse", "factor-too-large", "not-a-vector"} <= seen.keys(), seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 1200, 20))
+def test_many_random_schedules_keep_the_meaning(first: int) -> None:
+    seen = sum([check_random_schedules(seed, 100) for seed in range(first, first + 20)], Counter[str]())
+    assert DIRECTIVES.keys() - {"chain", "keep"} <= seen.keys(), DIRECTIVES.keys() - seen.keys()  # chance makes few of these two
 
 
 def schedule(name: str) -> Schedule:

@@ -71,6 +71,13 @@ def test_random_schedules_give_equal_native_values(seed: int) -> None:
     assert seen["native"] > 12 and {"split", "vectorize"} <= seen.keys(), seen
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 1120, 10))
+def test_many_random_schedules_give_equal_native_values(first: int) -> None:
+    seen = sum([check_random_schedules(seed, 16) for seed in range(first, first + 10)], Counter[str]())
+    assert {"cut", "rfactor", "tile"} <= seen.keys(), seen
+
+
 ELEMENTWISE = {
     "f32": "e = T[40] exponential(x) g = T[40] tanh(y) a = T[40] add(e, g) m = T[40] maximum(a, y) d = T[40] divide(m, e) "
     "n = T[40] negate(d) c = pred[40] compare(x, y), direction=LT q = T[40] sqrt(e) s = T[40] select(c, n, q) ROOT r = T[40] subtract(s, y)",
