@@ -30,9 +30,10 @@ import numpy as np
 import xla_explorer as xe
 from tests.backends.cpu.guard_pages import as_if_large, run_guarded
 from tests.properties.hostile_arguments import KINDS, MOST_BYTES, argument_bytes, arguments
+from tests.properties.noisy_evaluator import ReferenceTooLongError, reference
 from tests.properties.seed_texts import corpus
 from tests.properties.text_mutations import mutated
-from tests.properties.value_classes import ReferenceTooLongError, differing, explain, reference
+from tests.properties.value_classes import differing, explain
 from xla_explorer.backends.cpu import cpu_compiler
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.pipeline import PassControl

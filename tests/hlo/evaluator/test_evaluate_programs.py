@@ -542,3 +542,17 @@ ENTRY main {
     assert float(run_text(text, F(3), np.bool_(False))) == 3
     with pytest.raises(EvaluationError, match="never ends: its condition reads only what its body leaves"):
         run_text(text, F(3), np.bool_(True))
+
+
+def test_what_is_waited_for_is_run() -> None:
+    text = """HloModule endless
+    body { s = (s16[]) parameter(0)  n = s16[] get-tuple-element(s), index=0  one = s16[] constant(1)  m = s16[] and(n, one)  ROOT t = (s16[]) tuple(m) }
+    condition { s = (s16[]) parameter(0)  n = s16[] get-tuple-element(s), index=0  k = s16[] constant(10)  ROOT l = pred[] compare(n, k), direction=LT }
+    ENTRY e {
+      z = s16[] constant(0)
+      t = (s16[]) tuple(z)
+      w = (s16[]) while(t), condition=condition, body=body
+      ROOT c = s16[] copy(z), control-predecessors={w}
+    }"""
+    with pytest.raises(EvaluationError, match="iterations"):
+        evaluate(parse_hlo(text), evaluator=Evaluator(max_iterations=100))

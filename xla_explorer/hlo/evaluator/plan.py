@@ -117,16 +117,16 @@ _RANDOM = frozenset(("rng", "rng-get-and-update-state"))
 
 
 def _live_instructions(computation: HloComputation, wide: dict[HloInstruction, HloInstruction]) -> set[HloInstruction]:
-    """What the root needs, and what has an effect besides its value."""
+    """What the root needs or waits for (it may never end), and what has an effect besides its value."""
     known: dict[HloComputation, bool] = {}
     stack = [computation.root, *[i for i in computation.instructions.values() if has_side_effect(i, known)]]
     live = set(stack)
     while stack:
         i = stack.pop()
-        for operand in wide.get(i, i).operands:
-            if operand not in live:
-                live.add(operand)
-                stack.append(operand)
+        for before in (*wide.get(i, i).operands, *i.control_predecessors):
+            if before not in live:
+                live.add(before)
+                stack.append(before)
     return live
 
 

@@ -72,7 +72,7 @@ def _activation_of(x: HloInstruction) -> tuple[str, list[HloInstruction]] | None
     """(relu or gelu, its instructions with the last first) when nothing else is done with a value."""
     inside: dict[HloInstruction, None] = {}
     while len(inside) < _LONGEST:
-        known = {x, *inside}
+        known = dict.fromkeys((x, *inside))  # in the order found, which decides between readers
         if any(i.is_root for i in known):
             return None
         readers = list(dict.fromkeys([user for i in known for user in i.users if user not in known]))

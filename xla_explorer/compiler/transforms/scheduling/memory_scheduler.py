@@ -71,7 +71,7 @@ def schedule_computation(computation: HloComputation, *, soft_edges: bool = True
         if i.opcode.name in _FREE:
             return -(1 << 60)
         change = i.shape.byte_size
-        for operand in set(i.operands):
+        for operand in dict.fromkeys(i.operands):
             if readers[operand] == 1 and operand is not root and operand.opcode.name not in ("parameter", "constant"):
                 change -= operand.shape.byte_size
         return change
@@ -86,7 +86,7 @@ def schedule_computation(computation: HloComputation, *, soft_edges: bool = True
             continue  # an entry from before its estimate fell
         done.add(i)
         result.append(i)
-        for operand in set(i.operands):
+        for operand in dict.fromkeys(i.operands):  # in one order, on which estimates of the same moment depend
             readers[operand] -= 1
             if readers[operand] == 1 and operand.opcode.name not in _FREE:
                 for user in operand.users:  # its last reader frees it now
