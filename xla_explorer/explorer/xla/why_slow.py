@@ -94,7 +94,8 @@ class WhySlow(Report):
         if self.advice:
             yield Listing("try first:", [_said(one) for one in self.advice], numbered=True)
         else:
-            yield Sentence("no rule has a change to propose: no loop of short turns, no layout copies, no scatters, no 64-bit arithmetic")
+            seen = "no loop of short kernels, no layout copies, no slow convolutions in a library, no scatters, no 64-bit arithmetic"
+            yield Sentence(f"no rule has a change to propose: {seen} that takes a notable part of a run")
 
     def _not_fused(self, replay: ReplayedFusion) -> Table:
         rows = [
