@@ -47,7 +47,7 @@ def test_a_schedule_is_checked_and_timed_beside_the_default(session: xe.Session)
 
 def test_without_a_reordered_sum_the_bits_are_those_of_the_plain_nest(session: xe.Session) -> None:
     kernel = transpose_of(session)
-    found = session.schedule(kernel).then("split{i,4},unroll{ii}").run(repeats=1)
+    found = session.schedule(kernel).plain().then("split{i,4},unroll{ii}").run(repeats=1)
     assert found.equal and "; bit for bit those of the plain nest" in found.values
 
 
@@ -113,3 +113,11 @@ def test_a_kernel_alone_is_a_module_with_the_same_names(session: xe.Session) -> 
             alone = module_of_kernel(i)
             assert not violations(alone) and alone.entry.root.name == i.name
             assert [p.name for p in alone.entry.parameters()] == [o.name for o in dict.fromkeys(i.operands)]
+
+
+def test_what_a_policy_cuts_for_threads_is_shown_though_a_user_may_not_write_it() -> None:
+    text = """ENTRY e { a = f32[] parameter(0) x = f32[1000,300] parameter(1) y = f32[1000,300] parameter(2)
+      as = f32[1000,300] broadcast(a), dimensions={} ax = f32[1000,300] multiply(as, x) ROOT r = f32[1000,300] add(ax, y) }"""
+    session = xe.compile(text, threads=2)
+    (kernel,) = session.loops()
+    assert kernel.made_by in ("policy", "writer") and str(session.schedule(kernel.name)) == kernel.schedule

@@ -109,7 +109,8 @@ def schedule_of(session: Compilation, kernel: str | int) -> KernelSchedule:
         meaning = meaning_of("loop-nest", nest.code)
         raise ScheduleError(f"%{i.name} has no loop nest: {nest}", meaning.remedy if meaning is not None else "", nest)
     written_by, directives = directives_of(session, i)
-    return KernelSchedule(nest, nest, session=session, instruction=i, written_by=written_by).then(*directives)
+    made = KernelSchedule(nest, nest, session=session, instruction=i, written_by=written_by)
+    return made.with_policys(directives) if written_by == "policy" else made.then(*directives)
 
 
 def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequence[Directive]]:

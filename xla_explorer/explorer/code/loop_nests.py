@@ -123,7 +123,8 @@ def _kernel_loops(compilation: Compilation, i: HloInstruction) -> KernelLoops:
     if isinstance(form, Opaque):
         return KernelLoops(i.name, i.id, family_of(i), [TextLine(str(form), i.id)], "", [], [str(form)], "writer", form.reason, None)
     made_by, directives = directives_of(compilation, i)
-    schedule = Schedule(form, form).then(*directives)
+    plain = Schedule(form, form)
+    schedule = plain.with_policys(directives) if made_by == "policy" else plain.then(*directives)
     steps = [
         LoopStep(str(step.directive), True, ", ".join([f"{name} {value}" for name, value in step.facts.items()]), made_by, k, k + 1)
         for k, step in enumerate(schedule.steps)

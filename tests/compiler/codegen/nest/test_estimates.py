@@ -75,6 +75,17 @@ def test_bytes_come_from_behind_a_cache_that_what_loops_touch_does_not_fit() -> 
     assert estimate(nest, small).limit == "bytes behind L1" and estimate(tiled, small).nanoseconds < estimate(nest, small).nanoseconds
 
 
+def test_lanes_and_copies_around_a_reduction_read_what_lies_together() -> None:
+    nest = nest_of_text(
+        "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] add(a, b) }\n"
+        "ENTRY e { x = f32[2048,64] parameter(0) z = f32[] parameter(1) ROOT r = f32[64] reduce(x, z), dimensions={0}, to_apply=add }"
+    )
+    made = Schedule(nest, nest).then("split{i,16},unroll{io},vectorize{ii}").nest
+    accesses = accesses_of(made)
+    (load,) = [a for a in accesses if a.array.name.startswith("x")]
+    assert [b.axis.name for b in load.path] == ["j", "io", "ii"] and Traffic(accesses).beyond(load, 1 << 14) == 2048 * 64 * 4
+
+
 def test_patterns_of_gathers_broadcasts_and_reshapes() -> None:
     by_array = {a.array.name: a.pattern for a in accesses_of(plain("gather")[0])}
     assert by_array["out"] == "contiguous" and "gathered" not in by_array.values()

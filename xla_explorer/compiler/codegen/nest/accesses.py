@@ -16,7 +16,9 @@ WARP = 32
 
 @dataclass(frozen=True)
 class Access:
-    """A load or a store. path: the axes around it, outermost first. offset: in elements. origin: the HLO instruction."""
+    """A load or a store. path: the axes around it, outermost first, but those of registers behind all loops. offset: in elements.
+
+    origin: the HLO instruction."""
 
     array: Array
     written: bool
@@ -79,7 +81,8 @@ def accesses_of(nest: LoopNest) -> list[Access]:
     found = []
     for s, around in walk(nest.body):
         if isinstance(s, Load | Store) and (array := nest.array(s.array)) is not None:
-            path = tuple([b for x in around for b in axes_of(x)])
+            axes = [b for x in around for b in axes_of(x)]
+            path = tuple(sorted(axes, key=lambda b: b.kind in (AxisKind.UNROLLED, AxisKind.VECTOR)))  # registers are inside of every loop
             origin = s.origin.instruction if s.origin is not None else None
             found.append(Access(array, isinstance(s, Store), path, linearize(s.place, array.shape.strides), origin))
     return found

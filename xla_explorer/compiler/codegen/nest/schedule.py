@@ -90,6 +90,13 @@ class Schedule:
                 made = replace(made, nest=directive.applied(made.nest), directives=(*made.directives, directive))
         return made
 
+    def with_policys(self: S, directives: Iterable[Directive]) -> S:
+        """The schedule with directives of a policy, whose checks hold by construction: a policy may do what a user may not write."""
+        made = self
+        for directive in directives:
+            made = replace(made, nest=directive.applied(made.nest), directives=(*made.directives, directive))
+        return made
+
     def plain(self: S) -> S:
         """The schedule without directives."""
         return replace(self, nest=self.start, directives=())
