@@ -16,6 +16,7 @@ _BUILT_IN = {"cpu": "xla_explorer.backends.cpu:platform", "gpu": "xla_explorer.b
              "aarch64": "xla_explorer.backends.cross:aarch64", "riscv64": "xla_explorer.backends.cross:riscv64",
              "x86-64": "xla_explorer.backends.cross:x86_64", "wasm32": "xla_explorer.backends.cross:wasm32",
              "amdgpu": "xla_explorer.backends.amdgpu:platform", "hexagon": "xla_explorer.backends.cross:hexagon"}
+_OTHER_XLA = "xla:"  # and the folder of another Python environment, whose jaxlib is meant
 _REGISTERED: dict[str, Platform] = {}
 
 
@@ -68,6 +69,9 @@ def platform(name: str) -> Platform:
     """The platform of a name. UnknownBackendError with the names there are."""
     if name in _REGISTERED:
         return _REGISTERED[name]
+    if name.startswith(_OTHER_XLA):
+        other: Platform = import_module("xla_explorer.backends.xla").platform(name.removeprefix(_OTHER_XLA))
+        return other
     if name in _BUILT_IN:
         module, _, attribute = _BUILT_IN[name].partition(":")
         found = getattr(import_module(module), attribute)

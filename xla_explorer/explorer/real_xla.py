@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import time as clock
 import warnings
 from typing import Any
 
@@ -12,7 +12,6 @@ from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
-from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import NotThereError
 from xla_explorer.explorer.xla import (
     ProfileError,
@@ -25,15 +24,16 @@ from xla_explorer.explorer.xla import (
     replay,
     replay_fusion,
 )
+from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
+from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
 from xla_explorer.explorer.xla.why_recompiled import WhyRecompiled, why_recompiled
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
-from xla_explorer.hlo.module import HloModule
 
 __all__ = [
-    "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhyMemory", "WhyRecompiled", "WhySlow", "XlaProfile", "profile",
-    "read_profile", "replay", "replay_fusion", "why_memory", "why_recompiled", "why_slow",
+    "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf", "WhyMemory", "WhyRecompiled", "WhySlow", "XlaProfile", "profile",
+    "read_profile", "replay", "replay_fusion", "sweep_flags", "time", "why_memory", "why_recompiled", "why_slow",
 ]  # fmt: skip
 
 _ROUNDS = 5
@@ -115,9 +115,9 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     for _ in range(_ROUNDS):  # in turns, so that a change of the machine's pace meets both
         theirs_us += executable.time(leaves, max(repeats // _ROUNDS, 1))
         for _ in range(max(repeats // _ROUNDS, 1)):
-            started = time.perf_counter_ns()
+            started = clock.perf_counter_ns()
             placed.execute(leaves)
-            ours_us.append((time.perf_counter_ns() - started) / 1e3)
+            ours_us.append((clock.perf_counter_ns() - started) / 1e3)
     try:
         replay = replay_fusion(session)
     except NotThereError:
@@ -166,14 +166,8 @@ def why_memory(program: Any, *arrays: Any) -> WhyMemory:
 
 def _on_xla(program: Any, arrays: tuple[Any, ...]) -> tuple[Session, list[Any]]:
     """(the compile by real XLA, the leaves that its parameters take)."""
-    if callable(program) and not isinstance(getattr(program, "module", None), HloModule):
-        lowered = lower(program, arrays)
-        session = compile_module(lowered.module, backend="xla")
-        leaves = import_optional("jax", "jax").tree_util.tree_leaves(arrays)
-        arrays = tuple([np.asarray(leaves[number]) for number in lowered.parameters])
-    else:
-        session = compile_module(program, backend="xla")
-    return session, session.signature.leaves(arrays or random_arguments(session.source))
+    module, leaves = given(program, arrays)
+    return compile_module(module, backend="xla"), leaves
 
 
 def _xla(session: Session) -> XlaExecutable:

@@ -47,6 +47,20 @@ def child_command(module: str, *arguments: str, tied: bool = False) -> list[str]
     return python_command(_START, module, str(os.getpid()), starter, *arguments)
 
 
+def foreign_command(python: str, module: str) -> list[str]:
+    """The same of another Python environment, whose packages go before this one's; to be run with `foreign_environment`."""
+    # This package from here, whatever is installed there; everything else from there.
+    ours = f"import sys; sys.path[:] = [{_HOME!r}, *filter(None, sys.path)]; import xla_explorer; sys.path.remove({_HOME!r})"
+    start = f"{ours}; import runpy; runpy.run_module({_START!r}, run_name='__main__', alter_sys=True)"
+    return [python, "-c", start, module, str(os.getpid()), "thread"]
+
+
+def foreign_environment(**settings: str) -> dict[str, str]:
+    """The environment of a process of another Python environment: without what leads to the packages of this one."""
+    left_out = ("PYTHON", "VIRTUAL_ENV", "CONDA_")
+    return {name: value for name, value in child_environment(**settings).items() if not name.startswith(left_out)}
+
+
 def child_environment(also: Iterable[str] = (), **settings: str) -> dict[str, str]:
     """The environment of a child: what programs need of this one, the variables named in `also`, and the settings.
 

@@ -11,6 +11,6 @@ from xla_explorer.backends.xla.xla_platform import XlaPlatform
 __all__ = ["XlaPlatform", "dumped_stages", "dumped_trace", "platform"]
 
 
-def platform() -> XlaPlatform:
-    """The platform object that the registry hands out."""
-    return XlaPlatform()
+def platform(python: str | None = None) -> XlaPlatform:
+    """The platform object that the registry hands out. python: another environment whose jaxlib it is (`xla:FOLDER`)."""
+    return XlaPlatform(python)

@@ -6,12 +6,14 @@ import os
 import tempfile
 import weakref
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from xla_explorer.backends.llvm.target_machine import usable_core_numbers
 from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
-from xla_explorer.foundation.child_python import child_command, child_environment
+from xla_explorer.foundation.child_python import child_command, child_environment, foreign_command, foreign_environment
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+_WORKER: Final = "xla_explorer.backends.xla.worker"
 
 
 class XlaProcessError(XlaExplorerError, RuntimeError):
@@ -20,13 +22,22 @@ class XlaProcessError(XlaExplorerError, RuntimeError):
 
 class XlaChild:
     """One child process and the folder into which its XLA dumps every pass. `close`, being forgotten, or the end of Python
-    ends both."""
+    ends both.
 
-    def __init__(self, threads: int | None = None) -> None:
+    flags: of XLA, in addition. python: of another environment, or that environment's folder. every_pass: whether XLA dumps every pass, or
+    only both ends."""
+
+    def __init__(self, threads: int | None = None, *, flags: str = "", python: str | None = None, every_pass: bool = True) -> None:
+        interpreter = _interpreter(python) if python is not None else None
+        self._install = f"jax must be installed there: {interpreter} -m pip install jax" if interpreter is not None else ""
         self._folder = tempfile.TemporaryDirectory(prefix="xla-explorer-dump-")
-        flags = f"--xla_dump_to={self.folder} --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*"
-        environment = child_environment(XLA_FLAGS=f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip(), JAX_PLATFORMS="cpu")
-        self._process = MessagingChild(child_command("xla_explorer.backends.xla.worker"), environment)
+        dump = f"--xla_dump_to={self.folder} --xla_dump_hlo_as_text{' --xla_dump_hlo_pass_re=.*' if every_pass else ''}"
+        settings = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {dump} {flags}".strip(), "JAX_PLATFORMS": "cpu"}
+        if interpreter is not None:
+            command, environment = foreign_command(interpreter, _WORKER), foreign_environment(**settings)
+        else:
+            command, environment = child_command(_WORKER), child_environment(**settings)
+        self._process = MessagingChild(command, environment)
         self._end = weakref.finalize(self, _end, self._process, self._folder)
         if threads is not None and hasattr(os, "sched_setaffinity"):
             # XLA sizes its thread pool by the processors that the process may use.
@@ -42,15 +53,25 @@ class XlaChild:
         try:
             kind, value = self._process.ask(None, *request)
         except ChildEndedError as ended:
-            raise XlaProcessError(f"the process of real XLA ended during {request[0]!r}: it {ended}",
-                                  "your session is unharmed; the module may be one that this XLA cannot compile") from None
+            hint = "your session is unharmed; the module may be one that this XLA cannot compile"
+            raise XlaProcessError(f"the process of real XLA ended during {request[0]!r}: it {ended}", self._install or hint) from None
         if kind == "error":
-            raise XlaProcessError(f"real XLA: {value}")
+            raise XlaProcessError(f"real XLA: {value}", self._install if "No module named" in value else "")
         return value
 
     def close(self) -> None:
         """End the process and remove the dump."""
         self._end()
+
+
+def _interpreter(place: str) -> str:
+    """The Python of an environment. XlaProcessError where there is none."""
+    path = Path(place).expanduser()
+    inside = (path / "bin" / "python", path / "Scripts" / "python.exe")
+    found = [path] if path.is_file() else [one for one in inside if one.is_file()]
+    if not found:
+        raise XlaProcessError(f"{place} has no Python", "give the folder of a virtual environment, or its bin/python")
+    return str(found[0].absolute())
 
 
 def _end(process: MessagingChild, folder: tempfile.TemporaryDirectory[str]) -> None:

@@ -1,6 +1,6 @@
 """The child process in which jaxlib compiles and runs: what it does there cannot hurt the user's kernel.
 
-Requests, as `foundation.messages` over this process's own pipes: ("compile", text), ("run", arrays),
+Requests, as `foundation.messages` over this process's own pipes: ("version",), ("compile", text), ("run", arrays),
 ("time", arrays, repeats), ("profile", arrays, repeats). Answers: ("ok", value) or ("error", message).
 """
 
@@ -40,6 +40,12 @@ class Worker:
         converted = time.perf_counter()
         self.executable = self.device.client.compile_and_load(stablehlo, self.devices, xc.CompileOptions())
         return {"parse": parsed - started, "to-stablehlo": converted - parsed, "xla": time.perf_counter() - converted}
+
+    def version(self) -> str:
+        """The version of jaxlib, which is that of XLA."""
+        import jaxlib
+
+        return str(jaxlib.__version__)
 
     def run(self, arrays: list[Any]) -> list[Any]:
         """Leaves in, leaves out."""

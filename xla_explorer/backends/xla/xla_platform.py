@@ -36,15 +36,18 @@ _NOTHING_RUNS = frozenset({"parameter", "constant", "tuple", "get-tuple-element"
 
 
 class XlaPlatform:
-    """See `backends.interfaces.Platform`."""
+    """See `backends.interfaces.Platform`. python: the environment whose jaxlib it is, as a folder or an interpreter; None for this one."""
 
-    name = "xla"
     description = "Real XLA:CPU of jaxlib, in a child process, with its dump of every pass; for comparison."
     option_names: tuple[str, ...] = ()
 
+    def __init__(self, python: str | None = None) -> None:
+        self.python = python
+        self.name = "xla" if python is None else f"xla:{python}"
+
     def compiler(self) -> XlaCompiler:
         """The compiler."""
-        return XlaCompiler()
+        return XlaCompiler(self.python)
 
     def stream_executor(self) -> HostMemoryExecutor:
         """Host memory: the child has its own."""
@@ -56,7 +59,7 @@ class XlaPlatform:
 
     def availability(self) -> Reason | None:
         """Whether jaxlib is installed."""
-        if find_spec("jaxlib") is None or find_spec("jax") is None:
+        if self.python is None and (find_spec("jaxlib") is None or find_spec("jax") is None):
             return Reason("jax-not-installed", 'real XLA comes with jax: pip install "xla-explorer[jax]"', {"extra": "jax"})
         return None
 
@@ -65,6 +68,9 @@ class XlaCompiler:
     """See `backends.interfaces.Compiler`. XLA decides about its passes: `passes=`, journal levels and overrides do not reach it."""
 
     name = "xla"
+
+    def __init__(self, python: str | None = None) -> None:
+        self.python = python
 
     def default_pipeline(self) -> PassPipeline:
         """Nothing of ours."""
@@ -81,10 +87,10 @@ class XlaCompiler:
             MissingExtraError: jax is not installed.
             XlaProcessError: XLA refuses the module or dies of it.
         """
-        reason = XlaPlatform().availability()
+        reason = XlaPlatform(self.python).availability()
         if reason is not None:
             raise MissingExtraError(reason.message, 'pip install "xla-explorer[jax]"')
-        child = XlaChild(options.threads)
+        child = XlaChild(options.threads, python=self.python)
         names = SourceNames(module)
         seconds = child.ask("compile", names.text)
         # The client itself compiles nothing, so the one module of the dump is ours.
