@@ -69,12 +69,13 @@ def platform(name: str) -> Platform:
     """The platform of a name. UnknownBackendError with the names there are."""
     if name in _REGISTERED:
         return _REGISTERED[name]
-    if name.startswith(_OTHER_XLA):
-        other: Platform = import_module("xla_explorer.backends.xla").platform(name.removeprefix(_OTHER_XLA))
-        return other
-    if name in _BUILT_IN:
-        module, _, attribute = _BUILT_IN[name].partition(":")
+    place = name.removeprefix(_OTHER_XLA) if name.startswith(_OTHER_XLA) else ""
+    if place or name in _BUILT_IN:
+        module, _, attribute = _BUILT_IN["xla" if place else name].partition(":")
         found = getattr(import_module(module), attribute)
+        if place:
+            other: Platform = found(place)
+            return other
     else:
         from importlib.metadata import entry_points
 

@@ -35,12 +35,13 @@ from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.wishes import Wishes, wishes_of
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
+from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, program_steps
 from xla_explorer.explorer.sessions.options import options as defaults
 from xla_explorer.explorer.sessions.passes import name_or_id
 from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.trace import Passes
 from xla_explorer.explorer.widget import ExplorerView, widget_of
+from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
 from xla_explorer.foundation.renamed import old_attribute, was_property
@@ -94,13 +95,23 @@ class Session(Compilation):
         kind: `fusion`; `native-code` for steps that run on the evaluator, and that a library computes or could; `loop-vectorization` for
         kernels whose loops are in vectors or were left to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for rewrite
         rules; None: all but rules. An empty table says why in its `attrs["note"]`. Also cost_us, cost_bytes: what a refused fusion costs
-        a run, by the cost model. step: the number of the pass, as in `session.passes[step]`.
+        a run, by the cost model. Of real XLA and of its dumps these are XLA's decisions of `xe.xla.replay`, with our policy's reason where
+        both agree; facts `decided` and `agrees` say so. step: the number of the pass, as in `session.passes[step]`.
         """
-        further = native_code_decisions(self) if kind in (None, NATIVE_CODE) else ()
-        frame = decisions_frame(self.passes.record, self.passes.lineage, kind, further, self.backend)
+        frame = decisions_frame(self.passes.record, self.passes.lineage, kind, self._further_decisions(kind), self.backend)
         if not len(frame):
             frame.attrs["note"] = self._why_no_decisions(kind)
         return frame
+
+    def _further_decisions(self, kind: str | None) -> list[Decision]:
+        """What the journal does not hold: of code generation; of real XLA what it decided, replayed by our policies."""
+        native = native_code_decisions(self) if kind in (None, NATIVE_CODE) else []
+        if self.backend == DUMP or self.backend.split(":")[0] == "xla":
+            # Start-up time: only a session of real XLA needs what replays it.
+            from xla_explorer.explorer.xla.replay.replaying import replayed_decisions
+
+            return [*native, *replayed_decisions(self, kind)]
+        return native
 
     def _why_no_decisions(self, kind: str | None) -> str:
         if self.passes.journal is None or not self.passes.journal.events:
@@ -122,8 +133,7 @@ class Session(Compilation):
         Answer
             It says whether it was recorded, and shows all that must hold as a checklist. XlaExplorerError with near names for unknown ones.
         """
-        further = native_code_decisions(self) if kind == NATIVE_CODE else ()
-        return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], further)
+        return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], self._further_decisions(kind))
 
     @was_property
     def provenance(self) -> Provenance:

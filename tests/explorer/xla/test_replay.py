@@ -108,3 +108,35 @@ def test_the_replay_agrees_with_real_xla(name: str, least: float) -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")
     found = xe.xla.replay_fusion(xe.compile(xe.example(name), backend="xla"))
     assert found.agreed >= least and any(edge.message for edge in found.refused())
+
+
+LAID_OUT = """HloModule jit_f, entry_computation_layout={(f32[8,4]{1,0})->f32[4,8]{1,0}}
+ENTRY main {
+  x = f32[8,4]{1,0} parameter(0)
+  t = f32[4,8]{0,1} transpose(x), dimensions={1,0}
+  c = f32[4,8]{1,0} copy(t)
+  ROOT r = f32[4,8]{1,0} sort(c), dimensions={1}, to_apply=less
+}"""
+LESS = "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT l = pred[] compare(a, b), direction=LT }\n"
+
+
+def _with_less(text: str) -> str:
+    return text.replace("ENTRY", LESS + "ENTRY")
+
+
+def test_layouts_and_copies_are_replayed(tmp_path: Path) -> None:
+    given = _with_less(LAID_OUT).replace("  c = f32[4,8]{1,0} copy(t)\n", "").replace("sort(c)", "sort(t)")
+    given = given.replace("{0,1} transpose", "{1,0} transpose")
+    found = xe.xla.replay(_dump(tmp_path, pipeline_start=given, layout_assignment=_with_less(LAID_OUT)), "layout")
+    assert {(row.subject, row.consumer, row.ours, row.xla) for row in found.rows} == {
+        ("x", "", "{1,0}", "{1,0}"), ("t", "", "{0,1}", "{0,1}"), ("r", "", "{1,0}", "{1,0}"), ("t", "r", "copied", "copied")}  # fmt: skip
+    assert [one.code for one in found.decisions() if one.refused] == ["layout-differs"]
+
+
+def test_what_xla_decided_are_the_decisions_of_its_session(tmp_path: Path) -> None:
+    session = _dump(tmp_path, dot_library_rewriter=BEFORE, fusion=AFTER)
+    frame = session.decisions("fusion")
+    assert sorted(frame["verdict"]) == ["accepted", "accepted", "refused"] and set(frame["code"]) == {"", "fused-before"}
+    assert all(facts["decided"] == "by XLA's policy, replayed" and facts["agrees"] for facts in frame["facts"])
+    answer = session.why_not("fusion", "%ynn_fusion", "%s")
+    assert answer.code == "fused-before" and "made before by dot-library-rewriter" in str(answer)

@@ -62,7 +62,8 @@ def replayed_fusion(step: RecordedPass, makers: dict[str, str]) -> ReplayedFusio
             asked = refusals.get((original_name(producer.name), original_name(consumer.name)), ("", ""))
             made = _made_before(producer, consumer, makers)
             code, message = (made.code, made.message) if made is not None else asked
-        rows.append(ReplayRow(producer.name, consumer.name, here, there, here == there, code, message, producer.shape.byte_size))
+        rows.append(ReplayRow(producer.name, consumer.name, here, there, here == there, code, message, producer.shape.byte_size,
+                              (producer.id, consumer.id)))  # fmt: skip
     return ReplayedFusion("fusion", rows, step.name, step.number, "edges")
 
 

@@ -31,12 +31,13 @@ def replayed_library(step: RecordedPass) -> Replay:
         reason = refused.get(start)
         message = reason.message if reason is not None else f"%{start.name} is computed by the library"
         rows.append(ReplayRow(start.name, "", here, there, here == there, reason.code if reason is not None else "", message,
-                              start.shape.byte_size))  # fmt: skip
+                              start.shape.byte_size, (start.id,)))  # fmt: skip
     for (neighbour, start), (here, reason) in _grown(plans).items():
         there = INSIDE if start in theirs and theirs[start] == theirs.get(neighbour) else OUTSIDE
         yes = f"the library kernel of %{start.name} computes %{neighbour.name}"
         code, message = (reason.code, reason.message) if reason is not None else ("", yes)
-        rows.append(ReplayRow(neighbour.name, start.name, here, there, here == there, code, message, neighbour.shape.byte_size))
+        rows.append(ReplayRow(neighbour.name, start.name, here, there, here == there, code, message, neighbour.shape.byte_size,
+                              (neighbour.id, start.id)))  # fmt: skip
     return Replay("dot-library", rows, step.name, step.number, "choices between XLA's own code and its library")
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Final
 
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
 from xla_explorer.explorer.sessions.passes import RecordedPass
-from xla_explorer.explorer.xla.replay import library
+from xla_explorer.explorer.xla.replay import layout, library
 from xla_explorer.explorer.xla.replay.fusion import POLICIES, ReplayedFusion, replayed_fusion
+from xla_explorer.explorer.xla.replay.layout import replayed_layouts
 from xla_explorer.explorer.xla.replay.library import replayed_library
 from xla_explorer.explorer.xla.replay.report import Replay
+from xla_explorer.foundation.decision import Decision
 
 
 def _fusion(session: Compilation) -> ReplayedFusion:
@@ -22,7 +25,11 @@ def _library(session: Compilation) -> Replay:
     return replayed_library(_pass(session, library.PASS))
 
 
-KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {"fusion": _fusion, "dot-library": _library}
+def _layout(session: Compilation) -> Replay:
+    return replayed_layouts(_pass(session, layout.PASS))
+
+
+KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {"fusion": _fusion, "dot-library": _library, "layout": _layout}
 """Kind of replay -> what makes it."""
 
 
@@ -35,7 +42,8 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
         Of `backend="xla"`, or of a dump with every pass (`xe.load(folder)`; its main program).
     kind
         `fusion`: what XLA:CPU and XLA:GPU put into one kernel. `dot-library`: what XLA:CPU gives to its library of kernels
-        (YNNPACK), and what those kernels take in.
+        (YNNPACK), and what those kernels take in. `layout`: in which order XLA:CPU lays arrays out, and where it copies one into another;
+        the replay does not follow the layouts that LAPACK's calls ask for.
 
     Returns
     -------
@@ -87,6 +95,16 @@ def replay_fusion(session: Compilation) -> ReplayedFusion:
     1.0
     """
     return _fusion(main_program(session))
+
+
+def replayed_decisions(session: Compilation, kind: str | None) -> list[Decision]:
+    """XLA's decisions of a session of real XLA or of a dump, of a kind or of all; what the dump does not have is left out."""
+    found: list[Decision] = []
+    for name, make in KINDS.items():
+        if kind in (None, name):
+            with suppress(NotThereError):
+                found += make(session).decisions()
+    return found
 
 
 def main_program(session: Compilation) -> Compilation:

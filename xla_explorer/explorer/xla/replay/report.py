@@ -11,8 +11,8 @@ from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.foundation.reason import refuse
 
 BY_POLICY: Final = "by XLA's policy, replayed"
-YES: Final = frozenset({"fused", "library", "row-major", "kept"})
-"""The words of `ours` and `xla` that mean the same as `accepted`."""
+NO: Final = frozenset({"memory", "xla", "copied"})
+"""The words of `ours` and `xla` that mean the same as `refused`."""
 
 
 class ReplayRow(NamedTuple):
@@ -30,6 +30,8 @@ class ReplayRow(NamedTuple):
         Our policy's reason where it refused or chose; empty where it had none.
     bytes : int
         What is at stake: of an edge the value that crosses memory where it is not fused.
+    ids : tuple of int
+        The ids of the instructions in the session.
     """
 
     subject: str
@@ -40,6 +42,7 @@ class ReplayRow(NamedTuple):
     code: str = ""
     message: str = ""
     bytes: int = 0
+    ids: tuple[int, ...] = ()
 
     @property
     def why(self) -> str:
@@ -102,8 +105,8 @@ class Replay(Report):
         for row in self.rows:
             facts = {"decided": BY_POLICY, "agrees": row.agrees, "bytes": row.bytes, "by": self.by}
             names = (row.subject, row.consumer) if row.consumer else (row.subject,)
-            accepted = row.xla in YES
+            accepted = row.xla not in NO
             reason = refuse(row.code, row.message) if row.agrees else refuse("xla-decides-otherwise", row.why)
             code = "" if accepted else reason.code
-            found.append(Decision(self.kind, verdict_of(accepted), (), names, code, reason.message, facts, self.step))
+            found.append(Decision(self.kind, verdict_of(accepted), row.ids, names, code, reason.message, facts, self.step))
         return found
