@@ -75,7 +75,7 @@ def test_random_schedules_give_equal_native_values(seed: int) -> None:
 @pytest.mark.parametrize("first", range(1000, 1120, 10))
 def test_many_random_schedules_give_equal_native_values(first: int) -> None:
     seen = sum([check_random_schedules(seed, 16) for seed in range(first, first + 10)], Counter[str]())
-    assert {"cut", "rfactor", "tile"} <= seen.keys(), seen
+    assert {"cut", "vectorize", "unroll"} <= seen.keys(), seen
 
 
 ELEMENTWISE = {
