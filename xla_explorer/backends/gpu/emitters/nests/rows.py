@@ -37,7 +37,7 @@ def row_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTunin
     applied = Applied(nest)
     row = applied.joined(found.rows)
     sweeps = [applied.joined(axes) for axes in found.sweeps]
-    lengths = {applied.extent(name) for name in sweeps}
+    lengths = {applied.extent(name) if name else 1 for name in sweeps}  # a reduction over no dimension has one element
     if len(lengths) > 1:
         return refuse("rows-of-different-lengths", f"a row is swept over {' and '.join(map(str, sorted(lengths)))} elements")
     (length,) = lengths
