@@ -55,6 +55,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.sampled(5)
 def test_a_full_disk_leaves_the_old_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, write = WRITERS[name]
     hlo_file(tmp_path)

@@ -41,6 +41,7 @@ def test_the_program_runs_as_in_jax(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(20)
 def test_instructions_say_which_line_they_came_from(name: str) -> None:
     function, arguments = PROGRAMS[name]
     module = xe.from_jax(function, *arguments)

@@ -42,6 +42,7 @@ def differing(a, b, tolerance):
 
 @pytest.mark.parametrize("element_type", TYPES)
 @pytest.mark.parametrize("opcode", UNARY)
+@pytest.mark.sampled(14)
 def test_every_pair_of_special_parts(opcode, element_type):
     z = plane(element_type)
     found, wanted = by_both(opcode, element_type, z)
@@ -74,6 +75,7 @@ CHOSEN = {
 
 
 @pytest.mark.parametrize(("opcode", "real", "imaginary"), CHOSEN)
+@pytest.mark.sampled(8)
 def test_an_angle_without_end_makes_both_parts_nan(opcode, real, imaginary):
     for element_type in TYPES:
         z = np.array([complex(real, imaginary)], TYPES[element_type])

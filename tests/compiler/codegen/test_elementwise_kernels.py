@@ -130,6 +130,7 @@ def plain(*opcodes):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element_type", INTEGERS)
+@pytest.mark.sampled(6)
 def test_integer_binary(element_type, target):
     opcodes = plain(
         "add",
@@ -291,6 +292,7 @@ def test_make_complex(element_type, target):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element_type", ("pred", *INTEGERS, *FLOATS))
+@pytest.mark.sampled(8)
 def test_compare(element_type, target):
     x, y = pairs(element_type)
     instructions = {
@@ -308,6 +310,7 @@ def test_compare(element_type, target):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element_type", ("pred", *INTEGERS, *FLOATS, "c64"))
+@pytest.mark.sampled(12)
 def test_convert(element_type, target):
     x = edge_values(element_type)
     others = [t for t in ("pred", *INTEGERS, *FLOATS, *COMPLEX) if t != element_type]

@@ -245,6 +245,7 @@ ENTRY e {{ a = {source} parameter(0)
 
 @pytest.mark.parametrize("name", sorted({*FLOATS, "bf16", "f16"} - {"f8e8m0fnu"}))  # which has no zero
 @pytest.mark.parametrize("window", ["1x16", "3x1", "2x5"])
+@pytest.mark.sampled(12)
 def test_windows_round_each_step(name, window):
     kind = FLOATS.get(name) or {"bf16": ml_dtypes.bfloat16, "f16": np.float16}[name]
     rows, columns = [int(n) for n in window.split("x")]
