@@ -69,7 +69,7 @@ def platform(name: str) -> Platform:
     """The platform of a name. UnknownBackendError with the names there are."""
     if name in _REGISTERED:
         return _REGISTERED[name]
-    place = name.removeprefix(_OTHER_XLA) if name.startswith(_OTHER_XLA) else ""
+    place = name.removeprefix(_OTHER_XLA) if str(name).startswith(_OTHER_XLA) else ""
     if place or name in _BUILT_IN:
         module, _, attribute = _BUILT_IN["xla" if place else name].partition(":")
         found = getattr(import_module(module), attribute)

@@ -69,6 +69,9 @@ def test_a_dynamic_size_may_be_any_integer(kind: str) -> None:
     )
     dtype = {"s8": np.int8, "s16": np.int16, "u32": np.uint32, "s64": np.int64}[kind]
     agrees(text, np.arange(1, 5, dtype=np.int32), np.asarray(2, dtype))
+    sums = text.replace(" g = s32[] get-dimension-size(y), dimensions={0}\n", "").replace("add(g, s)", "negate(s)")
+    for beyond in (np.iinfo(dtype).max, np.iinfo(dtype).min):
+        agrees(sums, np.arange(1, 5, dtype=np.int32), np.asarray(beyond, dtype))
 
 
 def test_a_root_with_control_edges_goes_when_another_takes_its_place() -> None:

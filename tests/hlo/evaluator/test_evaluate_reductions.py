@@ -560,3 +560,14 @@ def test_a_reducer_that_rounds_each_step_is_no_plain_maximum(rounding: str, expe
         "ENTRY e {\n x = f32[5] parameter(0)\n z = f32[] constant(0)\n ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=most\n}"
     )
     assert evaluate(parse_hlo(text), np.array([0.3, 1.7, 2.3240416, 0.1, 1.1], F)) == expected
+
+
+@pytest.mark.parametrize(("left", "right"), [("s8", "pred"), ("pred", "s8"), ("u8", "pred")])
+def test_a_product_of_integers_with_pred_wraps(left: str, right: str) -> None:
+    text = f"ENTRY e {{ a = {left}[2,4] parameter(0)  b = {right}[4,3] parameter(1)\n"
+    integer = left if left != "pred" else right
+    text += f"  ROOT d = {integer}[2,3] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}} }}"
+    values = {"s8": 100, "u8": 200, "pred": True}
+    a, b = np.full((2, 4), values[left], dtype(left)), np.full((4, 3), values[right], dtype(right))
+    expected = np.array(4 * values[integer]).astype(dtype(integer))
+    np.testing.assert_array_equal(evaluate(parse_hlo("HloModule m\n" + text), a, b), np.full((2, 3), expected))

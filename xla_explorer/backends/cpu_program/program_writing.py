@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
+from xla_explorer.backends.llvm.target_machine import TargetDescription, has_sve, host_target
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
 from xla_explorer.compiler.codegen.nest.scheduled_kernel import ScheduledKernels
@@ -15,8 +15,10 @@ from xla_explorer.hlo.module import HloModule
 
 def codegen_target(target: TargetDescription, *, libraries: bool) -> CodegenTarget:
     """A CPU, for code generation."""
-    bits = target.vector_register_bits
-    return CodegenTarget("cpu", "ptr", target.triple, bits, target.has_fma, libraries, target.pointer_bits, target.enabled_features)
+    bits, features = target.vector_register_bits, target.enabled_features
+    if has_sve(target.triple, target.cpu, target.features):
+        features |= {"sve"}
+    return CodegenTarget("cpu", "ptr", target.triple, bits, target.has_fma, libraries, target.pointer_bits, features)
 
 
 def write_program(

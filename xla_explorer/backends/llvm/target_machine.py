@@ -293,6 +293,26 @@ def _x86_abilities(triple: str, cpu: str, features: str) -> tuple[int, bool]:
     return bits, "vfm" in assembly
 
 
+_EIGHT_FLOATS = """define void @f(ptr %p) vscale_range(2,2) {
+  %x = load <8 x float>, ptr %p
+  %y = fadd <8 x float> %x, %x
+  store <8 x float> %y, ptr %p
+  ret void
+}"""
+
+
+@functools.lru_cache(maxsize=64)
+def has_sve(triple: str, cpu: str, features: str) -> bool:
+    """Whether an arm64 CPU has SVE, which its name may imply: LLVM is told of 256 bits, and the registers that it takes are looked at."""
+    if not triple.startswith(("aarch64", "arm64")):
+        return False
+    machine = create_target_machine(TargetDescription(triple, cpu, features))
+    binding = llvm(all_targets=True)
+    module = binding.parse_assembly(_EIGHT_FLOATS, binding.create_context())
+    module.triple, module.data_layout = triple, str(machine.target_data)
+    return re.search(r"\bz\d+", machine.emit_assembly(module)) is not None
+
+
 def create_target_machine(description: TargetDescription, level: int = 3) -> Any:
     """A new llvmlite TargetMachine (about 0.3 ms). level: code generator effort, 0 to 3.
 

@@ -10,7 +10,7 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.opaque import Opaque, family_of, form_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
-from xla_explorer.explorer.code.kernel_schedule import directives_of, kernel_of, schedule_of
+from xla_explorer.explorer.code.kernel_schedule import directives_of, schedule_of
 from xla_explorer.explorer.display import Blocks, Code, CodeText, Report, Sentence, Table, TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.reason import Reason
@@ -115,7 +115,8 @@ def loops_of(compilation: Compilation, kernel: str | int, schedule: str | None) 
 def all_loops(compilation: Compilation, most: int | None = None) -> Loops:
     """The nests of all kernels, or of the first `most`; see `Session.loops`."""
     kernels = list(dict.fromkeys([step.instruction for step in program_steps(compilation)]))[:most]
-    return Loops([_kernel_loops(compilation, kernel_of(compilation, number)) for number in kernels])
+    made = {number: i for c in compilation.module.computations.values() for number, i in c.instructions.items()}
+    return Loops([_kernel_loops(compilation, made[number]) for number in kernels])
 
 
 def _kernel_loops(compilation: Compilation, i: HloInstruction) -> KernelLoops:

@@ -70,10 +70,10 @@ def dot_general(
 def matrix_product(left: Array, right: Array, element_type: PrimitiveType) -> Array:
     """[B, M, K] times [B, K, N] in the given result type."""
     left, right = widen(left), widen(right)
-    if left.dtype == np.bool_ and right.dtype == np.bool_:
-        if element_type.is_pred:
-            return np.asarray(np.matmul(left, right))
-        left, right = left.astype(np.uint8), right.astype(np.uint8)  # a sum of numbers: how often both hold
+    if left.dtype == np.bool_ and right.dtype == np.bool_ and element_type.is_pred:
+        return np.asarray(np.matmul(left, right))
+    # Sums of numbers: true is 1, and a product with an integer wraps as integers do.
+    left, right = [side.astype(np.uint8) if side.dtype == np.bool_ else side for side in (left, right)]
     if left.dtype.kind in "iu" and right.dtype.kind in "iu" and element_type.is_integer:
         return convert(_integer_product(left, right), element_type)
     holds = all(side.dtype.kind not in "fc" or np.can_cast(side.dtype, element_type.dtype) for side in (left, right))

@@ -41,6 +41,9 @@ def nest_code(i: HloInstruction, target: CodegenTarget, slots: Sequence[int], pa
     if not vectorizes_itself(target):
         where = target.triple or target.kind
         return refuse("target-without-nests", f"kernels for {where} are not made from loop nests", target=where)
+    if directives is None and "sve" in target.features:  # LLVM's vectoriser uses its long vectors
+        message = "vectors of SVE, whose length is known when code runs, are left to LLVM"
+        return refuse("target-without-nests", message, target="sve")
     nest = nest_of(i)
     if isinstance(nest, Reason):
         return nest

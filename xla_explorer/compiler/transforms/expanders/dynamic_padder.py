@@ -181,7 +181,13 @@ class DynamicPadder:
         # A size may be an integer of any type; what counts positions counts in s32.
         counts = {size: size for found in sizes.values() for size in found.values()}
         for size in [size for size in counts if size.shape.element_type is not S32]:
-            counts[size] = computation.add("convert", size.shape.with_element_type(S32), (size,))
+            element, wanted = size.shape.element_type, size
+            assert element is not None
+            if element.bits >= 32:  # what s32 cannot hold is beyond every bound, or below 0
+                b = builder_at(computation)
+                limits = [b.constant(limit, element).instruction for limit in (0, (1 << 31) - 1)]
+                wanted = computation.add("clamp", size.shape, (limits[0], size, limits[1]))
+            counts[size] = computation.add("convert", size.shape.with_element_type(S32), (wanted,))
         sizes = {i: {d: counts[size] for d, size in found.items()} for i, found in sizes.items()}
         for i in order:
             self._apply(i, sizes)
