@@ -54,6 +54,6 @@ def test_each_dump_is_opened(name: str, tmp_path: Path) -> None:
 
 def _open(name: str, folder: Path) -> None:
     with tarfile.open(WORLDS / name) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # Python 3.11.4 and later
     dump = xe.load(next(path for path in folder.iterdir() if path.is_dir()))
     assert len(dump.folder) >= 1 and dump.session().module.instruction_count() > 0

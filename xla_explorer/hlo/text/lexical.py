@@ -12,7 +12,8 @@ from xla_explorer.hlo.text.errors import TextProblem
 
 NAME_PATTERN = r"[A-Za-z_][\w.\-]*+"
 NAME = re.compile(rf"%?({NAME_PATTERN})", re.ASCII)
-BLANK = re.compile(r"(?:[ \t\n\r]++|//[^\n\r\0]*+|/\*(?:[^*\0]++|\*(?!/))*+\*/)*+")
+# The repetitions of groups may go back: early versions of Python 3.11 take a possessive group that could for one that does not match.
+BLANK = re.compile(r"(?:[ \t\n\r]++|//[^\n\r\0]*+|/\*[^*\0]*+(?:\*(?!/)[^*\0]*+)*\*/)*")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 STRING = re.compile(r'"(?:[^"\\]|\\.)*+"|' r"'(?:[^'\\]|\\.)*+'")
 
