@@ -38,6 +38,7 @@ from xla_explorer.hlo.primitive_type import BF16
 MOST_UNIFORM_SHIFTS = 2
 MOST_CUTS = 12  # of loops into pieces
 
+SHORT_ROW = 16  # steps of an inner loop that is mostly what registers leave over
 
 def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
     """The schedule of a nest of elementwise code along contiguous memory. parts: shares for threads, where that is possible."""
@@ -137,7 +138,8 @@ def _vectors(plan: Plan, loop: For, pieces: bool) -> Reason | None:
     if axis.extent < lanes and pieces:
         _tail(plan, axis.name, lanes)
         return None
-    if axis.extent < lanes:
+    short = axis.extent < SHORT_ROW and axis.extent % lanes and not any(loop is s for s in plan.nest.body) and not pieces
+    if axis.extent < lanes or short:
         return refuse("short-rows", f"{axis} has {axis.extent} steps, a register {lanes} lanes", steps=axis.extent, lanes=lanes)
     copies = _copies(statements, axis.extent // lanes, tuning)
     whole = axis.extent - axis.extent % (lanes * copies)
