@@ -11,6 +11,7 @@ import pytest
 import xla_explorer as xe
 from tests.browser.live_page import open_live
 from tests.browser.screenshots import SELECT
+from tests.support.loop_program import TEXT
 from xla_explorer.explorer.code.loop_text import folds_of, loop_lines, steps_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -20,17 +21,6 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the loops tab is NOT tested in a browser"),
 ]
 
-TEXT = """HloModule m
-add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
-less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = pred[] compare(a, b), direction=LT }
-ENTRY main {
-  x = f32[8,64] parameter(0)
-  e = f32[8,64] exponential(x)
-  t = f32[8,64] tanh(e)
-  z = f32[] constant(0)
-  sums = f32[8] reduce(t, z), dimensions={1}, to_apply=add
-  ROOT sorted = f32[8] sort(sums), dimensions={0}, to_apply=less
-}"""
 LIT = "() => [...document.querySelectorAll('.xe-loops .xe-line.on code')].map(el => el.textContent.trim().split(' ').slice(2, 3)[0])"
 
 

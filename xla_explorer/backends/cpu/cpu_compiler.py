@@ -24,9 +24,9 @@ from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by
 from xla_explorer.compiler.codegen.loop_vectorization import in_vectors
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
 from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
-from xla_explorer.compiler.codegen.nest.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, parallel_decision
 from xla_explorer.compiler.codegen.program_records import HostProgram
+from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline

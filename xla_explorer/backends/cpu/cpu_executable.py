@@ -24,8 +24,8 @@ from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_co
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
-from xla_explorer.compiler.codegen.nest.scheduled_kernel import ScheduledKernels, Schedules
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
+from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, Schedules
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.rounds import rounds
 from xla_explorer.hlo.evaluator import TOKEN_VALUE, EvaluationError, Evaluator, Host, flatten_value

@@ -5,8 +5,8 @@ from __future__ import annotations
 from xla_explorer.backends.llvm.target_machine import TargetDescription, has_sve, host_target
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
-from xla_explorer.compiler.codegen.nest.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.program_records import HostProgram, HostTable, Place
+from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.hlo.instruction import HloInstruction

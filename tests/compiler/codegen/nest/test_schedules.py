@@ -11,8 +11,8 @@ from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.opaque import Opaque, form_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_schedules, schedules_text
-from xla_explorer.compiler.codegen.nest.scheduled_kernel import writes_in_step
 from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.codegen.scheduled_kernel import writes_in_step
 
 
 def schedule(body: str, text: str = "") -> Schedule:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.types import Type
@@ -52,3 +53,8 @@ class If:
 
 
 Record = Instruction | Loop | If
+
+
+def has_loop(records: Iterable[Record]) -> bool:
+    """Whether something is repeated."""
+    return any(isinstance(r, Loop) or (isinstance(r, If) and has_loop(r.body)) for r in records)

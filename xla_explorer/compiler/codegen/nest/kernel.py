@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.ir.records import has_loop
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, LoopNest, Reduce, walk
@@ -59,7 +60,7 @@ def nest_code(i: HloInstruction, target: CodegenTarget, slots: Sequence[int], pa
         return lowered
     lines = lowered.builder.lines_with_origins()
     texts = (*[text for text, _ in lines], "  ret void")
-    chosen = any(bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values()) and any(" phi " in text for text in texts)
+    chosen = any(bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values()) and has_loop(lowered.builder.records)
     effort = Effort.FINAL if chosen else Effort.DEFAULT
     origins = (*[origin for _, origin in lines], i.id)
     return NestCode(schedule, texts, origins, tuple(lowered.builder.declarations), schedule.nest.shares, effort)

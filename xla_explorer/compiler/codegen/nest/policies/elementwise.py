@@ -138,7 +138,7 @@ def _vectors(plan: Plan, loop: For, pieces: bool) -> Reason | None:
     if axis.extent < lanes and pieces:
         _tail(plan, axis.name, lanes)
         return None
-    short = axis.extent < SHORT_ROW and axis.extent % lanes and not any(loop is s for s in plan.nest.body) and not pieces
+    short = axis.extent < SHORT_ROW and axis.extent % lanes and loop not in plan.nest.body and not pieces
     if axis.extent < lanes or short:
         return refuse("short-rows", f"{axis} has {axis.extent} steps, a register {lanes} lanes", steps=axis.extent, lanes=lanes)
     copies = _copies(statements, axis.extent // lanes, tuning)

@@ -77,8 +77,9 @@ class ScheduledKernels:
 
     def _with_wishes(self, i: HloInstruction, directives: Sequence[Directive]) -> Sequence[Directive]:
         """The directives without those that the user forbids, and what needs them; then those that are forced, where they are legal."""
-        wishes, nest = self._wishes.get(i.name, ()), nest_of(i)
-        if not wishes or isinstance(nest, Reason):
+        wishes = self._wishes.get(i.name, ())
+        nest = nest_of(i) if wishes else None
+        if nest is None or isinstance(nest, Reason):
             return directives
         made = Schedule(nest, nest)
         for directive in directives:
