@@ -101,9 +101,9 @@ LOOP_NEST = table(
             "%d: dot is written by its own emitters",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
-        "reduces": (
-            "elements that do not combine others are computed by threads of their own",
-            "%r reduces: one thread does a whole result",
+        "window-over-the-edge": (
+            "all elements under a window lie in the array",
+            "some elements under a window lie outside of the array: each would be asked for",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
         "not-transposed": (

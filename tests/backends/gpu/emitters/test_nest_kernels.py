@@ -97,15 +97,31 @@ FAMILIES = {
 }
 OTHERS = {
     "rows-are-cut": "x = f32[4,60000] parameter(0) z = f32[] parameter(1) ROOT r = f32[4] reduce(x, z), dimensions={1}, to_apply=add",
-    "reduction-is-short": "x = f32[300,3] parameter(0) z = f32[] parameter(1) ROOT r = f32[300] reduce(x, z), dimensions={1}, to_apply=add",
     "narrow-elements": "x = s8[64,64] parameter(0) ROOT r = s8[64,64] transpose(x), dimensions={1,0}",
     "transposed-dimension-is-short": "x = f32[12,64] parameter(0) ROOT r = f32[64,12] transpose(x), dimensions={1,0}",
-    "sums-of-products": "x = f32[4,5] parameter(0) ROOT r = f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+    "window-over-the-edge": "x = f32[9] parameter(0) z = f32[] parameter(1) "
+    "ROOT r = f32[9] reduce-window(x, z), window={size=3 pad=1_1}, to_apply=add",
 }
 
 
+ONE_THREAD_EACH = {
+    "x = f32[300,3] parameter(0) z = f32[] parameter(1) ROOT r = f32[300] reduce(x, z), dimensions={1}, to_apply=add": "unroll{j}",
+    "x = f32[4,0] parameter(0) z = f32[] parameter(1) ROOT r = f32[4] reduce(x, z), dimensions={1}, to_apply=add": "thread{i}",
+    "x = f32[9,5] parameter(0) ROOT r = f32[9,9] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}": "collapse{i,j,repeating}",
+    "x = f32[9] parameter(0) z = f32[] parameter(1) ROOT r = f32[4] reduce-window(x, z), window={size=3 stride=2}, to_apply=add": "thread{i}",
+    "x = f32[30,3] parameter(0) y = f32[200] parameter(1) ROOT r = (f32[30,3], f32[200]) fusion(x, y), kind=kLoop, calls=two": "pad{ij,256}",
+    "x = f32[30,40] parameter(0) y = s32[30] parameter(1) ROOT r = f32[30,40] fusion(x, y), kind=kLoop, calls=rows": "sink{i}",
+}
+INSIDE = (
+    "two { x = f32[30,3] parameter(0) y = f32[200] parameter(1) n = f32[30,3] negate(x) e = f32[200] abs(y) "
+    "ROOT t = (f32[30,3], f32[200]) tuple(n, e) }\n"
+    "rows { x = f32[30,40] parameter(0) y = s32[30] parameter(1) f = f32[30] convert(y) b = f32[30,40] broadcast(f), dimensions={0} "
+    "ROOT a = f32[30,40] add(x, b) }\n"
+)
+
+
 def in_an_entry(body):
-    return f"HloModule m\n{ADD}ENTRY e {{ {body} }}"
+    return f"HloModule m\n{ADD}{INSIDE}ENTRY e {{ {body} }}"
 
 
 @pytest.mark.parametrize("emitter", FAMILIES)
@@ -118,6 +134,16 @@ def test_what_policies_do_is_legal_directive_by_directive(emitter):
     assert ran.emitted.emitter == emitter and isinstance(schedule, NestSchedule) and ran.conflicts() == 1
     plain_nest = nest_of(root)
     assert nest_text(scheduled(plain_nest, str(schedule))) == nest_text(schedule.nest)
+
+
+@pytest.mark.parametrize("body", ONE_THREAD_EACH)
+def test_one_thread_computes_a_result_or_a_few(body):
+    text = in_an_entry(body)
+    root = parse_hlo(text).entry.root
+    inputs = [np.arange(o.shape.element_count).reshape(o.shape.dimensions).astype(o.shape.element_type.dtype) for o in root.operands]
+    schedule = check(text, *inputs[: len(dict.fromkeys(root.operands))], assemble=False).emitted.nest
+    assert isinstance(schedule, NestSchedule) and ONE_THREAD_EACH[body] in str(schedule)
+    assert nest_text(scheduled(nest_of(root), str(schedule))) == nest_text(schedule.nest)
 
 
 @pytest.mark.parametrize("code", OTHERS)

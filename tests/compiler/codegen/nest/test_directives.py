@@ -83,6 +83,8 @@ BODIES["extremes"] = "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusio
 NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
 NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain")
 
+NAMES += ("sink", "pad")
+
 
 @cache
 def plain(name: str) -> tuple[LoopNest, tuple[Any, ...], list[Any]]:
@@ -102,8 +104,10 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
     following = axes[(axes.index(axis) + 1) % len(axes)]
     if name in ("split", "parallel", "cut"):
         return f"{name}{{{axis},{choice.choice((2, 3, 4, 8, 16))}}}"
-    if name in ("vectorize", "unroll", "block", "thread", "warp"):
+    if name in ("sink", "vectorize", "unroll", "block", "thread", "warp"):
         return f"{name}{{{axis}}}"
+    if name == "pad":
+        return f"{name}{{{axis},{choice.choice((8, 13, 48))}}}"
     if name == "rfactor":
         return f"{name}{{{axis}{choice.choice(('', ',stored'))}}}"
     if name == "keep":
@@ -162,6 +166,17 @@ def test_many_random_schedules_keep_the_meaning(first: int) -> None:
 def schedule(name: str) -> Schedule:
     """The plain schedule of a body."""
     return Schedule(plain(name)[0], plain(name)[0])
+
+
+def test_a_padded_loop_leaves_its_new_steps_out() -> None:
+    found = schedule("bias").then("pad{j,32},split{j,16}")
+    assert "where 16*jo + ji < 30 {" in nest_text(found.nest)
+    assert_near(evaluate_nest(found.nest, plain("bias")[1]), plain("bias")[2], nest_text(found.nest))
+    for refused in ("pad{j,30}", "pad{i,4}"):
+        with pytest.raises(ScheduleError, match="must have more"):
+            schedule("bias").then(refused)
+    with pytest.raises(ScheduleError, match="is reduced over"):
+        schedule("rows").then("pad{j,64}")
 
 
 def test_a_schedule_by_calls_is_its_text() -> None:

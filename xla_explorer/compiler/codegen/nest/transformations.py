@@ -60,6 +60,21 @@ def split(nest: LoopNest, name: str, factor: int) -> LoopNest:
     return replace(nest, body=rewritten(nest.body, change))
 
 
+def pad(nest: LoopNest, name: str, extent: int) -> LoopNest:
+    """The axis of a loop with more steps, which a guard leaves out."""
+    axis = nest.axes()[name].axis
+    longer = Axis(name, extent)
+    values: Substitution = {axis: index(longer)}
+
+    def change(s: Statement) -> Statement | None:
+        if not isinstance(s, For) or s.axis != axis:
+            return None
+        guards = (*guards_replaced(s.guards, values), Guard(index(longer), axis.extent))
+        return replace(s, axis=longer, body=with_axes_replaced(s.body, values), guards=guards)
+
+    return replace(nest, body=rewritten(nest.body, change))
+
+
 def collapse(nest: LoopNest, outer: str, inner: str) -> LoopNest:
     """Two nested axes as one that counts both."""
     (a, kind), (b, _) = nest.axes()[outer], nest.axes()[inner]

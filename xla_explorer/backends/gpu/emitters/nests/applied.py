@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.compiler.codegen.nest import transformations
-from xla_explorer.compiler.codegen.nest.directives import Collapse, Directive
-from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, Store, walk
+from xla_explorer.compiler.codegen.nest.directives import Collapse, Directive, Sink
+from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Store, walk
 from xla_explorer.hlo.analysis.indexing import linearize
 
 
@@ -24,6 +24,14 @@ class Applied:
         for directive in directives:
             self.nest = directive.applied(self.nest)
             self.directives.append(directive)
+
+    def sink(self) -> None:
+        """What stands beside the only loop of another goes into it, outermost first."""
+        for s, _ in walk(self.nest.body):
+            if isinstance(s, For) and len(s.body) > 1 and Sink(s.axis.name).only_computes(self.nest) is None:
+                self.then(Sink(s.axis.name))
+                self.sink()
+                return
 
     def extent(self, axis: str) -> int:
         """The steps of an axis."""

@@ -9,9 +9,22 @@ from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchDimensions, counted, launch_dimensions
-from xla_explorer.compiler.codegen.nest.directives import Directive, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.kernels.reduction import SMALL
+from xla_explorer.compiler.codegen.nest.directives import Directive, Pad, Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread
-from xla_explorer.compiler.codegen.nest.ir import Body, Choose, Compute, For, Iota, Load, LoopNest, Store, walk
+from xla_explorer.compiler.codegen.nest.ir import (
+    Body,
+    Choose,
+    Combination,
+    Compute,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Reduce,
+    Store,
+    walk,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -22,24 +35,42 @@ _LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan
 
 
 def elementwise_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
-    """All loops as one; as many neighbours a thread as 16 bytes have, as long as the device stays full."""
-    loops = loops_of(nest.body)
-    if isinstance(loops, Reason):
-        return loops
+    """The loops of each dimension of results as one; as many neighbours a thread as 16 bytes have, as long as the device stays full."""
     applied = Applied(nest)
-    name = applied.joined([loop.axis.name for loop in loops])
-    if not name:
+    applied.sink()
+    return distributed(applied, architecture, tuning)
+
+
+def distributed(applied: Applied, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+    """Every group of loops over the threads of one launch, each thread with some neighbours; or why not."""
+    groups = groups_of(applied.nest.body)
+    if isinstance(groups, Reason):
+        return groups
+    reduces = any(isinstance(s, Reduce) for s, _ in walk(applied.nest.body))
+    _unroll_short(applied)
+    names, counts, widest, why = [], [], 1, "each combines several values" if reduces else "there is one"
+    for loops in groups:
+        name = applied.joined([loop.axis.name for loop in loops])
+        width = 1
+        if not reduces:
+            width, why = _width(applied, name, loops[-1].axis, architecture, tuning)
+        if width > 1:
+            applied.then(Split(name, width))
+            applied.then(_lanes(applied.nest, f"{name}i"))
+            name = f"{name}o"
+        names.append(name)
+        counts.append(applied.extent(name))
+        widest = max(width, widest)
+    if not names:
         return applied.schedule("loop", "one element")
-    width, why = _width(applied, name, loops[-1].axis, architecture, tuning)
-    count = math.prod([loop.axis.extent for loop in loops]) // width
-    launch = launch_dimensions(count, architecture)
-    if width > 1:
-        applied.then(Split(name, width))
-        applied.then(_lanes(applied.nest, f"{name}i"))
-        name = f"{name}o"
-    _distribute(applied, name, count, launch)
-    reasoning = f"{counted(width, 'element')} a thread ({why}); {launch.reasoning}"
-    return applied.schedule("vector-loop" if width > 1 else "loop", reasoning)
+    launch = launch_dimensions(max(counts), architecture)
+    steps = max(counts) if launch.blocks == 1 else launch.blocks * launch.threads_per_block
+    for name, count in zip(names, counts, strict=True):
+        if 1 < count < max(counts):
+            applied.then(Pad(name, steps))
+        _distribute(applied, name, count, launch)
+    reasoning = f"{counted(widest, 'element')} a thread ({why}); {launch.reasoning}"
+    return applied.schedule("vector-loop" if widest > 1 else "loop", reasoning)
 
 
 def _distribute(applied: Applied, name: str, count: int, launch: LaunchDimensions) -> None:
@@ -52,6 +83,33 @@ def _distribute(applied: Applied, name: str, count: int, launch: LaunchDimension
     applied.then(Split(name, launch.threads_per_block))
     applied.then(Block(f"{name}o"))
     applied.then(Thread(f"{name}i"))
+
+
+def _unroll_short(applied: Applied) -> None:
+    """Reductions over few elements are straight-line code; sums of products are a loop, where LLVM keeps their order."""
+    for s, _ in walk(applied.nest.body):
+        if not isinstance(s, Reduce) or isinstance(s.combiner, Combination) or s.guards:
+            continue
+        made = s.body[-1] if s.body else None
+        sums_products = isinstance(made, Compute) and made.origin is None and made.opcode.name == "multiply"
+        if math.prod([b.axis.extent for b in s.axes]) <= SMALL and not sums_products:
+            applied.then(*[Unroll(b.axis.name) for b in s.axes])
+
+
+def groups_of(body: Body) -> list[list[For]] | Reason:
+    """The loops in one another of each group of results of the same dimensions, with statements of single elements inside."""
+    found: list[list[For]] = []
+    for s in body:
+        if isinstance(s, For):
+            loops = loops_of((s,))
+            if isinstance(loops, Reason):
+                return loops
+            found.append(loops)
+    if found and any(isinstance(s, Reduce) for s in body):
+        return refuse("several-loops", "all elements depend on a reduction, which each thread would make again")
+    if any(isinstance(s, Reduce) and s.guards for s, _ in walk(body)):
+        return refuse("window-over-the-edge", "some elements under a window lie outside of the array: each would be asked for")
+    return found
 
 
 def _lanes(nest: LoopNest, name: str) -> Directive:

@@ -24,6 +24,8 @@ def write_reducing_nest(i: HloInstruction, architecture: GpuArchitecture, slots:
     """The kernel of a reduction as a loop nest, or why another emitter writes it."""
     if not _has(i, "reduce"):
         return refuse("no-reduction", f"%{i.name} reduces nothing")
+    if (reason := _why_of_another_family(i)) is not None:
+        return reason
     return _written(i, architecture, slots, row_schedule, column_schedule)
 
 
@@ -36,8 +38,6 @@ def write_transposing_nest(i: HloInstruction, architecture: GpuArchitecture, slo
 
 def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
     """The kernel of elements that do not depend on one another as a loop nest, or why another emitter writes it."""
-    if _has(i, "reduce"):
-        return refuse("reduces", f"%{i.name} reduces: one thread does a whole result")
     if (i.called[0].root if i.opcode.name == "fusion" else i).opcode.name == "concatenate":
         return refuse("written-in-pieces", f"%{i.name} is a concatenation: each operand is copied by loops of its own")
     return _written(i, architecture, slots, elementwise_schedule)
@@ -45,7 +45,7 @@ def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
 
 def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], *policies: Policy) -> OperationDraft | Reason:
     """The kernel by the first of the policies whose accesses run along memory."""
-    if (reason := _why_of_another_family(i) or _updates_in_place(i, slots)) is not None:
+    if (reason := _updates_in_place(i, slots)) is not None:
         return reason
     nest = nest_of(i)
     if isinstance(nest, Reason):

@@ -44,6 +44,7 @@ class _Reduction:
         self.wide: list[PrimitiveType] = [F32] if small and self.simple else list(s.elements)
         self.own = [axis for axis, kind in s.axes if not kind.is_launched and kind is not AxisKind.SERIAL]
         self.serial = [axis for axis, kind in s.axes if kind is AxisKind.SERIAL]
+        self.alone = not any(kind.is_launched for _, kind in s.axes)  # one thread combines all that there is
         self.lanes = [axis for axis, kind in s.axes if kind is AxisKind.VECTOR]
 
     def write(self) -> dict[int, Copies]:
@@ -82,15 +83,18 @@ class _Reduction:
     def swept(self, outer: list[Axis], guards: tuple[Guard, ...]) -> dict[tuple[int, ...], list[Scalar] | None]:
         """The totals of this thread by outer copy; None: nothing was taken in."""
         keys = [tuple(point.values()) for point in points(outer)]
+        if any(axis.extent == 0 for axis, _ in self.s.axes):
+            return {key: self.start(key, outer) for key in keys}
         totals: dict[tuple[int, ...], list[Scalar] | None] = {key: self.start(key, outer) for key in keys}
         return self._sweep(self.serial, totals, outer, guards)
 
     def start(self, key: tuple[int, ...], outer: list[Axis]) -> list[Scalar] | None:
-        """What accumulation starts from: the initial values of a combiner that has no identity."""
-        if self.simple:
-            return None
-        point = dict(zip(outer, key, strict=True))
-        return [self.writer.at(v, point) for v in self.s.initial]
+        """What accumulation starts from: the initial values where one thread combines all, or where there is no identity."""
+        return None if self.simple and not self.alone else self._initial(dict(zip(outer, key, strict=True)))
+
+    def _initial(self, point: Point) -> list[Scalar]:
+        found = [self.writer.at(v, point) for v in self.s.initial]
+        return [convert_value(self.w, v, t, wide) for v, t, wide in zip(found, self.s.elements, self.wide, strict=True)]
 
     def _sweep(
         self, serial: list[Axis], totals: dict[tuple[int, ...], list[Scalar] | None], outer: list[Axis], guards: tuple[Guard, ...]
@@ -173,11 +177,9 @@ class _Reduction:
 
     def final(self, point: Point, total: list[Scalar] | None) -> list[Scalar]:
         """The results: the initial value and the total, in their own types."""
-        if not self.simple:
-            return self._known(total)
-        initial = [self.writer.at(v, point) for v in self.s.initial]
-        initial = [convert_value(self.w, v, t, wide) for v, t, wide in zip(initial, self.s.elements, self.wide, strict=True)]
-        values = self.combined(initial, self._known(total))
+        values = self._known(total)
+        if self.simple and not self.alone:
+            values = self.combined(self._initial(point), values)
         return [convert_value(self.w, v, wide, t) for v, wide, t in zip(values, self.wide, self.s.elements, strict=True)]
 
     def _known(self, total: list[Scalar] | None) -> list[Scalar]:

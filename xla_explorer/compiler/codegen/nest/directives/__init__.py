@@ -1,7 +1,7 @@
 """Directives: what may be done to a loop nest, as frozen passes of the ordinary pass runner.
 
-`base.py` says what they are. `loops.py` changes which loops there are, `kinds.py` how they run, `accumulation.py` how reductions combine,
-`memory.py` what is kept in memory inside the kernel.
+`base.py` says what they are. `loops.py` changes which loops there are, `padding.py` how many steps one has, `kinds.py` how they run,
+`accumulation.py` how reductions combine, `memory.py` what is kept in memory inside the kernel.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from xla_explorer.compiler.codegen.nest.directives.accumulation import Accumulat
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, NestModule, Subject, fields_of, offsets_of, order_of_sums
 from xla_explorer.compiler.codegen.nest.directives.cutting import Cut
 from xla_explorer.compiler.codegen.nest.directives.kinds import MOST_COPIES, MOST_LANES, Parallel, Unroll, Vectorize
-from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Pair, Reorder, Split, Tile
+from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Pair, Reorder, Sink, Split, Tile
 from xla_explorer.compiler.codegen.nest.directives.memory import Chain, Keep, Stage
+from xla_explorer.compiler.codegen.nest.directives.padding import Pad
 
 __all__ = [
     "DIRECTIVES",
@@ -24,10 +25,12 @@ __all__ = [
     "Directive",
     "Keep",
     "NestModule",
+    "Pad",
     "Pair",
     "Parallel",
     "Reorder",
     "Rfactor",
+    "Sink",
     "Split",
     "Stage",
     "Subject",
@@ -39,5 +42,5 @@ __all__ = [
     "order_of_sums",
 ]
 
-_ALL = (Split, Cut, Collapse, Reorder, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Keep, Stage, Chain)
+_ALL = (Split, Cut, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Keep, Stage, Chain, Pad)
 DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in _ALL}

@@ -1,4 +1,4 @@
-"""Directives that change which loops there are, and their order: split, collapse, reorder, tile."""
+"""Directives that change which loops there are, and their order: split, collapse, reorder, sink, tile."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, offsets_of, order_of_sums
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, LoopNest
-from xla_explorer.compiler.codegen.nest.transformations import inner_loop
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Compute, Constant, For, Iota, Load, LoopNest, Statement, rewritten
+from xla_explorer.compiler.codegen.nest.transformations import inner_loop, loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
 
@@ -125,6 +125,40 @@ class Reorder(Pair):
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
         return {**super().facts(nest), **order_of_sums(nest, self.axis)}
+
+
+@dataclass(frozen=True)
+class Sink(Directive):
+    """What a loop computes beside the loop inside goes into that one, so that each is all that the other contains.
+
+    Code is the same: whatever does not depend on the inner axis is computed outside of its loop.
+    """
+
+    name: ClassVar[str] = "sink"
+    axis: str
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        return self.axis_exists, self.only_computes
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+
+        def change(s: Statement) -> Statement | None:
+            if not isinstance(s, For) or s.axis.name != self.axis:
+                return None
+            (inner,) = [x for x in s.body if isinstance(x, For)]
+            return replace(s, body=(replace(inner, body=(*[x for x in s.body if x is not inner], *inner.body)),))
+
+        return replace(nest, body=rewritten(nest.body, change))
+
+    def only_computes(self, nest: LoopNest) -> Reason | None:
+        """The loop consists of values and one loop, which has steps."""
+        loop = loop_of(nest, self.axis)
+        inner = [s for s in loop.body if isinstance(s, For)] if isinstance(loop, For) else []
+        if len(inner) == 1 and loop is not None and all(isinstance(s, For | Load | Constant | Iota | Compute) for s in loop.body):
+            return None
+        return refuse("not-perfectly-nested", f"{self.axis} must contain values and one loop, nothing else")
 
 
 @dataclass(frozen=True)
