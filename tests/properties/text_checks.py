@@ -41,7 +41,7 @@ from xla_explorer.compiler.transforms.expanders.logistic_expander import EXPANDI
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import ALGEBRAIC_RULES
 from xla_explorer.explorer.sessions.compilation import CompileFailedError
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.analysis.cost import module_cost
+from xla_explorer.hlo.analysis.cost import instruction_cost, module_cost
 from xla_explorer.hlo.evaluator import EvaluationError, UnsupportedOpcodeError, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import HloParseError
@@ -185,7 +185,7 @@ def check_run(module: HloModule, setting: Setting, seed: int, step: Step = lambd
             return Outcome("unsupported") if clear else _found("compile-failed", problem)
         except Exception as problem:
             return _found("exception-compile", problem)
-        if not _is_small(module):
+        if not _is_small(module) or _work_done_again(session.module) > MOST_WORK:
             return Outcome("compiled")
         classes: set[str] = set()
         outcome = Outcome("no-reference")
@@ -205,6 +205,18 @@ def _is_small(module: HloModule) -> bool:
     results = sum(leaf.byte_size for _, leaf in module.result_shape().leaves() if leaf.is_array)
     cost = module_cost(module)
     return argument_bytes(module) <= MOST_BYTES and results <= MOST_BYTES and cost.flops + cost.transcendentals + cost.bytes_accessed <= MOST_WORK
+
+
+def _work_done_again(module: HloModule) -> float:
+    """Operations of what is summed inside fusions, which run as written: once for each element of the result that reads it, not once."""
+    work = 0.0
+    for fusion in module.instructions():
+        if fusion.opcode.name != "fusion" or not fusion.shape.is_array:
+            continue
+        for i in fusion.called[0].instructions.values():
+            if i.opcode.name in ("reduce", "reduce-window", "dot", "convolution") and i.shape.is_array:
+                work += instruction_cost(i).flops * fusion.shape.element_count / max(i.shape.element_count, 1)
+    return work
 
 
 def _without_rules_over_the_reals(module: HloModule, given: Any) -> list[Any]:

@@ -27,6 +27,7 @@ def _epsilon(dtype: np.dtype[Any]) -> float:
     return float(ml_dtypes.finfo(dtype).eps)
 
 
+_FLOAT_OF_BITS = {f"{sign}int{bits}": f"f{bits // 8}" for sign in ("", "u") for bits in (16, 32, 64)}
 _WITHOUT_NAN = frozenset(("f4e2m1fn", "f6e2m3fn", "f6e3m2fn"))
 
 
@@ -157,7 +158,14 @@ def _unstable(q: Question) -> Array:
 def _sign_of_nan(q: Question) -> Array:
     names = _opcodes(q.module)
     kinds = {leaf.element_type.name for i in q.module.instructions() for _, leaf in i.shape.leaves() if leaf.is_array}
-    return np.full(q.want.shape, bool(q.hostile and names & {"topk", "sort"} and any(kind.endswith("fnuz") for kind in kinds)))
+    if not q.hostile or not any(kind.endswith("fnuz") for kind in kinds):
+        return np.zeros(q.want.shape, bool)
+    if names & {"topk", "sort"}:
+        return np.ones(q.want.shape, bool)
+    if not names & {"bitcast", "bitcast-convert"} or q.want.dtype.name not in _FLOAT_OF_BITS:
+        return np.zeros(q.want.shape, bool)
+    want, got = q.want.view(_FLOAT_OF_BITS[q.want.dtype.name]), q.got.view(_FLOAT_OF_BITS[q.want.dtype.name])
+    return np.isnan(want) & (np.abs(want).view(q.want.dtype) == np.abs(got).view(q.want.dtype))
 
 
 def _behind_a_dynamic_size(q: Question) -> Array:
@@ -198,7 +206,8 @@ STATED = (
     ValueClass("unstable-sort", "records whose keys are equal come in any order out of a sort that is not stable", _unstable),
     ValueClass(
         "sign-of-nan",
-        "the one NaN of a type without a negative zero has the bits of -0: on which side of the numbers a total order has it is open",
+        "the one NaN of a type without a negative zero has the bits of -0: on which side of the numbers a total order has it is open, "
+        "and which sign it has in a wider type, whose bits are looked at",
         _sign_of_nan,
     ),
     ValueClass(

@@ -114,6 +114,13 @@ def modules_that_no_text_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xla_explorer.hlo.text.operand_checks.CHECKS", {})
 
 
+@pytest.mark.parametrize(("operands", "result", "step"), [("q, z", "(f32[])", "sum"), ("p, q", "(s32[4])", "sum"), ("p, z", "(f32[4], f32[])", "mixed")])
+def test_a_scan_hands_its_step_what_the_step_takes(operands: str, result: str, step: str) -> None:
+    mixed = "mixed { a = f32[] parameter(0)  b = f32[] parameter(1)  n = s32[] constant(1)  ROOT t = (f32[], s32[]) tuple(a, n) }"
+    body = f"{P}{Z}q = s32[4] parameter(1)\nROOT r = {result} scan({operands}), dimensions={{0}}, num_carries=1, to_apply={step}"
+    assert "scan-C7" in {v.code for v in violations(parse_hlo(f"HloModule m\n{REGIONS}\n{mixed}\nENTRY e {{\n{body}\n}}\n"))}
+
+
 @pytest.mark.parametrize("code", [code for code, body in OWN.items() if body])
 def test_own_constraint(code: str) -> None:
     found = violations(parse_hlo(f"HloModule m\n{REGIONS}\nENTRY e {{\n{OWN[code]}\n}}\n"))

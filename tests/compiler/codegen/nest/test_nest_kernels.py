@@ -47,3 +47,16 @@ def test_every_length_has_its_tail(n: int, threads: int, monkeypatch: pytest.Mon
     assert [row["code"] for row in session.decisions("loop-nest").to_dict("records")] == ["made-from-nest"]
     x, y = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)[::-1].copy()
     np.testing.assert_array_equal(session.run_flat([x, y])[0], x - y)
+
+
+@pytest.mark.parametrize(("wide", "narrow"), [("s4", "u2"), ("u4", "s2"), ("s4", "pred"), ("s2", "s8")])
+def test_lanes_of_narrow_integers_are_stored_alone(wide: str, narrow: str) -> None:
+    # LLVM's instruction selection aborts where it takes lanes out of <64 x i2> that a product of <64 x i4> was truncated to.
+    text = (
+        f"HloModule m\nENTRY e {{ x = {wide}[1,16,6,6] parameter(0) z = {wide}[] parameter(1) zs = {wide}[1,16,6,6] broadcast(z), dimensions={{}} "
+        f"y = {wide}[1,16,6,6] multiply(x, zs) ROOT r = {narrow}[1,16,6,6] convert(y) }}"
+    )
+    session = xe.compile(text, cache=False)
+    x = (np.arange(576) % 4 - (2 if wide[0] == "s" else 0)).astype(session.source.entry.parameters()[0].shape.element_type.dtype)
+    given = [x.reshape(1, 16, 6, 6), x[3]]
+    np.testing.assert_array_equal(session.run_flat(given)[0], xe.evaluate(session.source, *given))

@@ -170,9 +170,13 @@ class Memory:
             return self.b.compare("ne", raw, 0)
         return self.b.emit("trunc", self.held.of_lanes(raw.type.lanes), (raw,))
 
+    def as_stored(self, x: Scalar) -> Scalar:
+        """An element in the type of its bytes. All lanes at once: LLVM cannot take single lanes out of every vector of narrow integers."""
+        return element_of([self._stored(part) for part in parts_of(x)])
+
     def _stored(self, x: Value) -> Value:
         t = self.stored.of_lanes(x.type.lanes)
-        return x if self.stored.scalar == self.held.scalar else self.b.emit("zext", t, (x,))
+        return x if x.type.scalar == t.scalar or self.stored.scalar == self.held.scalar else self.b.emit("zext", t, (x,))
 
     def _interleaved(self, first: Value, second: Value) -> Value:
         lanes = first.type.lanes

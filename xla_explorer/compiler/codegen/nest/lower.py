@@ -304,6 +304,7 @@ class Lowering:
             if step in (0, 1):
                 self.store_at(array, offset, value, point, self.lanes if step else 1)
                 continue
+            value = self.memory[array.name].as_stored(value)
             with self.each_lane_alone() as lanes:
                 for number, lane in enumerate(lanes):
                     self.store_at(array, offset, one_lane(self.b, value, number), {**point, **lane}, 1)

@@ -160,13 +160,21 @@ def composite_is_named(i: HloInstruction) -> Reason | None:
 
 
 def step(i: HloInstruction) -> Reason | None:
-    """One parameter for each operand (scan)."""
-    found = _parameters(i.called[0])
-    if len(found) != len(i.operands):
-        return refuse(
-            "parameters-differ",
-            f"to_apply takes {_list(found)}, it must take one value for each of {len(i.operands)} operands",
-        )
+    """A slice of each input and each carried value, or a scalar of each; the carried values are returned again, last (scan)."""
+    body = i.called[0]
+    count, along = i.attributes.value("num_carries"), i.attributes.value("dimensions")[0]
+    operands = [operand.shape for operand in i.operands]
+    inputs, carries = operands[: len(operands) - count], operands[len(operands) - count :]
+    slices = [array_shape(x.element_type, (*x.dimensions[:along], *x.dimensions[along + 1 :])) for x in inputs]
+    if all(p.is_scalar for p in _parameters(body)):
+        slices, carries = ([array_shape(x.element_type, ()) for x in group] for group in (slices, carries))
+    if reason := _takes("to_apply", body, [*slices, *carries]):
+        return reason
+    result = body.root.shape
+    parts = result.tuple_shapes if result.is_tuple else (result,)
+    for part, carry in zip(parts[len(parts) - count :], carries, strict=True):
+        if part.base is not carry.base:
+            return refuse("result-differs", f"to_apply returns {bare(part)} for a carried {bare(carry)}, it must return the same shape")
     return None
 
 

@@ -1,0 +1,39 @@
+"""What the ledger may explain of a difference, and which texts it runs at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.properties.text_checks import Setting, check_run
+from xla_explorer.backends.cpu import cpu_compiler
+from xla_explorer.compiler.codegen import parallel_plan
+from xla_explorer.hlo.text import parse_hlo
+
+PLAIN = Setting("none", 1, 15000.0, "", "none")
+REDUCED = """HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+f {
+  p = f32[16,N] parameter(0) z = f32[] constant(0) r = f32[16] reduce(p, z), dimensions={1}, to_apply=add
+  w = f32[16,N] broadcast(r), dimensions={0} ROOT m = f32[16,N] multiply(p, w)
+}
+ENTRY e { p = f32[16,N] parameter(0) ROOT t = f32[16,N] fusion(p), kind=kLoop, calls=f }
+"""
+
+
+@pytest.fixture(autouse=True)
+def restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`check_run` sets how its process compiles."""
+    monkeypatch.setattr(cpu_compiler, "optimize_and_emit", cpu_compiler.optimize_and_emit)
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", parallel_plan.SHARE_NS)
+
+
+@pytest.mark.parametrize(("passes", "size", "ran"), [("none", 16000, False), ("none", 16, True), ("default", 16000, True)])
+def test_a_fusion_that_sums_again_for_each_element_is_too_long(passes: str, size: int, ran: bool) -> None:
+    outcome = check_run(parse_hlo(REDUCED.replace(",N]", f",{size}]")), PLAIN._replace(passes=passes), 0)
+    assert (outcome.kind in ("equal", "explained")) is ran and not outcome.is_finding
+
+
+@pytest.mark.parametrize(("element", "classes"), [("f8e4m3fnuz", ("sign-of-nan",)), ("f8e4m3fn", ())])
+def test_the_sign_of_a_nan_is_open_where_its_type_has_one_nan(element: str, classes: tuple[str, ...]) -> None:
+    text = f"HloModule m\nENTRY e {{ p = {element}[512] parameter(0) c = f32[512] convert(p) ROOT b = s32[512] bitcast(c) }}"
+    assert check_run(parse_hlo(text), PLAIN, 0).classes == classes
