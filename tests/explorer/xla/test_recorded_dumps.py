@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import xla_explorer as xe
+from xla_explorer.explorer.xla.replay import replaying
 
 DUMPS = Path(__file__).parent / "dumps"
 
@@ -24,3 +27,24 @@ def test_a_dump_of_xla_on_a_gpu_is_replayed_by_priority_fusion() -> None:
     found = xe.xla.replay(xe.load(DUMPS / "gpu_products").session(), "fusion")
     assert found.by == "priority-fusion" and len(found.rows) == 9 and found.agreement >= 8 / 9
     assert all(row.message for row in found.rows if row.agrees and row.xla == "memory")
+
+
+def test_every_buffer_of_attention_and_of_a_loop_is_where_the_replay_puts_it() -> None:
+    for name, rows, allocations, temporary in (("cpu_attention", 14, 11, 2097152), ("cpu_loop", 31, 15, 1048)):
+        found = xe.xla.replay(xe.load(DUMPS / name).session(), "buffers")
+        assert found.agreement == 1 and len(found.rows) == rows
+        assert found.ours == found.xla and (found.xla.allocations, found.xla.temporary_bytes) == (allocations, temporary)
+        assert f"allocations: XLA {allocations}, replayed {allocations}" in str(found)
+
+
+def test_values_that_a_loop_carries_are_read_from_the_dump() -> None:
+    buffers = xe.load(DUMPS / "cpu_loop").buffers()
+    carried = set(buffers["instruction"] + buffers["shape_index"]) & {"l.9{1}", "arg_tuple.1{1}", "arg_tuple.3{1}"}
+    assert len(carried) == 3
+
+
+def test_a_replay_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = xe.load(DUMPS / "cpu_attention").session()
+    first = xe.xla.replay(session, "fusion")
+    monkeypatch.setattr(replaying, "KINDS", {"fusion": None})
+    assert xe.xla.replay(session, "fusion") is first and xe.xla.replay_fusion(session) is first

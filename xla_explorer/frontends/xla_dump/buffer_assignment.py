@@ -9,7 +9,8 @@ import re
 from typing import NamedTuple
 
 _ALLOCATION = re.compile(r"allocation (\d+): size (\d+)(?:, (.*?))?:?$")
-_VALUE = re.compile(r"\s*value: <\d+ (\S+?)(\{[\d,]*\})? @\d+> \(size=(\d+),offset=(\d+)\): (.*)$")
+# What a loop carries is `(phi)`.
+_VALUE = re.compile(r"\s*value: <\d+ (\S+?)(\{[\d,]*\})?(?: \(phi\))? @\d+> \(size=(\d+),offset=(\d+)\): (.*)$")
 
 
 class DumpedSlice(NamedTuple):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
 from xla_explorer.explorer.sessions.passes import RecordedPass
 from xla_explorer.explorer.xla.replay import layout, library
+from xla_explorer.explorer.xla.replay.buffers import replayed_buffers
 from xla_explorer.explorer.xla.replay.fusion import POLICIES, ReplayedFusion, replayed_fusion
 from xla_explorer.explorer.xla.replay.layout import replayed_layouts
 from xla_explorer.explorer.xla.replay.library import replayed_library
@@ -29,8 +31,11 @@ def _layout(session: Compilation) -> Replay:
     return replayed_layouts(_pass(session, layout.PASS))
 
 
-KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {"fusion": _fusion, "dot-library": _library, "layout": _layout}
+KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
+    "fusion": _fusion, "dot-library": _library, "layout": _layout, "buffers": replayed_buffers,
+}  # fmt: skip
 """Kind of replay -> what makes it."""
+_MADE: Final[WeakKeyDictionary[Compilation, dict[str, Replay]]] = WeakKeyDictionary()
 
 
 def replay(session: Compilation, kind: str = "fusion") -> Replay:
@@ -43,7 +48,8 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
     kind
         `fusion`: what XLA:CPU and XLA:GPU put into one kernel. `dot-library`: what XLA:CPU gives to its library of kernels
         (YNNPACK), and what those kernels take in. `layout`: in which order XLA:CPU lays arrays out, and where it copies one into another;
-        the replay does not follow the layouts that LAPACK's calls ask for.
+        the replay does not follow the layouts that LAPACK's calls ask for. `buffers`: in which allocation XLA:CPU put each value, and at
+        which byte of the temporary one.
 
     Returns
     -------
@@ -66,7 +72,7 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
     """
     if kind not in KINDS:
         raise ValueError(f"there is no replay {kind!r}: choose from {', '.join(KINDS)}")
-    return KINDS[kind](main_program(session))
+    return _replayed(main_program(session), kind)
 
 
 def replay_fusion(session: Compilation) -> ReplayedFusion:
@@ -94,17 +100,27 @@ def replay_fusion(session: Compilation) -> ReplayedFusion:
     >>> xe.xla.replay_fusion(session).agreement  # doctest: +SKIP
     1.0
     """
-    return _fusion(main_program(session))
+    found = _replayed(main_program(session), "fusion")
+    assert isinstance(found, ReplayedFusion)
+    return found
 
 
 def replayed_decisions(session: Compilation, kind: str | None) -> list[Decision]:
     """XLA's decisions of a session of real XLA or of a dump, of a kind or of all; what the dump does not have is left out."""
     found: list[Decision] = []
-    for name, make in KINDS.items():
+    for name in KINDS:
         if kind in (None, name):
             with suppress(NotThereError):
-                found += make(session).decisions()
+                found += _replayed(session, name).decisions()
     return found
+
+
+def _replayed(session: Compilation, kind: str) -> Replay:
+    """A replay of a session, made once: a dump does not change."""
+    of_session = _MADE.setdefault(session, {})
+    if kind not in of_session:
+        of_session[kind] = KINDS[kind](session)
+    return of_session[kind]
 
 
 def main_program(session: Compilation) -> Compilation:

@@ -1,0 +1,135 @@
+"""The temporary allocation: values in turn, each over an operand that dies there where it may be, packed by XLA's best fit.
+
+Source: xla/service/heap_simulator/heap_simulator.cc (`GlobalDecreasingSizeBestFitHeap`, spatial and temporal; the smaller result is taken).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import numpy as np
+
+from xla_explorer.compiler.buffers.xla.sharing import XlaBuffer, may_overwrite
+from xla_explorer.compiler.buffers.xla.values import XlaValue, XlaValues
+
+ALIGNMENT: Final = 64
+
+
+class _Place:
+    """Values at one offset. spans: when each lives, counted in events."""
+
+    __slots__ = ("number", "offset", "size", "spans", "values")
+
+    def __init__(self, value: XlaValue) -> None:
+        self.values, self.size, self.number, self.offset = [value], value.size, value.number, 0
+        self.spans: list[tuple[int, int]] = []
+
+    @property
+    def begin(self) -> int:
+        """The first event."""
+        return self.spans[0][0]
+
+    @property
+    def own(self) -> int:
+        """How long the value lives that came first."""
+        return self.spans[0][1] - self.begin
+
+    @property
+    def length(self) -> int:
+        """From the first event to the last."""
+        return max([end for _, end in self.spans]) - self.begin
+
+
+def packed(found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaValue]) -> tuple[dict[XlaValue, int], int]:
+    """(offset of each of the wanted values, bytes of the allocation)."""
+    places = _places(found, of, {value for value in wanted if value.size})
+    orders: tuple[Callable[[_Place], tuple[int, ...]], ...] = (
+        lambda place: (-place.size, -place.own, place.number), lambda place: (-place.length, -place.size, place.number))  # fmt: skip
+    best: dict[XlaValue, int] = {}
+    least = -1
+    for order in orders:
+        total = _fit(sorted(places, key=order))
+        if least < 0 or total < least:
+            least, best = total, {value: place.offset for place in places for value in place.values}
+    return {**dict.fromkeys(wanted, 0), **best}, max(least, 0)
+
+
+def _places(found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaValue]) -> list[_Place]:
+    """Run the schedule: what is made at a moment takes a place or shares one, then what dies there leaves it."""
+    order = sorted(wanted, key=lambda value: (value.start, value.end, value.number))
+    made: dict[int, list[XlaValue]] = {}
+    freed: dict[int, list[XlaValue]] = {}
+    for value in order:
+        made.setdefault(value.start, []).append(value)
+        freed.setdefault(value.end, []).append(value)
+    ends = {value: value.end for value in wanted}
+    of_buffer: dict[XlaBuffer, _Place] = {}
+    of_value: dict[XlaValue, _Place] = {}
+    begun: dict[XlaValue, int] = {}
+    clock = 0
+    for moment in sorted({*made, *freed}):
+        for value in made.get(moment, ()):
+            place = of_buffer.get(of[value])
+            if place is None:
+                operand = _overwritten(found, of, value, ends, freed.get(moment, []))
+                if operand is not None:
+                    place = of_value[operand]
+                    place.spans.append((begun.pop(operand), clock))
+                    clock += 1
+                    freed[moment].remove(operand)
+                    ends[operand] = ends[value]
+                else:
+                    place = of_buffer[of[value]] = _Place(value)
+            if value not in place.values:
+                place.values.append(value)
+            of_value[value], begun[value] = place, clock
+            clock += 1
+        for value in freed.get(moment, ()):
+            of_value[value].spans.append((begun.pop(value), clock))
+            clock += 1
+    for place in dict.fromkeys(of_value.values()):
+        place.spans.sort()
+    return list(dict.fromkeys(of_value.values()))
+
+
+def _overwritten(
+    found: XlaValues, of: Mapping[XlaValue, XlaBuffer], value: XlaValue, ends: Mapping[XlaValue, int], dying: list[XlaValue]
+) -> XlaValue | None:
+    """The operand whose place a value takes over."""
+    user = value.instruction
+    if len(of[value].values) > 1 or user.opcode.name == "copy":
+        return None
+    for operand in user.operands:
+        for old in found.of(operand).values():
+            if (old in dying and ends[old] == value.start and len(of[old].values) == 1 and old.instruction in user.operands
+                    and may_overwrite(old.instruction, old.index, user, value.index)):  # fmt: skip
+                return old
+    return None
+
+
+def _fit(places: list[_Place]) -> int:
+    """Give each place, in order, the smallest gap that is free while it is needed. Returns the bytes of all."""
+    count = sum(len(place.spans) for place in places)
+    starts, ends, lows, highs = (np.empty(count, np.int64) for _ in range(4))
+    used = total = 0
+    for place in places:
+        alive = np.zeros(used, bool)
+        for start, end in place.spans:
+            alive |= (starts[:used] <= end) & (ends[:used] >= start)
+        place.offset = _smallest_gap(sorted(zip(lows[:used][alive].tolist(), highs[:used][alive].tolist(), strict=True)), place.size)
+        for start, end in place.spans:
+            starts[used], ends[used], lows[used], highs[used] = start, end, place.offset, place.offset + place.size
+            used += 1
+        total = max(total, place.offset + place.size)
+    return total
+
+
+def _smallest_gap(taken: list[tuple[int, int]], size: int) -> int:
+    best: tuple[int, int] | None = None
+    free = 0
+    for low, high in taken:
+        if low - free >= size and (best is None or (low - free, free) < best):
+            best = low - free, free
+        free = max(free, -(-high // ALIGNMENT) * ALIGNMENT)
+    return best[1] if best is not None else free
