@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.cpu.aligned_arena import Arena, ArenaBuffer, OutputPool, OutputSlot, aligned_copy
+from xla_explorer.backends.cpu.activation import ARENA, Activation, NativeCalls
+from xla_explorer.backends.cpu.aligned_arena import OutputPool, OutputSlot, aligned_copy
 from xla_explorer.backends.cpu.array_address import data_address
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cycle_counter import cycle_counter
@@ -24,22 +25,20 @@ from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_co
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
-from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
+from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, Schedules
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.rounds import rounds
-from xla_explorer.hlo.evaluator import TOKEN_VALUE, EvaluationError, Evaluator, Host, flatten_value
+from xla_explorer.hlo.evaluator import Host
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
-_ARENA = Arena()
 _POOL = OutputPool()
 _executables: weakref.WeakSet[CpuExecutable] = weakref.WeakSet()
 
 
 class CpuExecutable:
-    """See `backends.interfaces.Executable`. Calls are serialised: an executable has one arena at a time."""
+    """See `backends.interfaces.Executable`. Calls are serialised: `execute` has one arena; callers side by side use `native_calls`."""
 
     def __init__(self, module: HloModule, assignment: BufferAssignment, program: HostProgram, compiled: CompiledObject,
                  schedules: Schedules | None = None) -> None:
@@ -62,34 +61,20 @@ class CpuExecutable:
                 )
         self._results_in_place, self._donated = self._donated_leaves()
         self._library = self._load(program, compiled)
-        self._table = (ctypes.c_uint64 * program.table_size)()
         self._constants = [np.ascontiguousarray(literal.array).reshape(literal.shape.dimensions) for literal in program.constants]
+        shared = []
         for k, literal in enumerate(program.constants):
             if not literal.shape.layout.is_default and literal.shape.rank > 1:
                 self._constants[k] = np.ascontiguousarray(literal.array.transpose(tuple(reversed(literal.shape.layout.minor_to_major))))
-            self._table[program.constant_slot + k] = self._constants[k].__array_interface__["data"][0]
+            shared.append((program.constant_slot + k, self._constants[k].__array_interface__["data"][0]))
         for k, data in enumerate(program.tables):
             self._constants.append(aligned_copy(data))
-            self._table[program.first_table_slot + k] = self._constants[-1].__array_interface__["data"][0]
-        self._arena: ArenaBuffer | None = None
+            shared.append((program.first_table_slot + k, self._constants[-1].__array_interface__["data"][0]))
         self.host = Host()
-        self._evaluator = Evaluator(host=self.host)
-        self._failure: BaseException | None = None
-        self._callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._evaluate)
-        self._table[program.callback_slot] = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
-        self._table_address = ctypes.addressof(self._table)
+        self._activation = functools.partial(Activation, program, assignment.arena_size, shared, self.host)
+        self._own = self._activation()
         self._entry = self._library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
         self._probed: tuple[NativeLibrary, Any] | None = None
-
-    def _take_memory(self) -> None:
-        """On the first execution: a program that is too large for this machine can be compiled and looked at all the same."""
-        program = self.program
-        arena = _ARENA.take(max(self.assignment.arena_size, 64))
-        if program.scratch_bytes:
-            self._scratch = _ARENA.take(program.scratch_bytes)
-            self._table[program.scratch_slot] = self._scratch.address
-        self._table[program.arena_slot] = arena.address
-        self._arena = arena
 
     def _donated_leaves(self) -> tuple[dict[int, int], frozenset[int]]:
         """(number of a result leaf -> number of the parameter leaf whose memory it takes over; the parameter leaves that the program may
@@ -139,24 +124,22 @@ class CpuExecutable:
         nothing else of this executable runs."""
         with self._lock:
             prepared, results = self._fill_table(arrays)
-        return functools.partial(self._entry, self._table_address), prepared, results
+        return functools.partial(self._entry, self._own.address), prepared, results
 
     def _run(self, arrays: list[Array], entry: Any) -> list[Array]:
         with self._lock:
             _, results = self._fill_table(arrays)
-            status = entry(self._table_address)
+            status = entry(self._own.address)
             if status:
-                failure, self._failure = self._failure, None
-                raise failure if failure is not None else XlaExplorerError(f"execution ended with status {status}")
+                raise self._own.take_failure() or XlaExplorerError(f"execution ended with status {status}")
         return results
 
     def _fill_table(self, arrays: list[Array]) -> tuple[list[Array], list[Array]]:
         """Addresses of operands and results; (the arrays that are read, the results)."""
-        readers, table = self._readers, self._table
+        readers, table = self._readers, self._own.table
         if len(arrays) != len(readers):
             raise wrong_count(readers, len(arrays))
-        if self._arena is None:
-            self._take_memory()
+        self._own.take_memory()
         prepared = [reader.prepare(array) for reader, array in zip(readers, arrays, strict=True)]
         if self._donated:
             read_elsewhere = _overlapping(prepared)
@@ -177,42 +160,18 @@ class CpuExecutable:
             results.append(array if order is None else array.transpose(order))
         return prepared, results
 
-    # -- the evaluator, for what has no native code -------------------------------------------------------------------
-    def _view(self, place: Place, shape: Shape) -> Array:
-        """The memory of a place as an array in logical order."""
-        address = self._table[place.slot] + place.offset
-        major_to_minor = tuple(reversed(shape.layout.minor_to_major))
-        stored = tuple([shape.dimensions[d] for d in major_to_minor])
-        raw = (ctypes.c_uint8 * max(shape.byte_size, 1)).from_address(address)
-        array: Array = np.frombuffer(memoryview(raw), shape.element_type.dtype, shape.element_count).reshape(stored)
-        return array.transpose(np.argsort(major_to_minor)) if shape.rank > 1 else array
+    def native_calls(self) -> NativeCalls | None:
+        """How native code calls the program; None where an argument or a result does not lie in memory as its shape says."""
+        if any(reader.order is not None for reader in self._readers) or any(order is not None for _, order in self._outputs):
+            return None
 
-    def _evaluate(self, number: int) -> int:
-        """Called from native code: evaluate step `number` on the buffers. Errors are kept and end the execution."""
-        try:
-            step: EvaluatorStep = self.program.evaluator_steps[number]
-            values = []
-            for operand, places in zip(step.instruction.operands, step.operands, strict=True):
-                rest = iter(places)
-                values.append(self._value(operand.shape, rest))
-            result = self._evaluator.evaluate_instruction(step.instruction, values)
-            shapes = [leaf for _, leaf in step.instruction.shape.leaves() if leaf.is_array]
-            for place, shape, leaf in zip(step.results, shapes, flatten_value(result), strict=True):
-                if np.shape(leaf) != shape.dimensions:
-                    raise EvaluationError(
-                        f"%{step.instruction.name} ({step.instruction.opcode.name}) states {shape.text_without_layout}, "
-                        f"but on one device its operands give {list(np.shape(leaf))}"
-                    )
-                self._view(place, shape)[...] = leaf
-            return 0
-        except BaseException as problem:  # it must not travel through native frames
-            self._failure = problem
-            return 1
+        def activate() -> Activation:
+            made = self._activation()
+            made.take_memory()
+            return made
 
-    def _value(self, shape: Shape, places: Any) -> Any:
-        if shape.is_tuple:
-            return tuple([self._value(part, places) for part in shape.tuple_shapes])
-        return self._view(next(places), shape) if shape.is_array else TOKEN_VALUE
+        results = [(slot.nbytes, self._results_in_place.get(k)) for k, (slot, _) in enumerate(self._outputs)]
+        return NativeCalls(self._library.function_address("xe_entry"), len(self._readers), results, self._donated, activate)
 
     def execute_watched(self, arrays: list[Array], counters: Array) -> list[Array]:
         """`execute` by a second build, whose probes write to `counters`: int64 [steps, 2], cycles and calls, added to what is there.
@@ -224,7 +183,7 @@ class CpuExecutable:
             program = write_program(self.module, self.assignment, probes=True, threads=self.program.threads, scheduled=scheduled)
             library = self._load(program, optimize_and_emit(program.text))
             self._probed = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
-        self._table[self.program.probe_slot] = counters.__array_interface__["data"][0]
+        self._own.table[self.program.probe_slot] = counters.__array_interface__["data"][0]
         return self._run(arrays, self._probed[1])
 
     # -- profile -----------------------------------------------------------------------------------------------------
@@ -256,7 +215,7 @@ def _after_fork() -> None:
     """Another thread may have held a lock when this process was forked, and it is not here to give it back."""
     for executable in list(_executables):
         executable._lock = threading.Lock()
-    _ARENA.forget_holder()
+    ARENA.forget_holder()
     _POOL.forget_holder()
 
 

@@ -1,0 +1,103 @@
+"""What one run of a program at a time works in: its table of addresses, its arena, and the evaluator for steps without native code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.backends.cpu.aligned_arena import Arena, ArenaBuffer
+from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
+from xla_explorer.hlo.evaluator import TOKEN_VALUE, EvaluationError, Evaluator, Host, flatten_value
+from xla_explorer.hlo.shape import Shape
+
+Array = np.ndarray[Any, Any]
+ARENA = Arena()
+
+
+class Activation:
+    """Made from the table's entries that all runs share (constants and tables). address: of the table. failure: what ended the last run,
+    where it was a step on the evaluator."""
+
+    def __init__(self, program: HostProgram, arena_size: int, shared: Sequence[tuple[int, int]], host: Host) -> None:
+        self.program, self._arena_size = program, arena_size
+        self.table = (ctypes.c_uint64 * program.table_size)()
+        self.address = ctypes.addressof(self.table)
+        for slot, address in shared:
+            self.table[slot] = address
+        self.failure: BaseException | None = None
+        self._evaluator = Evaluator(host=host)
+        self._callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._evaluate)
+        self.table[program.callback_slot] = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
+        self._arena: ArenaBuffer | None = None
+
+    def take_memory(self) -> None:
+        """At the first run: a program that is too large for this machine can be compiled and looked at all the same."""
+        if self._arena is not None:
+            return
+        program = self.program
+        arena = ARENA.take(max(self._arena_size, 64))
+        if program.scratch_bytes:
+            self._scratch = ARENA.take(program.scratch_bytes)
+            self.table[program.scratch_slot] = self._scratch.address
+        self.table[program.arena_slot] = arena.address
+        self._arena = arena
+
+    def take_failure(self) -> BaseException | None:
+        """The exception that ended the last run; it is forgotten here."""
+        failure, self.failure = self.failure, None
+        return failure
+
+    # -- the evaluator, for what has no native code -------------------------------------------------------------------
+    def _evaluate(self, number: int) -> int:
+        """Called from native code: evaluate step `number` on the buffers. Errors are kept and end the execution."""
+        try:
+            step: EvaluatorStep = self.program.evaluator_steps[number]
+            values = []
+            for operand, places in zip(step.instruction.operands, step.operands, strict=True):
+                values.append(self._value(operand.shape, iter(places)))
+            result = self._evaluator.evaluate_instruction(step.instruction, values)
+            shapes = [leaf for _, leaf in step.instruction.shape.leaves() if leaf.is_array]
+            for place, shape, leaf in zip(step.results, shapes, flatten_value(result), strict=True):
+                if np.shape(leaf) != shape.dimensions:
+                    raise EvaluationError(
+                        f"%{step.instruction.name} ({step.instruction.opcode.name}) states {shape.text_without_layout}, "
+                        f"but on one device its operands give {list(np.shape(leaf))}"
+                    )
+                self._view(place, shape)[...] = leaf
+            return 0
+        except BaseException as problem:  # it must not travel through native frames
+            self.failure = problem
+            return 1
+
+    def _view(self, place: Place, shape: Shape) -> Array:
+        """The memory of a place as an array in logical order."""
+        address = self.table[place.slot] + place.offset
+        major_to_minor = tuple(reversed(shape.layout.minor_to_major))
+        stored = tuple([shape.dimensions[d] for d in major_to_minor])
+        raw = (ctypes.c_uint8 * max(shape.byte_size, 1)).from_address(address)
+        array: Array = np.frombuffer(memoryview(raw), shape.element_type.dtype, shape.element_count).reshape(stored)
+        return array.transpose(np.argsort(major_to_minor)) if shape.rank > 1 else array
+
+    def _value(self, shape: Shape, places: Iterator[Place]) -> Any:
+        if shape.is_tuple:
+            return tuple([self._value(part, places) for part in shape.tuple_shapes])
+        return self._view(next(places), shape) if shape.is_array else TOKEN_VALUE
+
+
+class NativeCalls:
+    """How native code runs a program without `CpuExecutable.execute`: fill a table, call the entry.
+
+    entry: `int entry(void *table)`; other than 0 is a failure, which the activation explains. The table begins with the addresses of the
+    parameter leaves; those of the results follow. parameters: the number of leaves. results: for each result leaf that is an array, its
+    bytes, and the parameter leaf whose memory it takes over. written: parameter leaves that the program writes into. activate: makes a
+    table of its own, so that callers run side by side.
+    """
+
+    __slots__ = ("activate", "entry", "parameters", "results", "written")
+
+    def __init__(self, entry: int, parameters: int, results: Sequence[tuple[int, int | None]], written: frozenset[int],
+                 activate: Callable[[], Activation]) -> None:
+        self.entry, self.parameters, self.results, self.written, self.activate = entry, parameters, tuple(results), written, activate
