@@ -1,4 +1,4 @@
-"""Who may import whom: foundation < hlo < frontends | compiler < backends < explorer < course | notebook | cli. Never up, never sideways."""
+"""Who may import whom: foundation < hlo < frontends | compiler < backends < explorer < course | notebook | cli | pjrt. Never up, never sideways."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from xla_explorer.foundation.collector import collector_paused
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "xla_explorer"
-LEVEL = {"foundation": 0, "hlo": 1, "frontends": 2, "compiler": 2, "backends": 3, "explorer": 4, "course": 5, "notebook": 5, "cli": 5}
+LEVEL = {"foundation": 0, "hlo": 1, "frontends": 2, "compiler": 2, "backends": 3, "explorer": 4, "course": 5, "notebook": 5, "cli": 5,
+         "pjrt": 5}  # fmt: skip
 # Heavy or optional packages, and the places that may import them at all.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "llvmlite": ("compiler/codegen/", "backends/"),
@@ -147,7 +148,7 @@ def test_the_explorer_imports_no_pass() -> None:
     assert not found, f"ask through compiler/pipeline: {', '.join(found)}"
 
 
-STRICT = ("explorer", "course", "notebook", "cli")
+STRICT = ("explorer", "course", "notebook", "cli", "pjrt")
 LATER = ("xla_explorer.compiler.codegen.", "xla_explorer.backends.gpu.")  # the loop nests build these anew
 
 

@@ -1,0 +1,36 @@
+"""xla_explorer as a platform of JAX: `JAX_PLATFORMS=xla_explorer python train.py` runs an unmodified JAX program on our compiler.
+
+JAX finds this module by the entry point group `jax_plugins` and calls `initialize`. Every compile of the process is a session:
+`xla_explorer.pjrt.sessions[-1].decisions("fusion")`. `options` says how programs are compiled.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.pjrt.jax_hooks import register
+from xla_explorer.pjrt.plugin import api_table, capsule
+
+if TYPE_CHECKING:
+    from xla_explorer.pjrt.plugin_options import options
+    from xla_explorer.pjrt.session_list import sessions
+
+__all__ = ["initialize", "options", "sessions"]
+PLATFORM = "xla_explorer"
+_registered: list[Any] = []
+# Start-up time: JAX imports this module in every process.
+_LATER = {"options": "xla_explorer.pjrt.plugin_options", "sessions": "xla_explorer.pjrt.session_list"}
+
+
+def initialize() -> None:
+    """Register the platform with JAX, below JAX's own CPU; JAX calls this. A second call does nothing."""
+    if not _registered:
+        _registered.append(capsule(api_table()))
+        register(PLATFORM, _registered[0])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

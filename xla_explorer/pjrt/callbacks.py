@@ -1,0 +1,57 @@
+"""Python functions that programs call: `jax.pure_callback`, `io_callback`, `debug.print`. A call is a custom call with a number."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.hlo.evaluator import evaluates_custom_call
+from xla_explorer.pjrt.errors import PjrtError
+
+CALLBACK = "xla_explorer_python_callback"
+_functions: weakref.WeakValueDictionary[int, _Callback] = weakref.WeakValueDictionary()
+_numbers = itertools.count(1)
+
+
+class _Callback:
+    """A Python function as programs call it. JAX's executable keeps it alive."""
+
+    def __init__(self, function: Callable[..., Any], results: Sequence[Any], has_token: bool) -> None:
+        self.function, self.results, self.has_token = function, tuple(results), has_token
+
+    def __call__(self, operands: Sequence[Any]) -> tuple[Any, ...]:
+        given = [np.array(v) for v in (operands[1:] if self.has_token else operands)]
+        made = tuple([np.asarray(v) for v in self.function(*given)])
+        for k, (value, wanted) in enumerate(zip(made, self.results, strict=True)):
+            if value.shape != wanted.shape or value.dtype != wanted.dtype:
+                raise PjrtError(
+                    "invalid", f"result {k} of a callback must be {wanted.str_short()}, got {value.dtype}{list(value.shape)}",
+                    "make the callback return what its result_shape_dtypes say",
+                )
+        return (operands[0], *made) if self.has_token else made
+
+
+def added(function: Callable[..., Any], results: Sequence[Any], has_token: bool) -> tuple[np.uint64, _Callback]:
+    """(the number of one more function, what must be kept as long as it may be called). has_token: a token comes first and goes first."""
+    call = _Callback(function, results, has_token)
+    number = next(_numbers)
+    _functions[number] = call
+    return np.uint64(number), call
+
+
+@evaluates_custom_call(CALLBACK)
+def _run_callback(i: Any, operands: Sequence[Any], evaluator: Any) -> Any:
+    found = re.search(r"number\s*=\s*(\d+)", str(i.attributes.get("backend_config") or ""))
+    function = _functions.get(int(found.group(1))) if found else None
+    if function is None:
+        raise PjrtError(
+            "precondition", f"the Python function that %{i.name} calls is gone",
+            "trace it again: callbacks live in the process that traced them"
+        )
+    results = function(operands)
+    return tuple(results) if i.shape.is_tuple else results[0]

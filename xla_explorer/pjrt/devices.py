@@ -1,0 +1,76 @@
+"""The client, its devices and their memories. What JAX asks about them native code reads from their records."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from xla_explorer import __version__
+from xla_explorer.pjrt.layouts import NamedValue
+from xla_explorer.pjrt.records import ClientRecord, DeviceRecord, MemoryRecord, Owner, Text
+from xla_explorer.pjrt.state import implements
+
+PLATFORM = "xla_explorer"
+
+
+class Memory(Owner):
+    """The memory of one device."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(MemoryRecord(number=number))
+        self.text("kind", "device")
+        self.text("text", f"xla_explorer memory {number}")
+
+
+class Device(Owner):
+    """A device, and its description."""
+
+    def __init__(self, number: int, memory: Memory) -> None:
+        super().__init__(DeviceRecord(number=number, memory=memory.handle))
+        self.number = number
+        self.text("kind", "xla_explorer cpu")
+        self.text("text", f"XlaExplorerDevice(id={number})")
+        self.array("memories", ctypes.c_void_p, [memory.handle])
+        self.record.memory_count = 1
+        memory.array("devices", ctypes.c_void_p, [self.handle])
+        memory.record.device_count = 1
+
+
+class Client(Owner):
+    """The one client of the process, and its topology."""
+
+    def __init__(self, count: int = 1) -> None:
+        super().__init__(ClientRecord())
+        memories = [Memory(k) for k in range(count)]
+        self.all_devices = [Device(k, memory) for k, memory in enumerate(memories)]
+        self.text("name", PLATFORM)
+        self.text("version", f"xla_explorer {__version__}")
+        self.array("devices", ctypes.c_void_p, [d.handle for d in self.all_devices])
+        self.array("memories", ctypes.c_void_p, [m.handle for m in memories])
+        self.record.device_count = self.record.memory_count = count
+
+
+@implements("Client_Create")
+def _create(a: Any) -> None:
+    a.client = Client().handle
+
+
+@implements("Client_DefaultDeviceAssignment")
+def _default_assignment(a: Any) -> None:
+    (ctypes.c_int * a.size).from_address(a.assignment)[:] = list(range(a.size))
+
+
+_ATTRIBUTES: list[Any] = []
+
+
+@implements("Plugin_Attributes")
+def _attributes(a: Any) -> None:
+    """jaxlib serialises programs for the StableHLO that we say; today's, for jaxlib's own library reads them back."""
+    from jaxlib.mlir.dialects import stablehlo  # optional: only a process with jaxlib comes here
+
+    numbers = [int(part) for part in stablehlo.get_current_version().split(".")]
+    version, name = (ctypes.c_int64 * len(numbers))(*numbers), Text("stablehlo_current_version")
+    row = NamedValue(ctypes.sizeof(NamedValue), None, name.address, name.size, 2, ctypes.addressof(version), len(numbers))
+    rows = (NamedValue * 1)(row)
+    _ATTRIBUTES[:] = [version, name, rows]
+    a.attributes, a.num_attributes = ctypes.addressof(rows), 1

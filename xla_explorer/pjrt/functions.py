@@ -1,0 +1,70 @@
+"""Python's functions of the interface as C callbacks, and the table of all functions."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from xla_explorer.pjrt import buffers, devices, jax_hooks, plugin_options, state
+from xla_explorer.pjrt.errors import PjrtError, code_and_message
+from xla_explorer.pjrt.layouts import ARGUMENTS, CALLBACK, FUNCTIONS
+from xla_explorer.pjrt.native_code import EXECUTE, NativeCode
+
+_MODULES = (buffers, devices)  # which register their functions
+_EXECUTE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+
+
+def complete(table: Any, initialize: Any) -> int | None:
+    """Load the native code and fill the table, once. initialize: the function of the table that calls this."""
+    if table.Error_Destroy:
+        return None
+    plugin_options.set_from_environment()
+    callbacks = {name: _callback(name) for name in FUNCTIONS}
+    callbacks[EXECUTE], callbacks["Plugin_Initialize"] = _EXECUTE(_execute), initialize
+    state.set_native(NativeCode(callbacks))
+    for name, address in state.native().addresses.items():
+        if name != "Plugin_Initialize":
+            setattr(table, name, address)
+    jax_hooks.teach(devices.PLATFORM)
+    return None
+
+
+def _answered(problem: BaseException) -> int | None:
+    """The handle of an error."""
+    code, message = code_and_message(problem)
+    handle: int | None = state.native().new_error(code, message, len(message))
+    return handle
+
+
+def _callback(name: str) -> Any:
+    arguments = ARGUMENTS.get(name)
+
+    def call(address: int) -> int | None:
+        try:
+            if name not in state.implementations:
+                _executables()
+            function = state.implementations.get(name)
+            if function is None or arguments is None:
+                raise PjrtError("unimplemented", f"xla_explorer has no PJRT_{name}")
+            function(arguments.from_address(address))
+            return None
+        except BaseException as problem:  # it must not travel through native frames
+            return _answered(problem)
+
+    return CALLBACK(call)
+
+
+def _execute(address: int, why: int, activation: int | None) -> int | None:
+    try:
+        execute: Callable[..., int | None] = _executables().execute
+        return execute(ARGUMENTS[EXECUTE].from_address(address), address, why, activation)
+    except BaseException as problem:
+        return _answered(problem)
+
+
+def _executables() -> Any:
+    """A process that never compiles here does not load the compiler."""
+    from xla_explorer.pjrt import executables
+
+    return executables

@@ -1,0 +1,102 @@
+"""What JAX must be told of a platform that it does not know: lowering rules, donation, callbacks into Python.
+
+This is the only file that reaches into jax._src. Each hook is tried for itself: where a version of JAX differs, a warning says which
+ability is missing, and the rest works.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from xla_explorer.foundation.warning import warn
+
+# With CPU's rules these become calls of LAPACK, which our compiler knows; without them JAX has no rule, or a very large program.
+BORROWED = (
+    "eig", "eigh", "hessenberg", "geqp3", "schur", "tridiagonal", "svd", "lu", "geqrf", "householder_product", "ormqr", "threefry2x32",
+    "random_gamma", "tridiagonal_solve", "debug_callback", "debug_print", "pure_callback", "io_callback",
+    "spsolve",
+)  # fmt: skip
+
+
+def ir_context() -> Any:
+    """A context of MLIR that knows JAX's dialects."""
+    from jax._src.interpreters import mlir
+
+    return mlir.make_ir_context()
+
+
+def teach(platform: str) -> None:
+    """Apply every hook."""
+    for what, hook in _HOOKS.items():
+        try:
+            hook(platform)
+        except (ImportError, AttributeError, KeyError, TypeError) as problem:
+            warn(f"JAX on {platform} is without {what}: this version of JAX has no {problem}", RuntimeWarning)
+
+
+def _donation(platform: str) -> None:
+    from jax._src.interpreters import mlir
+
+    if platform not in mlir._platforms_with_donation:
+        mlir._platforms_with_donation.append(platform)
+
+
+def _lowering_rules(platform: str) -> None:
+    from jax._src.interpreters import mlir
+
+    rules = mlir._platform_specific_lowerings
+    for primitive, entry in list(rules["cpu"].items()):
+        if primitive.name in BORROWED:
+            rules[platform].setdefault(primitive, entry)
+
+
+def _callbacks(platform: str) -> None:
+    """`jax.pure_callback`, `io_callback`, `debug.print`: a custom call with the number of a function of this process."""
+    from jax._src import callback as jax_callback
+    from jax._src import core, ffi
+
+    # Start-up time: JAX imports this module in every process.
+    from xla_explorer.pjrt.callbacks import CALLBACK, added
+
+    original = jax_callback.emit_python_callback
+
+    def emit(ctx: Any, function: Any, token: Any, operands: Any, operand_avals: Any, result_avals: Any, *, has_side_effect: bool,
+             **rest: Any) -> Any:
+        if tuple(ctx.module_context.platforms) != (platform,):
+            return original(ctx, function, token, operands, operand_avals, result_avals, has_side_effect=has_side_effect, **rest)
+        number, call = added(function, result_avals, bool(token))
+        ctx.module_context.add_keepalive(call)
+        if token:
+            operands = [token, *operands]
+            ctx = dataclasses.replace(
+                ctx, avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out]
+            )
+        lower = ffi.build_ffi_lowering_function(CALLBACK, has_side_effect=has_side_effect)
+        results = list(lower(ctx, *operands, number=number).results)
+        if token:
+            token, *results = results
+        return results, token, call
+
+    jax_callback.emit_python_callback = emit
+
+
+_HOOKS: dict[str, Callable[[str], None]] = {
+    "donation": _donation,
+    "the lowering rules of linear algebra": _lowering_rules,
+    "callbacks into Python": _callbacks,
+}
+
+
+def register(platform: str, capsule: Any) -> None:
+    """Register the plugin below JAX's own CPU, so that only who asks for it gets it, and quietly: it must not disturb who does not."""
+    from jax._src import xla_bridge
+
+    known = getattr(xla_bridge, "_nonexperimental_plugins", None)
+    if isinstance(known, set):
+        known.add(platform)
+    xla_bridge.register_plugin(platform, priority=-10, c_api=capsule)
+    factories = getattr(xla_bridge, "_backend_factories", {})
+    if platform in factories and hasattr(factories[platform], "fail_quietly"):
+        factories[platform] = dataclasses.replace(factories[platform], fail_quietly=True)

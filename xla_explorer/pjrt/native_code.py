@@ -1,0 +1,92 @@
+"""The plugin's native code: assembled, verified and loaded; the way from it into Python.
+
+Python's functions stand behind a gate each: after Python has ended, or while it ends, the gate answers with an error instead of entering.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.backends.llvm.object_cache import default_object_cache
+from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR
+from xla_explorer.pjrt import native_execute, native_getters, native_memory, native_transfer
+from xla_explorer.pjrt.element_types import item_size
+from xla_explorer.pjrt.layouts import FUNCTIONS
+from xla_explorer.pjrt.native_function import NativeFunction, module_text
+
+EXECUTE = "LoadedExecutable_Execute"
+# What native code hands on to Python in unusual cases.
+_SHARED = ("Client_BufferFromHostBuffer", "Buffer_ToHostBuffer")
+_CALLED = ("allocate", "new_buffer", "new_error", "delete", "take_garbage", "count", "trim", "target_device")
+_HEADER = f"""
+@python = external global [{len(FUNCTIONS)} x ptr]
+@sizes = external global [{len(FUNCTIONS)} x i64]
+declare i32 @Py_IsInitialized()
+declare i32 @_Py_IsFinalizing()
+"""
+
+
+def text() -> str:
+    """The whole module as LLVM IR: the same in every process."""
+    native = [*native_memory.functions(), *native_getters.functions(), *native_execute.functions(), *native_transfer.functions()]
+    there = {f.name for f in native}
+    for name in FUNCTIONS:
+        if name not in there:
+            native.append(_gate(name, name))
+    native += [_gate(name, f"python_{name}") for name in _SHARED]
+    native.append(_gate(EXECUTE, "execute_in_python", extra=True))
+    return module_text(native, native_memory.HEADER + native_getters.HEADER + native_transfer.HEADER + _HEADER)
+
+
+def _gate(function: str, name: str, extra: bool = False) -> NativeFunction:
+    """Call the Python function of the interface; with extra, two more arguments."""
+    f = NativeFunction(name, [PTR, I64, PTR] if extra else [PTR])
+    w = f.writer
+    for question, wanted in (("Py_IsInitialized", 1), ("_Py_IsFinalizing", 0)):
+        with f.when(f.call(question, I32).differs(wanted)):
+            f.give(f.global_address("ended_error"))
+    callback = w.load(f.element(f.global_address("python"), FUNCTIONS.index(function)), PTR)
+    answer = f.call_pointer(callback, PTR, *f.parameters)
+    f.give(answer)
+    return f
+
+
+class NativeCode:
+    """The loaded module. addresses: for `PJRT_Api`; `sizes` are the struct sizes that were passed; the rest are functions for Python."""
+
+    def __init__(self, callbacks: Mapping[str, Any]) -> None:
+        """callbacks: a ctypes function for each function of the interface."""
+        self._callbacks = [callbacks[name] for name in FUNCTIONS]
+        self._python = (ctypes.c_void_p * len(FUNCTIONS))(*[ctypes.cast(c, ctypes.c_void_p) for c in self._callbacks])
+        self._sizes = (ctypes.c_int64 * len(FUNCTIONS))()
+        self._item_sizes = (ctypes.c_int64 * native_transfer.TYPES)(*[item_size(code) for code in range(native_transfer.TYPES)])
+        api = ctypes.pythonapi
+        symbols = {name: ctypes.cast(getattr(api, name), ctypes.c_void_p).value or 0 for name in ("Py_IsInitialized", "_Py_IsFinalizing")}
+        symbols |= {"python": ctypes.addressof(self._python), "sizes": ctypes.addressof(self._sizes),
+                    "item_sizes": ctypes.addressof(self._item_sizes)}
+        compiled = optimize_and_emit(text(), level=1, cache=default_object_cache())
+        exports = [*FUNCTIONS, *_CALLED, "ready_event"]
+        self._library = NativeLibrary(compiled.objects, symbols, exports)
+        self.addresses = {name: self._library.function_address(name) for name in FUNCTIONS}
+        self.ready_event = self._library.function_address("ready_event")
+        pointer, word = ctypes.c_void_p, ctypes.c_int64
+        bind = self._library.bind
+        self.allocate = bind("allocate", pointer, [word], release_gil=False)
+        self.new_buffer = bind("new_buffer", pointer, [pointer], release_gil=False)
+        self.new_error = bind("new_error", pointer, [word, ctypes.c_char_p, word], release_gil=False)
+        self.take_garbage = bind("take_garbage", pointer, [], release_gil=False)
+        self.count = bind("count", None, [pointer, word], release_gil=False)
+        self.delete = bind("delete", None, [pointer])
+        self.target_device = bind("target_device", pointer, [pointer, pointer, pointer], release_gil=False)
+        self.trim = bind("trim", None, [])
+        self.execute = bind(EXECUTE, pointer, [pointer])
+
+    def struct_sizes(self) -> dict[str, int]:
+        """Function -> the size of the argument structure that the host passed last; of those that were called."""
+        return {name: int(size) for name, size in zip(FUNCTIONS, np.array(self._sizes), strict=True) if size}

@@ -1,0 +1,165 @@
+"""A function of native code on records of the C interface, written with the compiler's own typed SSA records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, PTR, Type
+from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.pjrt.layouts import FUNCTIONS
+
+_WORDS = {1: I8, 4: I32, 8: I64}
+
+
+class NativeFunction:
+    """`result name(parameters)`. Integers are i64 in between, whatever their width in memory. internal: only this module calls it."""
+
+    def __init__(self, name: str, parameters: Sequence[Type] = (PTR,), result: Type | None = PTR, *, internal: bool = False) -> None:
+        self.name, self.result, self.internal = name, result, internal
+        self.writer = FunctionWriter()
+        self.parameters = [Value(self.writer, t, f"%p{k}") for k, t in enumerate(parameters)]
+        self.null = Value(self.writer, PTR, "null")
+        self._ended = False
+        if name in FUNCTIONS:  # of the interface: note the struct_size that the caller passes
+            size = self.writer.load(self.parameters[0], I64)
+            self.writer.store(size, self.element(self.global_address("sizes"), FUNCTIONS.index(name)))
+
+    # -- records ---------------------------------------------------------------------------------------------------------
+    def place(self, record: Any, base: Value, field: str) -> Value:
+        """The address of a field."""
+        return self.writer.address(base, I8, getattr(record, field).offset)
+
+    def get(self, record: Any, base: Value, field: str) -> Value:
+        """A field as a pointer (code p) or an i64."""
+        described = getattr(record, field)
+        if dict(record._fields_)[field].__name__ == "c_void_p":
+            return self.writer.load(self.place(record, base, field), PTR)
+        return self._wide(self.writer.load(self.place(record, base, field), _WORDS[described.size]))
+
+    def set(self, record: Any, base: Value, field: str, value: Value | int) -> None:
+        """Write a pointer or an i64 to a field, cut to its width."""
+        described = getattr(record, field)
+        if isinstance(value, Value) and value.type is PTR:
+            stored = value
+        else:
+            word = _WORDS[described.size]
+            wide = self.writer.operand(value, I64)
+            stored = wide if word is I64 else self.writer.convert("trunc", wide, word.scalar)
+        self.writer.store(stored, self.place(record, base, field))
+
+    def _wide(self, value: Value) -> Value:
+        return value if value.type is I64 else self.writer.convert("sext" if value.type is I32 else "zext", value, "i64")
+
+    def element(self, array: Value, index: Value | int) -> Value:
+        """The address of a word of an array."""
+        return self.writer.address(array, I64, index)
+
+    # -- operations ------------------------------------------------------------------------------------------------------
+    def call(self, function: str, result: Type, *operands: Value) -> Value:
+        """Call a function of this module, or of the C library."""
+        return self.writer.emit("call", result, operands, f"{result} @{function}")
+
+    def do(self, function: str, *operands: Value) -> None:
+        """Call a function without a result."""
+        self.writer.effect("call", operands, f"void @{function}")
+
+    def copy(self, target: Value, source: Value, size: Value) -> None:
+        """memcpy."""
+        self.writer.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        false = self.writer.number(0, I1)
+        self.do("llvm.memcpy.p0.p0.i64", target, source, size, false)
+
+    def atomic(self, operation: str, address: Value, value: Value | int) -> Value:
+        """`add`, `sub`, `xchg`: what stood there before."""
+        return self.writer.named(self.writer.value(f"atomicrmw {operation} ptr {address}, i64 {value} acq_rel"), I64)
+
+    def exchange(self, address: Value, expected: Value | int, value: Value | int) -> tuple[Value, Value]:
+        """Compare and exchange a word: (what stood there, whether it was exchanged)."""
+        w = self.writer
+        pair = w.value(f"cmpxchg ptr {address}, i64 {expected}, i64 {value} acq_rel acquire")
+        before, done = [w.value(f"extractvalue {{i64, i1}} {pair}, {k}") for k in (0, 1)]
+        return w.named(before, I64), w.named(done, I1)
+
+    def atomic_load(self, address: Value) -> Value:
+        """A word that others may change meanwhile."""
+        return self.writer.named(self.writer.value(f"load atomic i64, ptr {address} acquire, align 8"), I64)
+
+    def atomic_store(self, address: Value, value: Value | int) -> None:
+        """A word that others may read meanwhile."""
+        self.writer.do(f"store atomic i64 {value}, ptr {address} release, align 8")
+
+    def as_integer(self, pointer: Value) -> Value:
+        """An address as an i64."""
+        return self.writer.named(self.writer.value(f"ptrtoint ptr {pointer} to i64"), I64)
+
+    def as_pointer(self, number: Value) -> Value:
+        """An i64 as an address."""
+        return self.writer.named(self.writer.value(f"inttoptr i64 {number} to ptr"), PTR)
+
+    def global_address(self, name: str) -> Value:
+        """The address of a global of the module."""
+        return self.writer.named(f"@{name}", PTR)
+
+    def call_pointer(self, function: Value, result: Type | None, *operands: Value) -> Value | None:
+        """Call a function by its address."""
+        text = f"call {result or 'void'} {function}({', '.join([f'{o.type} {o.name}' for o in operands])})"
+        if result is None:
+            self.writer.do(text)
+            return None
+        return self.writer.named(self.writer.value(text), result)
+
+    # -- control ---------------------------------------------------------------------------------------------------------
+    def give(self, value: Value | int | None = None) -> None:
+        """Return; None: null, or nothing where the function has no result."""
+        if self.result is None:
+            self.writer.do("ret void")
+        else:
+            returned = self.null if value is None else self.writer.operand(value, self.result) if isinstance(value, int) else value
+            self.writer.do(f"ret {self.result} {returned}")
+        self._ended = True
+
+    @contextmanager
+    def when(self, condition: Value) -> Iterator[None]:
+        """What is written inside happens where the condition holds."""
+        w = self.writer
+        then, end = w.fresh_label("then"), w.fresh_label("end")
+        w.branch_if(condition.name, then, end)
+        w.start_block(then)
+        yield
+        if not self._ended:
+            w.branch(end)
+        self._ended = False
+        w.start_block(end)
+
+    @contextmanager
+    def each(self, count: Value, first: Value | int = 0) -> Iterator[Value]:
+        """A loop with an index below count; none where first is not below it."""
+        with self.when(self.writer.operand(first, I64) < count), self.writer.loop(count.name, str(first)) as index:
+            yield self.writer.named(index, I64)
+
+    @contextmanager
+    def repeat(self) -> Iterator[list[Value]]:
+        """Once, and again until the condition that the body puts into the list holds."""
+        w = self.writer
+        again, end = w.fresh_label("again"), w.fresh_label("done")
+        w.branch(again)
+        w.start_block(again)
+        until: list[Value] = []
+        yield until
+        w.branch_if(until[0].name, end, again)
+        w.start_block(end)
+
+    def text(self) -> str:
+        """The definition."""
+        lines, _ = self.writer.body_lines()
+        head = f"define {'internal ' if self.internal else ''}{self.result or 'void'} @{self.name}"
+        return f"{head}({', '.join([f'{p.type} {p}' for p in self.parameters])}) nounwind {{\nentry:\n" + "\n".join(lines) + "\n}\n"
+
+
+def module_text(functions: Sequence[NativeFunction], header: str) -> str:
+    """A module: the header (globals and declarations of what others define), then the functions."""
+    declarations = dict.fromkeys([d for f in functions for d in f.writer.declarations])
+    return "\n".join([header, *declarations, *[f.text() for f in functions]])

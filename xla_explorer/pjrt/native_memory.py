@@ -1,0 +1,280 @@
+"""Native code that makes and frees: blocks for elements, records of buffers, events and errors, and what jaxlib lets go of.
+
+jaxlib destroys handles at any time: with the interpreter's lock or without, while a Python exception is raised, after Python has ended.
+So none of this enters Python. Executables, which are Python objects, are pushed onto a list that the next compile empties.
+
+Large blocks are kept in a few places for the next result of their size: fresh memory costs a page fault for each page.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR
+from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.pjrt.native_function import NativeFunction
+from xla_explorer.pjrt.records import CALLBACK, EVENT, HANDLE, OURSELVES, BufferRecord, DeviceRecord, ErrorRecord, EventRecord, WaiterRecord
+
+KEPT_BLOCKS = 32
+LEAST_KEPT = 1 << 16  # bytes; malloc keeps smaller blocks itself
+MOST_KEPT = 256 << 20  # bytes of one block
+RECORD_BYTES = ctypes.sizeof(BufferRecord)
+READY = 1
+HEADER = f"""
+@garbage = global i64 0
+@block_states = global [{KEPT_BLOCKS} x i64] zeroinitializer
+@block_sizes = global [{KEPT_BLOCKS} x i64] zeroinitializer
+@blocks = global [{KEPT_BLOCKS} x ptr] zeroinitializer
+declare ptr @malloc(i64)
+declare ptr @aligned_alloc(i64, i64)
+declare void @free(ptr)
+declare i32 @sched_yield()
+"""
+_EMPTY, _FULL, _BUSY = range(3)
+
+
+def functions() -> list[NativeFunction]:
+    """All of them; a caller comes after what it calls only by custom, LLVM does not mind."""
+    return [
+        _rounded(), _allocate(), _free_block(), _push(), _take_garbage(), _count(), _release_memory(), _let_go(), _hold(), _delete(),
+        _destroy_buffer(), _happened(), _destroy_event(), _new_event(), _new_error(), _new_buffer(), _trim(),
+    ]  # fmt: skip
+
+
+def _rounded() -> NativeFunction:
+    """The size of the block for so many bytes."""
+    f = NativeFunction("rounded", [I64], I64, internal=True)
+    w, (size,) = f.writer, f.parameters
+    large = size >= LEAST_KEPT
+    unit = w.select(large, w.number(4096, I64), w.number(64, I64))
+    whole = w.select(size < 1, w.number(1, I64), size) + (unit - 1)
+    f.give(whole & (w.number(0, I64) - unit))
+    return f
+
+
+def _places(f: NativeFunction, index: Value) -> tuple[Value, Value, Value]:
+    return tuple([f.element(f.global_address(name), index) for name in ("block_states", "block_sizes", "blocks")])  # type: ignore[return-value]
+
+
+def _allocate() -> NativeFunction:
+    """Memory for so many bytes; null when there is none."""
+    f = NativeFunction("allocate", [I64], PTR)
+    w, (asked,) = f.writer, f.parameters
+    size = f.call("rounded", I64, asked)
+    with f.when(w.both(size >= LEAST_KEPT, size <= MOST_KEPT)), f.each(w.number(KEPT_BLOCKS, I64)) as k:
+        state, kept_size, kept = _places(f, k)
+        likely = w.both(f.atomic_load(state).equals(_FULL), f.atomic_load(kept_size).equals(size))
+        with f.when(likely):
+            _, mine = f.exchange(state, _FULL, _BUSY)
+            with f.when(mine):
+                with f.when(f.atomic_load(kept_size).equals(size)):
+                    found = w.load(kept, PTR)
+                    f.atomic_store(state, _EMPTY)
+                    f.give(found)
+                f.atomic_store(state, _FULL)
+    alignment = w.select(size >= (4 << 20), w.number(2 << 20, I64), w.number(64, I64))
+    # The C library wants a multiple of the alignment.
+    whole = (size + (alignment - 1)) & (w.number(0, I64) - alignment)
+    f.give(f.call("aligned_alloc", PTR, alignment, whole))
+    return f
+
+
+def _free_block() -> NativeFunction:
+    """The block of so many bytes is kept for the next, or given back."""
+    f = NativeFunction("free_block", [PTR, I64], None)
+    w, (block, asked) = f.writer, f.parameters
+    size = f.call("rounded", I64, asked)
+    with f.when(w.both(size >= LEAST_KEPT, size <= MOST_KEPT)), f.each(w.number(KEPT_BLOCKS, I64)) as k:
+        state, kept_size, kept = _places(f, k)
+        with f.when(f.atomic_load(state).equals(_EMPTY)):
+            _, mine = f.exchange(state, _EMPTY, _BUSY)
+            with f.when(mine):
+                f.atomic_store(kept_size, size)
+                w.store(block, kept)
+                f.atomic_store(state, _FULL)
+                f.give()
+    f.do("free", block)
+    f.give()
+    return f
+
+
+def _trim() -> NativeFunction:
+    """Give the blocks that are kept back to the system."""
+    f = NativeFunction("trim", [], None)
+    w = f.writer
+    with f.each(w.number(KEPT_BLOCKS, I64)) as k:
+        state, _, kept = _places(f, k)
+        _, mine = f.exchange(state, _FULL, _BUSY)
+        with f.when(mine):
+            f.do("free", w.load(kept, PTR))
+            f.atomic_store(state, _EMPTY)
+    f.give()
+    return f
+
+
+def _push() -> NativeFunction:
+    """Onto the list of what Python has to forget. A record begins with its link."""
+    f = NativeFunction("push", [PTR], None, internal=True)
+    w, (record,) = f.writer, f.parameters
+    head, number = f.global_address("garbage"), f.as_integer(record)
+    with f.repeat() as until:
+        first = f.atomic_load(head)
+        w.store(first, record)
+        until.append(f.exchange(head, first, number)[1])
+    f.give()
+    return f
+
+
+def _take_garbage() -> NativeFunction:
+    """The list, which is empty then."""
+    f = NativeFunction("take_garbage", [], I64)
+    f.give(f.atomic("xchg", f.global_address("garbage"), 0))
+    return f
+
+
+def _count() -> NativeFunction:
+    """A device has so many bytes more (or, negative, fewer)."""
+    f = NativeFunction("count", [PTR, I64], None)
+    w, (device, size) = f.writer, f.parameters
+    now = f.atomic("add", f.place(DeviceRecord, device, "bytes_in_use"), size) + size
+    with f.when(now > f.get(DeviceRecord, device, "peak")):
+        f.set(DeviceRecord, device, "peak", now)
+    f.give()
+    del w
+    return f
+
+
+def _release_memory() -> NativeFunction:
+    """Nobody uses the elements of a buffer any more."""
+    f = NativeFunction("release_memory", [PTR], None, internal=True)
+    w, (buffer,) = f.writer, f.parameters
+    owner, size = f.get(BufferRecord, buffer, "owner"), f.get(BufferRecord, buffer, "nbytes")
+    data, release = f.get(BufferRecord, buffer, "data"), f.get(BufferRecord, buffer, "release")
+    f.set(BufferRecord, buffer, "owner", 0)
+    with f.when(owner.equals(OURSELVES)):
+        f.do("free_block", data, size)
+    with f.when(owner.equals(EVENT)):
+        f.do("happened", release)
+        f.do("destroy_event", release)
+    with f.when(owner.equals(CALLBACK)):
+        f.call_pointer(release, None, data, f.get(BufferRecord, buffer, "release_argument"))
+    with f.when(owner.differs(0)):
+        f.do("count", f.get(BufferRecord, buffer, "device"), w.number(0, I64) - size)
+    f.give()
+    return f
+
+
+def _let_go() -> NativeFunction:
+    """One user of a buffer fewer. amount: 1 of its elements, HANDLE of its record."""
+    f = NativeFunction("let_go", [PTR, I64], None)
+    w, (buffer, amount) = f.writer, f.parameters
+    before = f.atomic("sub", f.place(BufferRecord, buffer, "holds"), amount)
+    with f.when(w.both(amount.equals(1), (before & (HANDLE - 1)).equals(1))):
+        f.do("release_memory", buffer)
+    with f.when(before.equals(amount)):
+        f.do("free", buffer)
+    f.give()
+    return f
+
+
+def _hold() -> NativeFunction:
+    """One user of the elements more."""
+    f = NativeFunction("hold", [PTR], None, internal=True)
+    f.atomic("add", f.place(BufferRecord, f.parameters[0], "holds"), 1)
+    f.give()
+    return f
+
+
+def _delete() -> NativeFunction:
+    """A buffer is deleted; its elements stay while somebody uses them."""
+    f = NativeFunction("delete", [PTR], None)
+    (buffer,) = f.parameters
+    _, first = f.exchange(f.place(BufferRecord, buffer, "deleted"), 0, 1)
+    with f.when(first):
+        f.do("let_go", buffer, f.writer.number(1, I64))
+    f.give()
+    return f
+
+
+def _destroy_buffer() -> NativeFunction:
+    """jaxlib has no use for the handle."""
+    f = NativeFunction("destroy_buffer", [PTR], None)
+    (buffer,) = f.parameters
+    f.do("delete", buffer)
+    f.do("let_go", buffer, f.writer.number(HANDLE, I64))
+    f.give()
+    return f
+
+
+def _happened() -> NativeFunction:
+    """An event happens: whoever waits is called."""
+    f = NativeFunction("happened", [PTR], None)
+    w, (event,) = f.writer, f.parameters
+    place = w.stack_slot("i64")
+    waiting = w.named(place, PTR)
+    w.store(f.atomic("xchg", f.place(EventRecord, event, "waiting"), READY), waiting)
+    with f.when(w.load(waiting, I64) > READY), f.repeat() as until:
+        waiter = f.as_pointer(w.load(waiting, I64))
+        w.store(f.get(WaiterRecord, waiter, "next"), waiting)
+        f.call_pointer(f.get(WaiterRecord, waiter, "callback"), None, f.null, f.get(WaiterRecord, waiter, "argument"))
+        f.do("free", waiter)
+        until.append(w.load(waiting, I64) <= READY)
+    f.give()
+    return f
+
+
+def _destroy_event() -> NativeFunction:
+    """One owner fewer."""
+    f = NativeFunction("destroy_event", [PTR], None)
+    (event,) = f.parameters
+    with f.when(f.atomic("sub", f.place(EventRecord, event, "references"), 1).equals(1)):
+        f.do("free", event)
+    f.give()
+    return f
+
+
+def _new_event() -> NativeFunction:
+    """An event that has not happened, with so many owners."""
+    f = NativeFunction("new_event", [I64], PTR)
+    event = f.call("malloc", PTR, f.writer.number(ctypes.sizeof(EventRecord), I64))
+    f.set(EventRecord, event, "waiting", 0)
+    f.set(EventRecord, event, "references", f.parameters[0])
+    f.give(event)
+    return f
+
+
+def _new_error() -> NativeFunction:
+    """An error with a code and a copy of a message."""
+    f = NativeFunction("new_error", [I64, PTR, I64], PTR)
+    w, (code, message, size) = f.writer, f.parameters
+    header = ctypes.sizeof(ErrorRecord)
+    error = f.call("malloc", PTR, size + header)
+    text = f.element(error, header // 8)
+    f.set(ErrorRecord, error, "code", code)
+    f.set(ErrorRecord, error, "message", text)
+    f.set(ErrorRecord, error, "message_size", size)
+    f.copy(text, message, size)
+    f.give(error)
+    del w
+    return f
+
+
+def _new_buffer() -> NativeFunction:
+    """A record like another one, with dimensions of its own, which one user of its elements and a handle keep."""
+    f = NativeFunction("new_buffer", [PTR], PTR)
+    w, (template,) = f.writer, f.parameters
+    dims_size = f.get(BufferRecord, template, "rank") << 3
+    record = f.call("malloc", PTR, dims_size + RECORD_BYTES)
+    f.copy(record, template, w.number(RECORD_BYTES, I64))
+    dims = f.element(record, RECORD_BYTES // 8)
+    f.copy(dims, f.get(BufferRecord, template, "dims"), dims_size)
+    f.set(BufferRecord, record, "dims", dims)
+    f.set(BufferRecord, record, "deleted", 0)
+    f.set(BufferRecord, record, "holds", HANDLE + 1)
+    f.give(record)
+    return f
+
+
+def yielding(f: NativeFunction) -> None:
+    """Let other threads run."""
+    f.call("sched_yield", I32)

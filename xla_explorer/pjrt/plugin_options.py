@@ -1,0 +1,85 @@
+"""What a user sets: by the environment, by `xla_explorer.pjrt.options`, or for one compile by JAX's `compiler_options`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+PREFIX = "XLA_EXPLORER_PJRT_"
+
+
+class PluginOptionError(XlaExplorerError, ValueError):
+    """An option of a compile that the plugin does not know, or a value that it cannot take."""
+
+
+@dataclass
+class PluginOptions:
+    """How the plugin compiles.
+
+    Attributes
+    ----------
+    backend : str
+        As `xe.compile` takes it: `cpu`, `interpreter`, `gpu` (the emulator, without a device).
+    threads : int or None
+        Threads of a program; None lets the backend choose.
+    journal : str
+        off, passes, decisions or everything.
+    dump : str
+        A folder that gets an HTML page for each compile; "" for none.
+    keep : int
+        So many of the newest sessions stay alive.
+    """
+
+    backend: str = "cpu"
+    threads: int | None = None
+    journal: str = "decisions"
+    dump: str = ""
+    keep: int = 100
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> PluginOptions:
+        """XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP and _KEEP."""
+        given = {f.name: environment[PREFIX + f.name.upper()] for f in fields(cls) if environment.get(PREFIX + f.name.upper())}
+        return cls().changed(given)
+
+    def changed(self, given: Mapping[str, Any]) -> PluginOptions:
+        """A copy with other values, given as texts or as what they are. PluginOptionError for other names.
+
+        Names that begin with `xla_` are XLA's own flags, which mean nothing here.
+        """
+        names = [f.name for f in fields(self)]
+        values: dict[str, Any] = {}
+        for name, value in given.items():
+            if name.startswith("xla_"):
+                continue
+            if name not in names:
+                near = get_close_matches(name, names, 1)
+                hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"
+                raise PluginOptionError(f"No such compile option: '{name}'", hint)
+            values[name] = _integer(name, value) if name in ("threads", "keep") else str(value)
+        return replace(self, **values)
+
+
+def _integer(name: str, value: Any) -> int:
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        number = 0
+    if number < 1:
+        raise PluginOptionError(f"{name} must be an integer of at least 1, got {value!r}", f"write {name}=1")
+    return number
+
+
+options = PluginOptions()
+"""Those of the next compiles of this process; `initialize` sets them by the environment."""
+
+
+def set_from_environment() -> None:
+    """Read the environment again."""
+    for field in fields(options):
+        setattr(options, field.name, getattr(PluginOptions.from_environment(), field.name))

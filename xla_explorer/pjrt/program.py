@@ -1,0 +1,116 @@
+"""From what jaxlib hands over (a StableHLO portable artifact) to a session, and back to what jaxlib reads (HLO protos)."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+from xla_explorer.explorer.compiling import compile as compile_module
+from xla_explorer.explorer.session import Session
+from xla_explorer.frontends.protobuf import Message, MessageType
+from xla_explorer.frontends.stablehlo import parse_stablehlo
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text.module_header import parse_buffer_donor, parse_input_output_alias
+from xla_explorer.pjrt.errors import PjrtError
+from xla_explorer.pjrt.jax_hooks import ir_context
+from xla_explorer.pjrt.plugin_options import PluginOptions
+from xla_explorer.pjrt.session_list import sessions
+
+_BYTECODE = b"ML\xefR"
+
+
+def stablehlo_text(code: bytes) -> str:
+    """The text of a portable artifact (bytecode of VHLO), with its source places; a text as it is. jaxlib's MLIR reads the artifact."""
+    if code[:4] != _BYTECODE:
+        return code.decode()
+    from jaxlib.mlir.dialects import stablehlo  # optional: only a process with jaxlib comes here
+
+    with ir_context() as context:
+        module = stablehlo.deserialize_portable_artifact(context, code)
+        return str(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None))
+
+
+def compile_program(code: bytes, options: PluginOptions) -> Session:
+    """The session of a program, noted in `sessions`."""
+    module = parse_stablehlo(stablehlo_text(code), "program.mlir")
+    extra: dict[str, Any] = {"donate": True} if options.backend == "cpu" else {}
+    session = compile_module(module, options.backend, journal=options.journal, threads=options.threads, verify=False, **extra)
+    number = sessions.add(session)
+    if options.dump:
+        _dump(session, Path(options.dump), number)
+    return session
+
+
+def _dump(session: Session, folder: Path, number: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    name = re.sub(r"[^\w.-]+", "_", session.source.name)[:80]
+    session.save(folder / f"{number:04}_{name}.html")
+
+
+def donated_parameters(module: HloModule) -> set[int]:
+    """Numbers of the parameters that the caller gives away."""
+    aliases = parse_input_output_alias(module.attributes.get("input_output_alias") or "{}")
+    donors = parse_buffer_donor(module.attributes.get("buffer_donor") or "{}")
+    return {entry.parameter_number for entry in aliases} | {number for number, _ in donors}
+
+
+# -- HLO protos ----------------------------------------------------------------------------------------------------------
+_PLACES = ("_hlo", "_jax", "xla_extension")  # where jaxlib has `hlo_module_from_text`; it has moved twice
+
+
+def hlo_with_config(session: Session) -> bytes:
+    """HloModuleProtoWithConfig of the optimised module, or of the module as written where jaxlib's parser refuses that.
+
+    JAX asks for it at every compile and ends the process where the layout of the entry is missing in the config
+    (HloModuleConfigProto.entry_computation_layout, the same bytes as HloModuleProto.host_program_shape).
+    """
+    refused = None
+    for module in (session.module, session.source, _signature_only(session.source)):
+        try:
+            proto = _parse(module if isinstance(module, str) else module.to_text())
+        except Exception as problem:  # jaxlib raises several kinds
+            refused = problem
+            continue
+        layout = _field(proto, 4)
+        return _message(1, proto) + _message(2, _message(1, layout))
+    raise PjrtError("internal", f"jaxlib cannot read the optimised HLO: {refused}", "session.module.to_text() has it")
+
+
+def _signature_only(module: HloModule) -> str:
+    """A module with the parameters and results of another, whose root is a custom call."""
+    shapes = [p.shape for p in module.entry.parameters()]
+    lines = [f"  p{k} = {shape} parameter({k})" for k, shape in enumerate(shapes)]
+    operands = ", ".join([f"p{k}" for k in range(len(shapes))])
+    root = f'  ROOT r = {module.result_shape()} custom-call({operands}), custom_call_target="xla_explorer_program"'
+    return "HloModule " + re.sub(r"\W", "_", module.name) + "\n\nENTRY e {\n" + "\n".join([*lines, root]) + "\n}\n"
+
+
+def _parse(text: str) -> bytes:
+    for place in _PLACES:
+        try:
+            found = importlib.import_module(f"jaxlib.{place}")
+        except ImportError:
+            continue
+        if hasattr(found, "hlo_module_from_text"):
+            return bytes(found.hlo_module_from_text(text).as_serialized_hlo_module_proto())
+    raise PjrtError("unimplemented", "this jaxlib does not parse HLO text", "install a newer jaxlib")
+
+
+def varint(number: int) -> bytes:
+    """An unsigned integer in the wire format of protocol buffers."""
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def _message(field: int, content: bytes) -> bytes:
+    return varint(field << 3 | 2) + varint(len(content)) + content
+
+
+def _field(message: bytes, wanted: int) -> bytes:
+    """The bytes of a field of a message."""
+    return Message(MessageType("HloModuleProto", field=wanted), message).data("field")

@@ -1,0 +1,45 @@
+"""What the plugin has once in a process, for the functions of the interface: the native code, and Python's part of the handles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ctypes import c_void_p
+from typing import Any
+
+from xla_explorer.pjrt.layouts import ARGUMENTS, FUNCTIONS
+from xla_explorer.pjrt.native_code import NativeCode
+from xla_explorer.pjrt.records import forget
+
+Implementation = Callable[[Any], None]
+implementations: dict[str, Implementation] = {}
+_native: list[NativeCode] = []
+
+
+def implements(*names: str) -> Callable[[Implementation], Implementation]:
+    """The function gets the argument structure. An exception that it raises becomes a PJRT_Error."""
+    assert set(names) <= set(FUNCTIONS) & set(ARGUMENTS)
+
+    def register(function: Implementation) -> Implementation:
+        implementations.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def native() -> NativeCode:
+    """The native code, loaded when JAX makes a client."""
+    return _native[0]
+
+
+def set_native(code: NativeCode) -> None:
+    """It stays for the whole process: jaxlib calls it until the end."""
+    _native[:] = [code]
+
+
+def forget_garbage() -> None:
+    """Forget what jaxlib has let go of since the last time."""
+    handle = native().take_garbage()
+    while handle:
+        following = c_void_p.from_address(handle).value
+        forget(handle)
+        handle = following
