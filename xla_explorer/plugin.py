@@ -37,6 +37,7 @@ from xla_explorer.compiler.rewriting import (
     scalar,
     splat,
 )
+from xla_explorer.compiler.target import Abilities, GpuUnit, Kind, Launch, Link, Source, Target, VectorUnit, cpu_target
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.simplifiers.checked_rule import rule
 from xla_explorer.explorer.display.display import Svg, table_html
@@ -53,6 +54,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 __all__ = [
+    "Abilities",
     "Allocation",
     "BufferAssignment",
     "BufferSlice",
@@ -60,13 +62,17 @@ __all__ = [
     "CompileResult",
     "DeviceMemory",
     "Exactness",
+    "GpuUnit",
     "HloComputation",
     "HloInstruction",
     "HloModule",
     "HloPass",
     "Journal",
     "KernelTiming",
+    "Kind",
+    "Launch",
     "LinearTransferManager",
+    "Link",
     "PassContext",
     "PassPipeline",
     "PassTrace",
@@ -77,14 +83,18 @@ __all__ = [
     "Rule",
     "RuleSet",
     "Shape",
+    "Source",
     "Stage",
     "Svg",
+    "Target",
+    "VectorUnit",
     "WindowDimension",
     "XlaExplorerError",
     "any_",
     "assign_buffers",
     "build_fusion",
     "constant",
+    "cpu_target",
     "default_simplification_pipeline",
     "escape",
     "hlo_stage",

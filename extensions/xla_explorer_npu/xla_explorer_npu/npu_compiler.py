@@ -16,6 +16,7 @@ from xla_explorer.plugin import (
     PassTrace,
     Reason,
     Stage,
+    Target,
     assign_buffers,
     default_simplification_pipeline,
     hlo_stage,
@@ -31,6 +32,7 @@ from xla_explorer_npu.npu_executable import NpuExecutable
 if TYPE_CHECKING:
     from xla_explorer_npu.npu_platform import NpuStreamExecutor
 
+NPU = Target(name="npu")
 # What the machine has no instruction for, written out in terms of what it has.
 EXPANDERS = (
     "batchnorm_expander", "rng-bit-generator-expander", "cholesky_expander", "triangular_solve_expander", "select_and_scatter_expander",
@@ -74,7 +76,7 @@ class NpuCompiler:
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module; `none` runs only what every code generator needs."""
         pipeline = requested_pipeline(options.passes, npu_pipeline())
-        return optimize(module, pipeline, options.journal, control=options.control, target={"backend": "npu"}, verify=options.verify)
+        return optimize(module, pipeline, options.journal, control=options.control, target=NPU, verify=options.verify)
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """The program, or the Reason of the first instruction that there is no lowering for."""

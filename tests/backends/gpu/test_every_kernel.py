@@ -11,7 +11,7 @@ from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas, why_no_ptxas
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
-from xla_explorer.compiler.codegen.target import NVPTX
+from xla_explorer.compiler.target import NVPTX
 from xla_explorer.hlo.text.parser import parse_hlo
 
 GOLDEN = Path(__file__).parents[2] / "golden"

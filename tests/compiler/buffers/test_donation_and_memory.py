@@ -11,6 +11,7 @@ from tests.compiler.buffers.buffer_simulator import Simulator
 from xla_explorer.compiler.buffers import BufferAssignment, BufferAssignmentError, assign_buffers, check_assignment
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
+from xla_explorer.compiler.target import Abilities, Target
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -21,7 +22,7 @@ HEAD = "HloModule m, input_output_alias={{ {} }}\n"
 def assigned(text: str, donate: bool) -> BufferAssignment:
     module = parse_hlo(text)
     for name in LATE:
-        make_pass(name).run(module, PassContext(target={"donate": donate}))
+        make_pass(name).run(module, PassContext(target=Target(name="any", abilities=Abilities(takes_arguments=donate))))
     return assign_buffers(module, donate=donate)
 
 

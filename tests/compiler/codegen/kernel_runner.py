@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from xla_explorer.backends.cpu_program.program_writing import codegen_target
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
@@ -19,11 +19,10 @@ from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
-from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen.kernels import Kernel, kernel_is_emitted, nest_kernel, write_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
-from xla_explorer.compiler.codegen.target import HOST_LIKE
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
+from xla_explorer.compiler.target import HOST_LIKE
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -48,7 +47,7 @@ def cpu_module(kernels):
 
 def nest_or_opaque(i, slots):
     """The kernel for this machine, from its loop nest where it is made so; else as for any CPU."""
-    made = nest_kernel(i, codegen_target(host_target(), libraries=False), slots)
+    made = nest_kernel(i, described_cpu(libraries=False), slots)
     return made if isinstance(made, Kernel) else write_kernel(i, HOST_LIKE, slots)
 
 

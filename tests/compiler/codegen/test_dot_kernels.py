@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,7 @@ from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes
 from xla_explorer.compiler.codegen.kernels.dot_plan import SweepPlan, library_cycles, plan_dot
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import L2_BLOCK_BYTES, _blocks, choose_tile, vector_registers
 from xla_explorer.compiler.codegen.library_calls import dot_by_library
-from xla_explorer.compiler.codegen.target import HOST_LIKE, NVPTX
+from xla_explorer.compiler.target import HOST_LIKE, NVPTX, cpu_target
 from xla_explorer.hlo.text.parser import parse_hlo
 
 NUMPY = {"f32": np.float32, "f64": np.float64}
@@ -161,7 +159,7 @@ def test_blocks_of_tiles_repeat_little():
 
 @pytest.mark.parametrize("bits", [128, 256, 512])
 def test_tiles_fit_the_registers(bits):
-    target = dataclasses.replace(HOST_LIKE, vector_bits=bits, triple="x86_64-unknown-linux-gnu")
+    target = cpu_target(bits=bits, triple="x86_64-unknown-linux-gnu")
     for rows, columns, depth in ((1, 2, 3), (16, 512, 128), (37, 29, 11), (1000, 1000, 1000), (3, 700, 9), (500, 2, 80)):
         for size in (4, 8):
             tile = choose_tile(rows, columns, depth, size, target)
@@ -191,7 +189,7 @@ def test_dots_without_a_tile():
     assert code("s16", (8, 8), (8, 8), (8, 8), MULTIPLY) == "type-without-tile"
     assert code("f32", (8, 8), (8, 0), (8, 0), MULTIPLY) == "empty-dot"
     assert code("f32", (2, 8), (90, 8), (2, 90), RIGHT_TURNED) == "columns-not-contiguous"
-    separate = dataclasses.replace(HOST_LIKE, fused_multiply_add=False)
+    separate = cpu_target(bits=512, fma=False)
     assert code("f32", (8, 8), (8, 8), (8, 8), MULTIPLY, target=separate) == "no-fused-multiply-add"
 
 

@@ -1,21 +1,19 @@
 """Products of small integers by instructions for groups of them: exact, also where sums overflow and where bits are flipped."""
 
-import dataclasses
 
 import numpy as np
 import pytest
 
 from tests.compiler.codegen.kernel_runner import run_kernels
-from xla_explorer.backends.cpu_program.program_writing import codegen_target
-from xla_explorer.backends.llvm.target_machine import host_target
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, plan_grouped_product
-from xla_explorer.compiler.codegen.target import HOST_LIKE, grouped_product
+from xla_explorer.compiler.target import HOST_LIKE, cpu_target, grouped_product
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
-WITH_GROUPS = dataclasses.replace(HOST_LIKE, features=frozenset(["avx512vnni", "avx512vl"]))
-HERE = codegen_target(host_target(), libraries=True)
+WITH_GROUPS = cpu_target(bits=512, features=frozenset(["avx512vnni", "avx512vl"]))
+HERE = described_cpu(libraries=True)
 DTYPES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16}
 PAIRS = [("s8", "s8"), ("u8", "s8"), ("s8", "u8"), ("u8", "u8"), ("s16", "s16")]
 MULTIPLY = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
@@ -90,7 +88,7 @@ def test_batches(monkeypatch):
 
 def test_only_where_vectors_of_every_width_can_be_multiplied():
     def found(bits, *features):
-        return grouped_product(dataclasses.replace(HOST_LIKE, vector_bits=bits, features=frozenset(features)), "s8", "s8") is not None
+        return grouped_product(cpu_target(bits=bits, features=frozenset(features)), "s8", "s8") is not None
 
     assert found(512, "avx512vnni", "avx512vl") and found(256, "avxvnni") and found(512, "avx512vnni", "avx512vl", "avxvnni")
     assert not found(512, "avx512vnni") and not found(512, "avxvnni") and not found(512)

@@ -9,24 +9,23 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.cpu_program.program_writing import codegen_target
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
-from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen import loop_vectorization, program_kernels
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS, LOOP_REASONS
 from xla_explorer.compiler.codegen.loop_vectorization import in_vectors, vectorized_kernel
-from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
 from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
+from xla_explorer.compiler.target import cpu_target
 from xla_explorer.foundation.reason import Reason
 
 BF16 = ml_dtypes.bfloat16
-WIDE = CodegenTarget("cpu", "ptr", "x86_64-unknown-linux-gnu", 512)
+WIDE = cpu_target(triple="x86_64-unknown-linux-gnu", bits=512)
 needs_fixed_width = pytest.mark.skipif(
-    not vectorizes_itself(CodegenTarget("cpu", "ptr", host_target().triple, host_target().vector_register_bits)),
+    not described_cpu().vectorizes_itself,
     reason="this machine's loops are LLVM's",
 )
 
@@ -197,7 +196,7 @@ def test_small_programs_are_left_to_llvm():
     session = xe.compile("HloModule m\nENTRY e { x = f32[1000] parameter(0)\n ROOT r = f32[1000] reverse(x), dimensions={0} }", cache=False)
     assert ".vector:" not in session.executable.program.text
     (row,) = session.decisions("loop-vectorization").to_dict("records")
-    expected = "little-code" if vectorizes_itself(codegen_target(host_target(), libraries=True)) else "target-is-llvms"
+    expected = "little-code" if described_cpu(libraries=True).vectorizes_itself else "target-is-llvms"
     assert (row["verdict"], row["code"]) == ("refused", expected)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.compiler.codegen.kernels.matrix_convolution import ConvolutionPlan, plan_convolution
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library
-from xla_explorer.compiler.codegen.target import HOST_LIKE, NVPTX
+from xla_explorer.compiler.target import HOST_LIKE, NVPTX, cpu_target
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -76,7 +74,7 @@ def test_convolutions_without_a_tile():
 
     plain = text_of("no padding")
     assert code(plain, NVPTX) == "no-vectors"
-    assert code(plain, dataclasses.replace(HOST_LIKE, fused_multiply_add=False)) == "no-vectors"
+    assert code(plain, cpu_target(bits=512, fma=False)) == "no-vectors"
     assert code(text_of("no padding", "s32")) == "type-without-tile"
     grouped = plain.replace("[3,2,4,7]", "[3,2,2,8]").replace("[2,6,8,7]", "[2,6,8,8]")
     grouped = grouped.replace("dim_labels", "feature_group_count=2, dim_labels")

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from xla_explorer import compiler
-from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline, target_facts
+from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.hlo.text import parse_hlo
@@ -63,7 +64,7 @@ PROGRAMS = {"many-readers": _many_readers(1), "other-readers": _many_readers(4),
 
 def digests(text: str) -> list[tuple[str, str]]:
     """(pass, digest of the text that it leaves)."""
-    trace = optimize(parse_hlo(text), cpu_pipeline(), target=target_facts(describe_target("x86_64-unknown-linux-gnu", "x86-64-v3")))
+    trace = optimize(parse_hlo(text), cpu_pipeline(), target=described_cpu(describe_target("x86_64-unknown-linux-gnu", "x86-64-v3")))
     made = [(step.name, trace.at(number).to_text()) for number, step in enumerate(trace.steps)]
     return [(name, hashlib.sha256(left.encode()).hexdigest()) for name, left in [*made, ("result", trace.module.to_text())]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from xla_explorer.backends.amdgpu.amdgpu_kernels import AMD_KERNELS, AmdArchitecture, amd_architecture, kernel_registers
 from xla_explorer.backends.amdgpu.availability import why_nothing_runs
@@ -15,7 +14,6 @@ from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and
 from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
 from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
-from xla_explorer.compiler.codegen.target import AMDGPU
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
@@ -52,15 +50,8 @@ class AmdGpuCompiler:
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module; `none` runs only what code generation cannot do without."""
         architecture = _architecture(options)
-        facts: dict[str, Any] = {
-            "backend": "gpu",
-            "architecture": architecture.name,
-            "vector_register_bits": 0,
-            "multiprocessors": architecture.compute_units,
-            "warp_size": architecture.warp_size,
-        }
         pipeline = requested_pipeline(options.passes, self.default_pipeline())
-        return optimize(module, pipeline, options.journal, control=options.control, target=facts, verify=options.verify)
+        return optimize(module, pipeline, options.journal, control=options.control, target=architecture.described, verify=options.verify)
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Buffers, kernels, launch dimensions. LLVM runs when a stage is looked at."""
@@ -70,7 +61,7 @@ class AmdGpuCompiler:
         assignment = assign_buffers(trace.module)
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
-        program = GpuProgramWriter(trace.module, assignment, architecture, AMDGPU, AMD_KERNELS).write()
+        program = GpuProgramWriter(trace.module, assignment, architecture, architecture.described, AMD_KERNELS).write()
         seconds["llvm-ir"] = time.perf_counter() - started
         stages = _stages(trace, assignment, program, architecture)
         return CompileResult(trace, None, stages, assignment, seconds, why_nothing_runs(), program)

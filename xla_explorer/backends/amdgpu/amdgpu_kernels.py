@@ -7,12 +7,12 @@ wavefronts a unit holds).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xla_explorer.backends.gpu.architecture import UnknownArchitectureError
 from xla_explorer.backends.gpu.kernel_module import KernelDialect
 from xla_explorer.backends.llvm.target_machine import TargetDescription, describe_target
-from xla_explorer.compiler.codegen.target import AMDGPU
+from xla_explorer.compiler.target import AMDGPU, GpuUnit, Source, Target
 
 DEFAULT_ARCHITECTURE = "gfx942"
 _STACK_SLOT = re.compile(r"  (%[\w.]+) = alloca (.*)")
@@ -33,6 +33,13 @@ class AmdArchitecture:
     def target(self) -> TargetDescription:
         """What LLVM generates code for."""
         return describe_target(AMDGPU.triple, self.name, "", "pic")
+
+    @property
+    def described(self) -> Target:
+        """What passes and code generation ask; no numbers but these are stated."""
+        numbers = {"multiprocessors": self.compute_units, "warp_size": self.warp_size}
+        threads = self.wavefronts_per_unit * self.warp_size
+        return replace(AMDGPU, gpu=GpuUnit().stating(Source.DATA_SHEET, threads_per_multiprocessor=threads, **numbers))
 
     @property
     def resident_threads(self) -> int:

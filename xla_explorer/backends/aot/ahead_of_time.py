@@ -9,9 +9,10 @@ from xla_explorer.backends.aot.c_names import c_identifier
 from xla_explorer.backends.aot.errors import AheadOfTimeError, ElidedConstantsError
 from xla_explorer.backends.aot.object_file import SectionSize, section_sizes, undefined_symbols
 from xla_explorer.backends.aot.program_entry import Weight, aligned, with_prefix, write_entry
-from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline, target_facts
+from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
 from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
-from xla_explorer.backends.cpu_program.program_writing import codegen_target, write_program
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
+from xla_explorer.backends.cpu_program.program_writing import write_program
 from xla_explorer.backends.interfaces import AotCompilationOptions, Stage
 from xla_explorer.backends.interpreter.whole_module import why_no_native_code
 from xla_explorer.backends.llvm.cpu_targets import description_of_triple
@@ -148,7 +149,7 @@ def ahead_of_time_program(module: HloModule, options: AotCompilationOptions, pas
     if options.relocation_model != "default":
         description = replace(description, relocation_model=options.relocation_model)
     pipeline = requested_pipeline(passes, cpu_pipeline("aot", libraries=False))
-    trace = optimize(module, pipeline, "off", target=target_facts(description))
+    trace = optimize(module, pipeline, "off", target=described_cpu(description))
     return compile_ahead_of_time(trace, description, options.entry_point, weights="embed" if options.embed_weights else "pass")
 
 
@@ -177,7 +178,7 @@ def compile_ahead_of_time(
     if (dynamic := why_no_native_code(module)) is not None:
         raise AheadOfTimeError([dynamic])
     assignment = assignment or assign_buffers(module)
-    target = codegen_target(description, libraries=False)
+    target = described_cpu(description)
     program = with_prefix(write_program(module, assignment, target=target, name=f"{prefix}_run"), prefix)
     if reasons := refusals(program):
         raise AheadOfTimeError(reasons)
@@ -187,7 +188,7 @@ def compile_ahead_of_time(
         raise AheadOfTimeError([refuse("token-parameter", message, instruction=tokens[0].instruction)])
     sizes = [buffer.shape.byte_size for buffer in (*inputs, *outputs)]
     least = {"embed": None, "pass": WEIGHT_BYTES}[weights]
-    entry = write_entry(program, prefix, sizes, len(inputs), assignment.arena_size, target.pointer_bits, least)
+    entry = write_entry(program, prefix, sizes, len(inputs), assignment.arena_size, target.cores.pointer_bits, least)
     program = program._replace(lines=entry.lines, origins=entry.origins)
     options = _optimization(program.text, description)
     compiled = optimize_and_emit(program.text, description, options=options, cache=cache)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
-from xla_explorer.backends.cpu_program.cpu_pipeline import FusionPolicy, cpu_pipeline, target_facts
+from xla_explorer.backends.cpu_program.cpu_pipeline import FusionPolicy, cpu_pipeline
 from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.cpu_program.program_writing import write_program
 from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
@@ -99,7 +100,9 @@ class CpuCompiler:
         policy = _fusion_policy(asked.get("fusion_policy"))
         default = cpu_pipeline(excess_precision=bool(asked.get("excess_precision")), fusion_policy=policy)
         pipeline = requested_pipeline(options.passes, default)
-        target = {**target_facts(), "donate": bool(options.backend_options.get("donate"))}
+        target = described_cpu(libraries=True)
+        if options.backend_options.get("donate"):
+            target = replace(target, abilities=replace(target.abilities, takes_arguments=True))
         return optimize(module, pipeline, options.journal, control=options.control, target=target, verify=options.verify)
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:

@@ -1,10 +1,9 @@
-"""The HLO pipeline of CPUs, as data, and what its passes may ask about a CPU."""
+"""The HLO pipeline of CPUs, as data."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
@@ -45,15 +44,3 @@ def cpu_pipeline(
         fusing=fusing,
         fusion_policy=fusion_policy,
     )
-
-
-def target_facts(target: TargetDescription | None = None) -> dict[str, Any]:
-    """What passes may ask about a CPU; this one by default."""
-    target = target or host_target()
-    return {
-        "backend": "cpu",
-        "triple": target.triple,
-        "vector_register_bits": target.vector_register_bits,
-        "fused_multiply_add": target.has_fma,
-        "features": target.enabled_features,
-    }

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from xla_explorer.backends.llvm.target_machine import TargetDescription, has_sve, host_target
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
 from xla_explorer.compiler.codegen.program_records import HostProgram, HostTable, Place
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
-from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-
-def codegen_target(target: TargetDescription, *, libraries: bool) -> CodegenTarget:
-    """A CPU, for code generation."""
-    bits, features = target.vector_register_bits, target.enabled_features
-    if has_sve(target.triple, target.cpu, target.features):
-        features |= {"sve"}
-    return CodegenTarget("cpu", "ptr", target.triple, bits, target.has_fma, libraries, target.pointer_bits, features)
 
 
 def write_program(
@@ -27,7 +19,7 @@ def write_program(
     *,
     probes: bool = False,
     threads: int = 1,
-    target: CodegenTarget | None = None,
+    target: Target | None = None,
     name: str = "xe_entry",
     control: PassControl | None = None,
     scheduled: ScheduledKernels | None = None,
@@ -59,7 +51,7 @@ def write_program(
             slot = table.arena_slot
         return Place(slot, found.offset, found.size)
 
-    target = target or codegen_target(host_target(), libraries=True)
+    target = target or described_cpu(libraries=True)
     # Memory that was given away is a parameter's and a result's.
     apart = not any(alias.reason is None for alias in assignment.aliases)
     writer = HostProgramWriter(

@@ -8,8 +8,9 @@ from dataclasses import replace
 from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram, ahead_of_time_program, compile_ahead_of_time
 from xla_explorer.backends.aot.errors import AheadOfTimeError
 from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler, record_vector_width
-from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline, target_facts
+from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
 from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.cross.foreign_executable import ForeignExecutable
 from xla_explorer.backends.cross.runners import make_runner, runner_availability
 from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult, hlo_stage
@@ -53,8 +54,8 @@ class CrossCompiler:
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module; `none` runs only what code generation cannot do without."""
         pipeline = requested_pipeline(options.passes, self.default_pipeline())
-        facts = target_facts(self._description(options))
-        return optimize(module, pipeline, options.journal, control=options.control, target=facts, verify=options.verify)
+        target = described_cpu(self._description(options))
+        return optimize(module, pipeline, options.journal, control=options.control, target=target, verify=options.verify)
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Buffers, LLVM IR, object; an executable where a runner is there. A module with an instruction without native code has

@@ -5,12 +5,12 @@ Source: CUDA C++ Programming Guide, table "Technical Specifications per Compute 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xla_explorer.backends.llvm.target_machine import TargetDescription, describe_target
+from xla_explorer.compiler.target import NVPTX, GpuUnit, ProductRates, Source
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
-NVPTX_TRIPLE = "nvptx64-nvidia-cuda"
 DEFAULT_ARCHITECTURE = "sm_90"
 # The same for all of them:
 BLOCKS_IN_GRID = 2**31 - 1
@@ -21,54 +21,23 @@ class UnknownArchitectureError(XlaExplorerError, ValueError):
     """No GPU architecture of that name."""
 
 
-_COST_FACTS = (
-    "multiprocessors",
-    "threads_per_multiprocessor",
-    "lanes",
-    "double_rate",
-    "clock_gigahertz",
-    "dram_bytes_per_nanosecond",
-    "l2_bytes",
-    "l1_bytes",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class GpuArchitecture:
-    """name: as ptxas spells it. ptx_version: of the PTX text, 83 is 8.3. multiprocessors: of the largest product.
-
-    threads_per_multiprocessor: resident at once. lanes: f32 operations that a multiprocessor starts per clock; double_rate: share of
-    them for f64. clock_gigahertz: boost. dram_bytes_per_nanosecond (GB/s), l2_bytes, l1_bytes: of the product, from its data sheet.
-    registers_per_multiprocessor: of 32 bits.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuArchitecture(GpuUnit):
+    """An NVIDIA GPU; numbers are those of the largest product, unless a device has others. name: as ptxas spells it. ptx_version: of the
+    PTX text, 83 is 8.3."""
 
     name: str
     product: str
     ptx_version: int
-    multiprocessors: int
-    threads_per_multiprocessor: int
-    lanes: int
-    double_rate: float
-    clock_gigahertz: float
-    dram_bytes_per_nanosecond: float
-    l2_bytes: int
-    l1_bytes: int
-    registers_per_multiprocessor: int = 65536
-    warp_size: int = 32
 
     @property
     def target(self) -> TargetDescription:
         """What LLVM generates code for."""
-        return describe_target(NVPTX_TRIPLE, self.name, f"+ptx{self.ptx_version}")
+        return describe_target(NVPTX.triple, self.name, f"+ptx{self.ptx_version}")
 
-    def with_facts(self, **facts: int | float) -> GpuArchitecture:
-        """The same on a device of its own, whose product may be another: facts by field, 0 where the device does not say."""
-        return replace(self, **{name: value for name, value in facts.items() if value})  # type: ignore[arg-type]
-
-    @property
-    def cost_facts(self) -> dict[str, int | float]:
-        """What the cost model of fusion asks about the device, by the names that it uses."""
-        return {name: getattr(self, name) for name in _COST_FACTS}
+    def on_device(self, **numbers: int | float) -> GpuArchitecture:
+        """The same on a device of its own, whose product may be another: numbers by field, 0 where the device does not say."""
+        return self.stating(Source.ASKED, **{name: value for name, value in numbers.items() if value})
 
     @property
     def shared_per_multiprocessor(self) -> int:
@@ -80,30 +49,61 @@ class GpuArchitecture:
         """Blocks that are resident at once, at most."""
         return _RESIDENT[self.name.rstrip("a")][1]
 
-    @property
-    def resident_threads(self) -> int:
-        """Threads that the whole device holds at once."""
-        return self.multiprocessors * self.threads_per_multiprocessor
-
 
 # KiB of shared memory, and resident blocks, of a multiprocessor.
 _RESIDENT = {"sm_70": (96, 32), "sm_75": (64, 16), "sm_80": (164, 32), "sm_86": (100, 16), "sm_89": (100, 24), "sm_90": (228, 32),
              "sm_100": (228, 32), "sm_120": (100, 24)}  # fmt: skip
+# Multiplications with additions that a multiprocessor starts per clock, as libraries use it: f16 and bf16, tf32, f32, f64. Source: NVIDIA's
+# architecture white papers (dense rates, sums in f32), divided by multiprocessors and boost clock.
+_LIBRARY = {
+    "sm_70": (512, 0, 64, 32), "sm_75": (512, 0, 64, 2), "sm_80": (1024, 512, 64, 64), "sm_86": (256, 128, 128, 2),
+    "sm_89": (256, 128, 128, 2), "sm_100": (4096, 2048, 128, 64), "sm_120": (256, 128, 128, 2),
+}  # fmt: skip
+# Where `mma.sync` is not all that the tensor cores can do: wgmma and tcgen05 are faster. sm_70 and sm_75 lack the shapes that we write (0).
+_BY_MMA = {"sm_70": 0.0, "sm_75": 0.0, "sm_90": 1024.0, "sm_90a": 1024.0, "sm_100": 1024.0}
+_ON_DATA_SHEETS = ("multiprocessors", "threads_per_multiprocessor", "warp_size", "lanes", "double_rate", "clock_gigahertz",
+                   "dram_bytes_per_nanosecond", "l2_bytes", "l1_bytes", "registers_per_multiprocessor", "library_rates")  # fmt: skip
+
+
+def mma_rate(architecture: GpuArchitecture) -> float:
+    """Of f16 and bf16 by `mma.sync`; half of it for TF32, whose elements are twice as long. 0 where our kernels cannot use it."""
+    return _BY_MMA.get(architecture.name, architecture.library_rates.f16)
+
+
+def _architecture(name: str, product: str, ptx_version: int, **numbers: int | float) -> GpuArchitecture:
+    """A product by its data sheet; numbers where it is no H100. Our kernels use the ordinary lanes for f32 and f64, and TF32 only where a
+    dot asks for it, so never by choice."""
+    made = GpuArchitecture(name=name, product=product, ptx_version=ptx_version).stating(Source.DATA_SHEET, *_ON_DATA_SHEETS, **numbers)
+    if name in _LIBRARY:
+        made = made.stating(Source.DATA_SHEET, library_rates=ProductRates(*map(float, _LIBRARY[name])))
+    rates = made.library_rates
+    tensor_cores = rates.f16 if name == "sm_90a" else mma_rate(made)  # sm_90a has wgmma
+    own = ProductRates(tensor_cores or rates.f32, 0.0, rates.f32, min(rates.f64, 64.0))
+    return made.stating(Source.DATA_SHEET, own_rates=own)
+
+
+def _product(
+    multiprocessors: int, threads: int, lanes: int, double_rate: float, clock: float, dram: float, l2: int, l1: int
+) -> dict[str, int | float]:
+    return {
+        "multiprocessors": multiprocessors, "threads_per_multiprocessor": threads, "lanes": lanes, "double_rate": double_rate,
+        "clock_gigahertz": clock, "dram_bytes_per_nanosecond": dram, "l2_bytes": l2, "l1_bytes": l1,
+    }  # fmt: skip
+
+
 # CUDA 13's ptxas begins with sm_75; CUDA 12's still assembles sm_70.
 ARCHITECTURES = {
     a.name: a
     for a in (
-        GpuArchitecture("sm_70", "V100", 70, 80, 2048, 64, 1 / 2, 1.53, 900.0, 6 << 20, 128 << 10),
-        GpuArchitecture("sm_75", "T4", 70, 40, 1024, 64, 1 / 32, 1.59, 320.0, 4 << 20, 64 << 10),
-        GpuArchitecture("sm_80", "A100", 80, 108, 2048, 64, 1 / 2, 1.41, 2039.0, 40 << 20, 192 << 10),
-        GpuArchitecture("sm_86", "RTX 3090", 80, 82, 1536, 128, 1 / 64, 1.7, 936.0, 6 << 20, 128 << 10),
-        GpuArchitecture("sm_89", "L40", 83, 142, 1536, 128, 1 / 64, 2.49, 864.0, 96 << 20, 128 << 10),
-        GpuArchitecture("sm_90", "H100, H200", 83, 132, 2048, 128, 1 / 2, 1.98, 3350.0, 50 << 20, 256 << 10),
-        GpuArchitecture(
-            "sm_90a", "H100, H200 (with architecture-specific instructions)", 83, 132, 2048, 128, 1 / 2, 1.98, 3350.0, 50 << 20, 256 << 10
-        ),
-        GpuArchitecture("sm_100", "B200", 86, 148, 2048, 128, 1 / 2, 1.97, 8000.0, 126 << 20, 256 << 10),
-        GpuArchitecture("sm_120", "RTX 5090", 87, 170, 1536, 128, 1 / 64, 2.41, 1792.0, 96 << 20, 128 << 10),
+        _architecture("sm_70", "V100", 70, **_product(80, 2048, 64, 1 / 2, 1.53, 900.0, 6 << 20, 128 << 10)),
+        _architecture("sm_75", "T4", 70, **_product(40, 1024, 64, 1 / 32, 1.59, 320.0, 4 << 20, 64 << 10)),
+        _architecture("sm_80", "A100", 80, **_product(108, 2048, 64, 1 / 2, 1.41, 2039.0, 40 << 20, 192 << 10)),
+        _architecture("sm_86", "RTX 3090", 80, **_product(82, 1536, 128, 1 / 64, 1.7, 936.0, 6 << 20, 128 << 10)),
+        _architecture("sm_89", "L40", 83, **_product(142, 1536, 128, 1 / 64, 2.49, 864.0, 96 << 20, 128 << 10)),
+        _architecture("sm_90", "H100, H200", 83),
+        _architecture("sm_90a", "H100, H200 (with architecture-specific instructions)", 83),
+        _architecture("sm_100", "B200", 86, **_product(148, 2048, 128, 1 / 2, 1.97, 8000.0, 126 << 20, 256 << 10)),
+        _architecture("sm_120", "RTX 5090", 87, **_product(170, 1536, 128, 1 / 64, 2.41, 1792.0, 96 << 20, 128 << 10)),
     )
 }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architecture
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, LEVELS, device_functions_of
@@ -15,7 +16,6 @@ from xla_explorer.backends.gpu.gpu_stages import gpu_stages
 from xla_explorer.backends.gpu.kernel_module import ptx_kernels
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing
 from xla_explorer.backends.gpu.own_products import OwnProducts
-from xla_explorer.backends.gpu.product_rates import LIBRARY_SHARE, library_rates, own_rates
 from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
@@ -27,6 +27,7 @@ from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.compiler.transforms.library_calls.library_rewriter import why_no_library
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal, Level
@@ -204,7 +205,7 @@ def _architecture(options: CompileOptions) -> GpuArchitecture:
     architecture = gpu_architecture(given if given is not None else device.architecture)
     if device.emulated or device.architecture.rstrip("a") != architecture.name.rstrip("a"):
         return architecture
-    return architecture.with_facts(
+    return architecture.on_device(
         multiprocessors=device.multiprocessors,
         clock_gigahertz=device.clock_gigahertz,
         dram_bytes_per_nanosecond=device.dram_bytes_per_nanosecond,
@@ -212,8 +213,8 @@ def _architecture(options: CompileOptions) -> GpuArchitecture:
     )
 
 
-def _target(options: CompileOptions) -> dict[str, Any]:
-    """The target's facts, the choice of libraries among them."""
+def _target(options: CompileOptions) -> Target:
+    """The GPU, and what the options let programs on it do."""
     choice = options.backend_options.get("libraries", "auto")
     if choice not in ("auto", "never", "always"):
         raise XlaExplorerError(f"libraries={choice!r} is no choice", "choose auto, never or always")
@@ -225,21 +226,12 @@ def _target(options: CompileOptions) -> dict[str, Any]:
         why_not = dict.fromkeys(LIBRARIES, "no library computes on the emulator")
     else:
         why_not = {name: why_missing(name) for name in LIBRARIES}
-    tf32 = bool(options.backend_options.get("tf32", True))
-    return {**target_facts(_architecture(options)), "libraries": why_not, "tf32": tf32}
+    return gpu_target(_architecture(options), why_not, tf32=bool(options.backend_options.get("tf32", True)))
 
 
-def target_facts(architecture: GpuArchitecture) -> dict[str, Any]:
-    """What passes may ask about the GPU."""
-    return {
-        "backend": "gpu",
-        "architecture": architecture.name,
-        "vector_register_bits": 0,
-        **architecture.cost_facts,
-        "warp_size": architecture.warp_size,
-        "library_rates": library_rates(architecture.name),
-        "own_rates": own_rates(architecture.name),
-        "library_share": LIBRARY_SHARE,
-        "own_products": OwnProducts(architecture),
-        "product_epilogues": True,
-    }
+def gpu_target(architecture: GpuArchitecture, libraries: Mapping[str, str] | None = None, *, tf32: bool = True) -> Target:
+    """What passes and code generation ask about a GPU. libraries: see `Abilities`."""
+    abilities = replace(
+        NVPTX.abilities, libraries=libraries or {}, tf32=tf32, product_epilogues=True, products=OwnProducts(architecture)
+    )
+    return replace(NVPTX, gpu=architecture, abilities=abilities)

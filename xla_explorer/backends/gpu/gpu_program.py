@@ -20,7 +20,7 @@ from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice, renames_memory
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
-from xla_explorer.compiler.codegen.target import NVPTX, CodegenTarget
+from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.compiler.transforms.library_calls.library_call import ConvolutionCall, FftCall, MatmulCall, call_name, library_call_of
 from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.foundation.reason import Reason, refuse
@@ -122,7 +122,7 @@ class GpuProgramWriter:
         module: HloModule,
         assignment: BufferAssignment,
         architecture: LaunchArchitecture,
-        target: CodegenTarget = NVPTX,
+        target: Target = NVPTX,
         dialect: KernelDialect = PTX_KERNELS,
         why_no_library: Callable[[HloInstruction], Reason | None] = lambda _: None,
     ) -> None:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.architecture import NVPTX_TRIPLE
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, device_math_module, division_declarations, with_device_division
 from xla_explorer.backends.gpu.emitters import EmittedKernel
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import MAP_BYTES, TensorMap
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
+from xla_explorer.compiler.target import NVPTX
 
 _FIRST_ANNOTATION = 90_000  # metadata: above what kernels have, below debug information
 _NOT_IN_IDENTIFIERS = re.compile(r"[^A-Za-z0-9_]")
@@ -68,7 +68,7 @@ def ptx_kernels(math: str = DEFAULT_LEVEL) -> KernelDialect:
     def rewrite(lines: list[str], origins: list[int | None]) -> tuple[list[str], list[int | None]]:
         return with_device_division(lines, math), origins
 
-    return KernelDialect(NVPTX_TRIPLE, "ptx_kernel", '"nvvm.maxntid"="{threads}"', rewrite, partial(device_math_module, level=math),
+    return KernelDialect(NVPTX.triple, "ptx_kernel", '"nvvm.maxntid"="{threads}"', rewrite, partial(device_math_module, level=math),
                          partial(division_declarations, level=math), math)  # fmt: skip
 
 

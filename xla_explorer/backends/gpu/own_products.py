@@ -13,14 +13,14 @@ from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
 from xla_explorer.backends.gpu.emitters.dots.thin_dot import plan_thin_dot
 from xla_explorer.backends.gpu.emitters.dots.tiled_dot import plan_tiled_dot
 from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import plan_warpgroup_dot
-from xla_explorer.compiler.transforms.library_calls.library_costs import OwnProduct
+from xla_explorer.compiler.target import OwnProduct
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
 
 @dataclasses.dataclass(frozen=True)
 class OwnProducts:
-    """A fact of the target, since passes know no device. Asked in the order of the emitters (`emitters.selection`)."""
+    """An ability of the target, since passes know no device. Asked in the order of the emitters (`emitters.selection`)."""
 
     architecture: GpuArchitecture
 

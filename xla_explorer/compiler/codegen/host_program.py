@@ -34,9 +34,9 @@ from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostPro
 from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
-from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -62,7 +62,7 @@ class HostProgramWriter:
     def __init__(
         self,
         module: HloModule,
-        target: CodegenTarget,
+        target: Target,
         place_of: PlaceOf,
         layout: HostTable,
         *,
@@ -91,7 +91,7 @@ class HostProgramWriter:
     def _library_reason(self, name: str, i: HloInstruction) -> Reason | None:
         if self.kernels.control.forbidden("native-code", (i,)):
             return refuse("forbidden-by-user", f"the user forbids that a library computes %{i.name}")
-        if not self.target.libraries:
+        if not self.target.abilities.calls_libraries:
             return refuse("no-library", f"%{i.name}: code for {self.target.triple} calls no library", opcode=name)
         if name in ("cholesky", "triangular-solve"):
             return linear_algebra_by_library(i)
@@ -106,7 +106,7 @@ class HostProgramWriter:
         """memcpy, unless both are the same."""
         if source == target or target.size == 0:
             return
-        size = f"i{self.target.pointer_bits}"
+        size = f"i{self.target.cores.pointer_bits}"
         self.w.declare(f"declare void @llvm.memcpy.p0.p0.{size}(ptr, ptr, {size}, i1)")
         there, here = self.calls.address(target), self.calls.address(source)
         self.w.do(f"call void @llvm.memcpy.p0.p0.{size}(ptr {there}, ptr {here}, {size} {target.size}, i1 false)")
@@ -373,7 +373,7 @@ class HostProgramWriter:
             lines += more
             origins += more_origins
         if kernels.math:
-            definitions, math_declarations = _split_declarations(vector_math_module(tuple(kernels.math), self.target.fused_multiply_add))
+            definitions, math_declarations = _split_declarations(vector_math_module(tuple(kernels.math), self.target.vector.fma))
             lines += definitions
             declarations.update(dict.fromkeys(math_declarations))
         lines += vector_functions

@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_convolution import ConvolutionPlan, plan_convolution
 from xla_explorer.compiler.codegen.kernels.window import Guard, base_position
 from xla_explorer.compiler.codegen.llvm_types import float_constant
-from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
@@ -29,7 +29,7 @@ LIBRARY_ROWS = 24
 SMALL_DOT = 4096  # multiply-adds below which a call costs more than loops
 
 
-def dot_by_library(dot: HloInstruction, target: CodegenTarget | None = None) -> Reason | None:
+def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason | None:
     """None when BLAS serves the dot well; else why not. With a target, our own kernel is preferred where it is estimated
     to need fewer cycles (`dot_plan.library_cycles` says how)."""
     element_type = dot.shape.element_type
@@ -67,7 +67,7 @@ def dot_by_library(dot: HloInstruction, target: CodegenTarget | None = None) -> 
     return None
 
 
-def why_by_library(i: HloInstruction, target: CodegenTarget) -> Reason:
+def why_by_library(i: HloInstruction, target: Target) -> Reason:
     """The decision for BLAS of a dot or convolution that it serves, with the estimates of both ways."""
     if i.opcode.name == "dot":
         plan: object = plan_dot(i, target)
@@ -86,10 +86,10 @@ def why_by_library(i: HloInstruction, target: CodegenTarget) -> Reason:
     return Reason("no-register-tile", f"BLAS serves %{i.name}, and register tiles do not{why}", facts)
 
 
-def why_fft_without_library(i: HloInstruction, target: CodegenTarget) -> Reason:
+def why_fft_without_library(i: HloInstruction, target: Target) -> Reason:
     """Why our own stages compute a transform, with their estimate: 5 N log2 N operations a line of N, as transforms are counted."""
     element_type = (i.shape if i.shape.element_type.is_complex else i.operands[0].shape).element_type
-    cycles = round(instruction_cost(i).flops / max(2 * (target.vector_bits or 128) // (4 * element_type.bytes), 1))
+    cycles = round(instruction_cost(i).flops / max(2 * (target.vector.bits or 128) // (4 * element_type.bytes), 1))
     return refuse(
         "no-fft-library", f"no library that %{i.name} could call has an FFT; our own stages are estimated at {cycles} cycles", cycles=cycles
     )
@@ -136,7 +136,7 @@ def _at(w: FunctionWriter, array: ArrayInMemory, element_type: str, offset: str 
     return w.value(f"getelementptr inbounds {_ROUTINES[element_type][1]}, ptr {array.pointer}, i64 {offset}")
 
 
-def write_library_dot(dot: HloInstruction, target: CodegenTarget, slots: tuple[int, ...], parts: int = 1) -> Kernel:
+def write_library_dot(dot: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1) -> Kernel:
     """A kernel that loops over the batch and calls GEMM; in shares, each call has some batches or some rows."""
     context = KernelContext(target, dot, slots, parts)
     w = context.writer
@@ -164,7 +164,7 @@ def write_library_dot(dot: HloInstruction, target: CodegenTarget, slots: tuple[i
     return context.finish(slots) if context.shares.cut or parts == 1 else write_library_dot(dot, target, slots)
 
 
-def convolution_by_library(i: HloInstruction, target: CodegenTarget | None = None) -> Reason | None:
+def convolution_by_library(i: HloInstruction, target: Target | None = None) -> Reason | None:
     """None when the convolution becomes GEMMs per output row; else why not. With a target, our own kernel is preferred where
     it is estimated to need fewer cycles."""
     element_type = i.shape.element_type
@@ -204,7 +204,7 @@ def convolution_by_library(i: HloInstruction, target: CodegenTarget | None = Non
     return None
 
 
-def write_library_convolution(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...], parts: int = 1) -> Kernel:
+def write_library_convolution(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1) -> Kernel:
     """For each batch element and output row: one GEMM per window column, accumulated. A 1x1 convolution is a single GEMM."""
     context = KernelContext(target, i, slots, parts)
     w = context.writer

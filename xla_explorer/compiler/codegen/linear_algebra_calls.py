@@ -13,7 +13,7 @@ import math
 
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, scalar_constant
-from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -34,11 +34,11 @@ def linear_algebra_by_library(i: HloInstruction) -> Reason | None:
     return None
 
 
-def why_linear_algebra_by_library(i: HloInstruction, target: CodegenTarget) -> Reason:
+def why_linear_algebra_by_library(i: HloInstruction, target: Target) -> Reason:
     """The decision for LAPACK or BLAS of an instruction that it serves, with the estimates of both ways."""
     element_type = i.shape.element_type
     parts = 2 if element_type.is_complex else 1  # a complex multiply-add is four of reals
-    lanes = max((target.vector_bits or 128) * parts // (8 * element_type.bytes), 1)
+    lanes = max((target.vector.bits or 128) * parts // (8 * element_type.bytes), 1)
     order, batches = i.operands[0].shape.dimensions[-1], math.prod(i.shape.dimensions[:-2])
     if i.opcode.name == "cholesky":
         arithmetic, edges, sweep, routine = order**3 / 3, 7 * order**2, 3.5 * order**2, "LAPACK"
@@ -54,7 +54,7 @@ def why_linear_algebra_by_library(i: HloInstruction, target: CodegenTarget) -> R
     )
 
 
-def write_cholesky(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...]) -> Kernel:
+def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
     """Matrix by matrix: copy the triangle that is read, zero the other, factor in place; NaN all over when not
     positive definite."""
     context = KernelContext(target, i, slots)
@@ -95,7 +95,7 @@ def write_cholesky(i: HloInstruction, target: CodegenTarget, slots: tuple[int, .
     return context.finish(slots)
 
 
-def write_triangular_solve(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...]) -> Kernel:
+def write_triangular_solve(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
     """Matrix by matrix: copy the right side, solve in place."""
     context = KernelContext(target, i, slots)
     w = context.writer

@@ -22,7 +22,6 @@ from xla_explorer.compiler.codegen.kernels.kernel import Kernel
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS, LOOP_REASONS, RefusedLoop
 from xla_explorer.compiler.codegen.nest.ir import statement_count
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_instructions import (
     BACK,
     BOUND,
@@ -33,6 +32,7 @@ from xla_explorer.compiler.codegen.vector_instructions import (
     VectorizedKernel,
 )
 from xla_explorer.compiler.codegen.vector_loop import VectorLoop
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 
 WORTH_LINES = 60  # lines of a program's kernels, functions included, from which LLVM's optimiser costs more than it is worth
@@ -81,7 +81,7 @@ def is_scalar(made: Kernel) -> bool:
     return made.effort is Effort.SHORT
 
 
-def in_vectors(made: Kernel, target: CodegenTarget, library: VectorFunctions) -> VectorDecision:
+def in_vectors(made: Kernel, target: Target, library: VectorFunctions) -> VectorDecision:
     """The kernel with its loops in vectors (all of them, but where most are scalar by their nature), or as it was.
 
     Its parameters must not overlap.
@@ -119,7 +119,7 @@ def _done(found: VectorizedKernel) -> Reason:
     return Reason("in-vectors", message, {"loops": count, "lanes": found.lanes, **({"left": left} if left else {})})
 
 
-def vectorized_kernel(lines: tuple[str, ...], origins: tuple[int | None, ...], target: CodegenTarget,
+def vectorized_kernel(lines: tuple[str, ...], origins: tuple[int | None, ...], target: Target,
                       mode: str = "all") -> VectorizedKernel | Reason:
     """The kernel with its innermost loops in vectors, or why not.
 

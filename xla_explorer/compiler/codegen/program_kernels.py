@@ -17,9 +17,9 @@ from xla_explorer.compiler.codegen.program_records import KernelDecision, Place
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.share_function import chain_function, scratch_of_kernel, share_function
 from xla_explorer.compiler.codegen.symbol_names import identifier
-from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
 from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -52,7 +52,7 @@ class ProgramKernels:
     """All kernels of one program; equal ones are one function. functions: name -> id of the instruction that it was written for.
     control: what the user forces and forbids. scheduled: the kernels that the user writes."""
 
-    def __init__(self, target: CodegenTarget, threads: int, entry: str, control: PassControl | None = None,
+    def __init__(self, target: Target, threads: int, entry: str, control: PassControl | None = None,
                  scheduled: ScheduledKernels | None = None) -> None:
         self.scheduled = scheduled or ScheduledKernels({})
         self.target, self.threads, self.control = target, threads, control or PassControl()
@@ -140,7 +140,7 @@ class ProgramKernels:
     def vectorize_loops(self) -> list[str]:
         """Rewrite the loops of kernels in vectors where LLVM's optimiser would take long; the functions that they call. What was decided
         about each kernel is noted."""
-        library = VectorFunctions(self.target.fused_multiply_add)
+        library = VectorFunctions(self.target.vector.fma)
         little = little_code([kernel.made for kernel in self._kernels if not is_scalar(kernel.made)])
         for kernel in self._kernels:
             reason = self._left_to_llvm(kernel, little)
@@ -157,7 +157,7 @@ class ProgramKernels:
 
     def _left_to_llvm(self, kernel: _NamedKernel, little: Reason | None) -> Reason | None:
         """Why a kernel is not looked at; little: why those of the program are not that LLVM could make vectors of."""
-        if not vectorizes_itself(self.target):
+        if not self.target.vectorizes_itself:
             return refuse("target-is-llvms", f"{KERNEL_REASONS['target-is-llvms']} ({self.target.triple})")
         for code, holds in (("operands-overlap", kernel.overlap), ("tiny-kernel", kernel.tiny)):
             if holds:

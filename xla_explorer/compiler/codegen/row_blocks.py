@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.kernels.collapse import dimension_maps, exten
 from xla_explorer.compiler.codegen.kernels.kernel import ROOT_WRITERS, KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.reduction import initial_is_simple
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
-from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.instruction import HloInstruction
 
 BLOCK_BYTES = 256 << 10  # of all arrays together: a part of an ordinary second-level cache
@@ -57,7 +57,7 @@ class Access(NamedTuple):
         return slot != slot_b or offset + size <= offset_b or offset_b + size_b <= offset
 
 
-def row_kernel(i: HloInstruction, target: CodegenTarget) -> RowKernel | None:
+def row_kernel(i: HloInstruction, target: Target) -> RowKernel | None:
     """How the kernel of an instruction runs along rows; None where that is not known: anything but elementwise code and reductions of
     inner dimensions, row-major throughout."""
     if i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":

@@ -15,9 +15,9 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.kernel import array_parameters
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives
 from xla_explorer.compiler.codegen.program_records import KernelDecision
-from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.decisions.kinds import LOOP_KINDS, meaning_of
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -56,7 +56,7 @@ class ScheduledKernels:
     def __contains__(self, i: HloInstruction) -> bool:
         return i.name in self.schedules or i.name in self._wishes
 
-    def kernel(self, i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...], overlap: bool) -> Kernel:
+    def kernel(self, i: HloInstruction, target: Target, slots: tuple[int, ...], overlap: bool) -> Kernel:
         """The kernel of an instruction by its schedule: what runs is what the kinds of its axes say, LLVM vectorises and unrolls nothing.
 
         ScheduleError where it has no nest, or something is refused.

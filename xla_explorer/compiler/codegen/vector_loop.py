@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.counted_loop import IDEMPOTENT, OPCODES, CountedLoop, Reduction
 from xla_explorer.compiler.codegen.loop_refusals import RefusedLoop
-from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_instructions import (
     BITS,
     FLOATS,
@@ -18,6 +17,7 @@ from xla_explorer.compiler.codegen.vector_instructions import (
     vector_instruction,
 )
 from xla_explorer.compiler.codegen.vector_pairs import come_in_pairs, half_of_words, words_of_halves
+from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import F16, F32, F64, S8, S16, S32, S64
 
@@ -32,7 +32,7 @@ class VectorLoop(CountedLoop):
     """One loop on its way into vectors."""
 
     def __init__(self, kernel: VectorizedKernel, lines: tuple[str, ...], origins: tuple[int | None, ...], slots: set[str],
-                 bases: dict[str, str], target: CodegenTarget, everything: tuple[str, ...], number: int, metadata: str) -> None:
+                 bases: dict[str, str], target: Target, everything: tuple[str, ...], number: int, metadata: str) -> None:
         super().__init__(lines, origins, slots, bases, everything)
         self.kernel, self.target, self.number, self.metadata = kernel, target, number, metadata
         self.splats: dict[tuple[str, str], str] = {}
@@ -66,7 +66,7 @@ class VectorLoop(CountedLoop):
         widths = [BITS[t] for t in self.types.values()] + [BITS[self.addresses[a][0]] for a in self.addresses]
         if not widths or max(widths) == 1:
             raise RefusedLoop("nothing-varies")
-        self.lanes = max(self.target.vector_bits // max(widths), 2)
+        self.lanes = max(self.target.vector.bits // max(widths), 2)
         while self.lanes > max(self.iterations, FEWEST_LANES):
             self.lanes //= 2
         if self.iterations < self.lanes:

@@ -1,11 +1,11 @@
 """Estimated nanoseconds of elementwise work and memory traffic on one CPU core: enough to rank fusion choices.
 
-The constants were measured on one core of an AVX-512 server; `FusionCostModel.from_context` lets a target override them.
+The constants were measured on one core of an AVX-512 server; those of launches, caches and memory are the target's.
 """
 
 from __future__ import annotations
 
-from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.target import Cache, Launch, Memory, Target
 from xla_explorer.hlo.instruction import HloInstruction
 
 # Nanoseconds per f32 element of vectorised code; what is not listed costs _CHEAP.
@@ -27,24 +27,21 @@ _EMITTED: dict[str, int] = {
 
 
 class FusionCostModel:
-    """Times in nanoseconds. launch: fixed cost of one kernel. Three tiers of nanoseconds per byte by the size of the array; rows: per
-    byte of rows that kernels write and read again block by block, in the second-level cache."""
+    """Times in nanoseconds. launch: fixed cost of one kernel. Of a byte of an array, by the cache that holds the array, or the memory.
+    rows: per byte of rows that kernels write and read again block by block, in the second-level cache."""
 
-    __slots__ = ("_cache", "cached", "cached_bytes", "launch", "memory", "near", "near_bytes", "rows")
+    __slots__ = ("_cache", "caches", "launch", "memory", "rows")
 
-    def __init__(self, launch: float = 50.0, near: float = 0.015, cached: float = 0.04, memory: float = 0.1,
-                 near_bytes: int = 256 << 10, cached_bytes: int = 8 << 20,
-                 rows: float = 0.006) -> None:
-        self.launch, self.near, self.cached, self.memory = launch, near, cached, memory
-        self.near_bytes, self.cached_bytes = near_bytes, cached_bytes
+    def __init__(self, launch: Launch, caches: tuple[Cache, ...], memory: Memory, rows: float = 0.006) -> None:
+        self.launch, self.memory = launch.nanoseconds, memory.nanoseconds_per_byte
+        self.caches = [(cache.bytes, cache.nanoseconds_per_byte) for cache in caches]
         self.rows = rows
         self._cache: dict[tuple[str, str], float] = {}
 
     @classmethod
-    def from_context(cls, context: PassContext) -> FusionCostModel:
-        """The model of the context's target: facts `kernel_launch_nanoseconds` and `memory_nanoseconds_per_byte`."""
-        return cls(launch=float(context.fact("kernel_launch_nanoseconds", 50.0)),
-                   memory=float(context.fact("memory_nanoseconds_per_byte", 0.1)))
+    def of(cls, target: Target) -> FusionCostModel:
+        """The model of a target."""
+        return cls(target.launch, target.caches, target.memory)
 
     def element(self, i: HloInstruction) -> float:
         """Nanoseconds to compute one element of the result."""
@@ -66,7 +63,10 @@ class FusionCostModel:
 
     def traffic(self, size: float) -> float:
         """Nanoseconds to stream an array of `size` bytes once."""
-        return size * (self.near if size <= self.near_bytes else self.cached if size <= self.cached_bytes else self.memory)
+        for held, nanoseconds in self.caches:
+            if size <= held:
+                return size * nanoseconds
+        return size * self.memory
 
 
 def emitted_instructions(i: HloInstruction) -> int:

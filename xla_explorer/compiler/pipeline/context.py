@@ -1,4 +1,4 @@
-"""What a pass is given besides the module: the journal's front door, overrides, and facts about the target.
+"""What a pass is given besides the module: the journal's front door, overrides, and the target.
 
 Passes never write to the journal. They ask: `context.decide("fusion", CHECKS, producer, consumer)`; the context runs
 the checks, consults the overrides of the user, records the answer with its facts, and returns it.
@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
+from xla_explorer.compiler.target import Target
+from xla_explorer.compiler.target.old_facts import as_target, old_facts
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.foundation.reason import Check, Predicate, Reason, checklist, refuse, settled
+from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
 
@@ -146,16 +149,18 @@ def _names(instructions: Iterable[HloInstruction]) -> set[str | int]:
 
 
 class PassContext:
-    """Handed to every pass. journal: None when off. target: facts about the device, read with `fact`. acting: the pass
+    """Handed to every pass. journal: None when off. target: the machine that the program is for. acting: the pass
     or rule at work, for the events of the graph's listener; set by the drivers. rewrites: rules that fired. actions:
     those and decisions that went ahead."""
 
     __slots__ = ("acting", "actions", "checklists", "control", "decisions_on", "everything_on", "journal", "rewrites", "target")
 
-    def __init__(self, journal: Journal | None = None, control: PassControl | None = None, target: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, journal: Journal | None = None, control: PassControl | None = None, target: Target | Mapping[str, Any] | None = None
+    ) -> None:
         self.journal = journal if journal is not None and journal.level > Level.OFF else None
         self.control = control or PassControl()
-        self.target = target or {}
+        self.target = as_target(target)
         self.decisions_on = self.journal is not None and self.journal.level >= Level.DECISIONS
         self.everything_on = self.journal is not None and self.journal.level >= Level.EVERYTHING
         self.rewrites = 0
@@ -164,8 +169,9 @@ class PassContext:
         self.checklists = False  # whether every decision is recorded with all its checks, for a pass that is asked again
 
     def fact(self, name: str, default: Any = None) -> Any:
-        """A fact about the target, such as `vector_register_bits` or `cache_bytes`."""
-        return self.target.get(name, default)
+        """Deprecated: a number of the target by the name that it had."""
+        warn_renamed(f"context.fact({name!r})", "context.target")
+        return old_facts(self.target).get(name, default)
 
     def decide(
         self,

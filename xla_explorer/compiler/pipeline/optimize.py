@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike, as_pipeline
 from xla_explorer.compiler.pipeline.runner import PassFailedError, Verifier, run_pipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import verify as verify_module
@@ -19,7 +21,7 @@ def optimize(
     journal: str | Level | Journal = "decisions",
     *,
     control: PassControl | None = None,
-    target: dict[str, Any] | None = None,
+    target: Target | Mapping[str, Any] | None = None,
     verify: bool = False,
     in_place: bool = False,
     keep_errors: bool = False,

@@ -6,6 +6,7 @@ import difflib
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.target import UNSTATED, Target
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
@@ -94,10 +95,10 @@ class PassTrace:
         journal: Journal | None,
         initial: ModuleSnapshot | None,
         control: PassControl | None = None,
-        target: dict[str, Any] | None = None,
+        target: Target | None = None,
     ) -> None:
         self.control = control or PassControl()
-        self.target = target or {}
+        self.target = target or UNSTATED
         self.steps: list[PassStep] = []
         self.module = module
         self.pipeline = pipeline

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
 from xla_explorer import __version__
-from xla_explorer.backends.cpu_program.program_writing import codegen_target
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.object_cache import ObjectCache, cache_enabled_by_environment, user_cache_folder
 from xla_explorer.backends.llvm.target_machine import host_target, llvm_version
 from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers
@@ -180,7 +180,7 @@ def _searched(session: Compilation, made: KernelSchedule, started: float, budget
 
 def _of_policies(made: KernelSchedule) -> list[Schedule]:
     """What the policy of the family makes of the nest with other numbers."""
-    numbers = tuning_of(codegen_target(host_target(), libraries=True))
+    numbers = tuning_of(described_cpu(libraries=True))
     changed = [replace(numbers, copies=copies, heavy=heavy) for copies in (1, 2, 4, 8) for heavy in (1, 2, 4)]
     return [found for one in changed if isinstance(found := scheduled_by_policy(made.start, one), Schedule)]
 

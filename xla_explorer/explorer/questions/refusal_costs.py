@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.compiler.costs.cpu_costs import FusionCostModel
-from xla_explorer.compiler.costs.gpu_description import GpuDescription
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
-from xla_explorer.compiler.pipeline import PassContext
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.visible_text import cleaned
@@ -64,9 +62,7 @@ class RefusalCosts:
             for record in computation.instructions:
                 for operand in set(record.operands):
                     self._readers[operand] = self._readers.get(operand, 0) + 1
-        context = PassContext(target=trace.target)
-        self._on_gpu = "multiprocessors" in trace.target  # a fact of GPUs
-        self._cpu, self._gpu = FusionCostModel.from_context(context), GpuDescription.from_context(context)
+        self._target, self._cpu = trace.target, FusionCostModel.of(trace.target)
 
     def of(self, decision: Decision) -> RefusalCost | None:
         """The cost of a refusal; None for what is none, or is not about putting things into one kernel."""
@@ -102,8 +98,9 @@ class RefusalCosts:
         return self._saved([shape.byte_size for shape in shapes if shape.is_array], True)
 
     def _saved(self, passes: Sequence[int], launch: bool) -> RefusalCost:
-        if self._on_gpu:
-            nanoseconds = sum(passes) / self._gpu.dram_bytes_per_nanosecond + (self._gpu.launch if launch else 0.0)
+        gpu = self._target.gpu
+        if gpu is not None:
+            nanoseconds = sum(passes) / gpu.dram_bytes_per_nanosecond + (self._target.launch.nanoseconds if launch else 0.0)
         else:
             nanoseconds = sum([self._cpu.traffic(size) for size in passes]) + (self._cpu.launch if launch else 0.0)
         return RefusalCost(nanoseconds / 1e3, sum(passes), True)

@@ -8,11 +8,12 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
+from xla_explorer.compiler.target import Target, cpu_target
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 
-TARGET = {"backend": "cpu", "triple": "x86_64-unknown-linux-gnu", "vector_register_bits": 512, "fused_multiply_add": True}
+TARGET = cpu_target(triple="x86_64-unknown-linux-gnu", bits=512)
 
 
 def layer(*lines: str, rows: int = 64, depth: int = 96, columns: int = 80, kind: str = "f32") -> str:
@@ -36,14 +37,14 @@ def layer(*lines: str, rows: int = 64, depth: int = 96, columns: int = 80, kind:
 DENSE = ("x = T[M,N] add(d, bias)", "ROOT y = T[M,N] maximum(x, zeros)")
 
 
-def run(text: str, control: PassControl | None = None, **facts: object) -> tuple[HloModule, list[Event]]:
+def run(text: str, control: PassControl | None = None, target: Target = TARGET) -> tuple[HloModule, list[Event]]:
     module, journal = parse_hlo(text), Journal("decisions")
-    make_pass("dot-epilogue-fusion").run(module, PassContext(journal, control, {**TARGET, **facts}))
+    make_pass("dot-epilogue-fusion").run(module, PassContext(journal, control, target))
     return module, [e for e in journal.events if e.by == "dot-epilogue-fusion"]
 
 
-def code(text: str, **facts: object) -> str:
-    (event,) = run(text, **facts)[1]
+def code(text: str, target: Target = TARGET) -> str:
+    (event,) = run(text, target=target)[1]
     return event.reason.code if event.reason else ""
 
 
@@ -75,7 +76,7 @@ def test_why_not(expected: str) -> None:
 
 
 def test_without_vectors_or_against_the_users_wish() -> None:
-    assert code(layer(*DENSE), vector_register_bits=0) == "no-register-tile"
+    assert code(layer(*DENSE), cpu_target(triple="x86_64-unknown-linux-gnu")) == "no-register-tile"
     module, (event,) = run(layer(*DENSE), PassControl(forbid={"fusion": [("d", "x")]}))
     assert event.reason is not None and event.reason.code == "forbidden-by-user"
     assert not list(module.fusion_computations())

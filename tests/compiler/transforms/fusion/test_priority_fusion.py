@@ -8,10 +8,10 @@ import time
 import numpy as np
 import pytest
 
-from xla_explorer.compiler.costs.gpu_description import GpuDescription
 from xla_explorer.compiler.decisions.kinds import reasons_of
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
+from xla_explorer.compiler.target import NVPTX, GpuUnit, Target
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
@@ -25,7 +25,7 @@ def entry(*lines: str) -> str:
     return "HloModule m\n" + _SUM + "ENTRY e {\n  " + "\n  ".join(lines) + "\n}\n"
 
 
-def fused(text: str, control: PassControl | None = None, **target: object) -> tuple[HloModule, Journal]:
+def fused(text: str, control: PassControl | None = None, target: Target = NVPTX) -> tuple[HloModule, Journal]:
     module, journal = parse_hlo(text), Journal("decisions")
     make_pass("priority-fusion").run(module, PassContext(journal, control, target))
     return module, journal
@@ -105,7 +105,7 @@ def test_the_user_forces_it_all_the_same() -> None:
 
 def test_the_target_decides() -> None:
     """A device whose arithmetic costs nothing recomputes anything."""
-    assert len(kernels(fused(DEAR, clock_gigahertz=1e9)[0])) == 1
+    assert len(kernels(fused(DEAR, target=dataclasses.replace(NVPTX, gpu=GpuUnit(clock_gigahertz=1e9)))[0])) == 1
 
 
 def test_what_stays_in_memory_is_read_there_unless_computing_it_is_faster() -> None:
@@ -190,7 +190,7 @@ def test_random_graphs_keep_their_values_and_every_refusal_has_a_known_code(seed
 
 
 def test_few_threads_do_not_reach_the_bandwidth() -> None:
-    model = GpuCostModel(GpuDescription())
+    model = GpuCostModel(NVPTX)
     times = []
     for rows in (1, 1024):
         module = parse_hlo(entry(f"x = f32[{rows},1024] parameter(0)", f"ROOT n = f32[{rows},1024] negate(x)"))
@@ -198,7 +198,7 @@ def test_few_threads_do_not_reach_the_bandwidth() -> None:
     small, large = times
     assert small.occupancy < 0.01 and large.occupancy == 1
     assert small.memory * 1024 > 5 * large.memory
-    slow = dataclasses.replace(GpuDescription(), dram_bytes_per_nanosecond=335.0)
+    slow = dataclasses.replace(NVPTX, gpu=GpuUnit(dram_bytes_per_nanosecond=335.0))
     assert GpuCostModel(slow).group(GpuKernel(module.entry.root)).memory > 5 * large.memory
 
 
@@ -236,6 +236,5 @@ def test_a_value_that_stays_is_taken_by_its_readers_once() -> None:
         "ROOT r = f32[20,20] parameter(5)",
     )
     # What stood in the queue twice with one priority was taken a second time, when nobody read it any more.
-    facts = {"multiprocessors": 132, "lanes": 128, "clock_gigahertz": 1.98, "dram_bytes_per_nanosecond": 3350.0, "l2_bytes": 50 << 20}
-    module, _ = fused(text, **facts)
+    module, _ = fused(text)
     assert "{broadcast select select select}" in kernels(module)

@@ -1,5 +1,7 @@
 """Which instructions become library calls, which do not and why; what a call says survives the text."""
 
+from dataclasses import replace
+
 import pytest
 
 from xla_explorer.compiler.decisions.kinds import meaning_of
@@ -7,6 +9,7 @@ from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
+from xla_explorer.compiler.target import NVPTX, Abilities
 from xla_explorer.compiler.transforms.library_calls.library_call import FftCall, MatmulCall, call_name, library_call_of
 from xla_explorer.compiler.transforms.library_calls.library_costs import Rates, costs_of
 from xla_explorer.compiler.transforms.library_calls.matmul_matching import matmul_of
@@ -16,8 +19,9 @@ THERE = dict.fromkeys(("cublasLt", "cublas", "cufft", "cusolver"), "")
 PIPELINE = PassPipeline("p", (make_pass("layout-assignment"), make_pass("library-rewriter")))
 
 
-def rewritten(text, control=None, **target):
-    return optimize(parse_hlo(text), PIPELINE, "decisions", control=control, target={"libraries": THERE, **target})
+def rewritten(text, control=None, libraries=THERE):
+    target = replace(NVPTX, abilities=Abilities(libraries=libraries))
+    return optimize(parse_hlo(text), PIPELINE, "decisions", control=control, target=target)
 
 
 def dot(kind="bf16", size=4096, more=""):
@@ -89,7 +93,7 @@ ENTRY e {
 
 
 def test_costs_grow_with_the_work():
-    rates = Rates.of({})
+    rates = Rates.of(NVPTX)
     products = [matmul_of(parse_hlo(dot(size=size)).entry.root) for size in (64, 512, 4096)]
     times = [costs_of(call, rates).library_us for call in products]
     assert times == sorted(times) and times[-1] > 10 * times[0]

@@ -32,7 +32,7 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, Laun
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels import Kernel, load_kernel_writers, write_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
-from xla_explorer.compiler.codegen.target import NVPTX, CodegenTarget
+from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -91,7 +91,7 @@ class EmittedKernels(NamedTuple):
 
 
 def write_gpu_kernels(
-    i: HloInstruction, architecture: LaunchArchitecture, slots: tuple[int, ...] | None = None, target: CodegenTarget = NVPTX
+    i: HloInstruction, architecture: LaunchArchitecture, slots: tuple[int, ...] | None = None, target: Target = NVPTX
 ) -> EmittedKernels:
     """The kernels of a fusion or a lone instruction that `kernel_is_emitted` takes. slots: see `Kernel.slots`.
 

@@ -80,7 +80,7 @@ def write_dot_kernel(context: KernelContext) -> None:
 
     zero = scalar_constant(0, wide)
     extents = list(dot.shape.dimensions)
-    by_row = (context.target.kind == "cpu" and right_free and right_free[-1] == rhs.shape.rank - 1 and extents[-1] > 1 and depths
+    by_row = (not context.target.is_launched and right_free and right_free[-1] == rhs.shape.rank - 1 and extents[-1] > 1 and depths
               and output.shape.layout.is_default)
     if not by_row:
         with context.iterate(extents) as index, emitter.scope():

@@ -34,7 +34,7 @@ from xla_explorer.compiler.codegen.kernels.matrix_vector import (
     write_column_sweep,
 )
 from xla_explorer.compiler.codegen.kernels.shares import Cut
-from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -97,20 +97,20 @@ class DotPlan(NamedTuple):
     block_depth: int = 0
 
 
-def library_cycles(sizes: DotSizes, element_bytes: int, target: CodegenTarget | None) -> float:
+def library_cycles(sizes: DotSizes, element_bytes: int, target: Target | None) -> float:
     """The estimate for BLAS; see the module's description."""
-    lanes = (target.vector_bits if target is not None else 128) // (8 * element_bytes) or 1
+    lanes = (target.vector.bits if target is not None else 128) // (8 * element_bytes) or 1
     rows, columns, depth, batches = sizes
     arithmetic = rows * columns * depth / (2 * lanes) / LIBRARY_EFFICIENCY
     copies = LIBRARY_COPY_CYCLES * (rows * depth + depth * columns) + LIBRARY_RESULT_CYCLES * rows * columns
     return batches * (arithmetic + copies + LIBRARY_CALL_CYCLES)
 
 
-def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan | SweepPlan | Reason:
+def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | VectorPlan | SweepPlan | Reason:
     """The plan, or why register tiles do not serve this dot."""
     element_type = dot.shape.element_type
-    if target.kind != "cpu" or not target.vector_bits:
-        return refuse("no-vectors", "the target has no vector registers", target=target.kind)
+    if not target.vector.bits:
+        return refuse("no-vectors", "the target has no vector registers", target=target.name)
     if element_type.name not in (*LANES, *INTEGER_LANES) or any(o.shape.element_type is not element_type for o in dot.operands):
         return refuse("type-without-tile", f"no register tile for {element_type}", element_type=element_type.name)
     sizes, operands = dot_sizes(dot), strided_operands(dot)
@@ -120,7 +120,7 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan
     left, right = operands
     if 0 in sizes:
         return refuse("empty-dot", f"%{dot.name} has no multiply-add", rows=rows, columns=columns, depth=depth)
-    if not target.fused_multiply_add:
+    if not target.vector.fma:
         return refuse("no-fused-multiply-add", "the target has no fused multiply-add")
     exchanged = columns == 1 and rows > 1 and left.row == 1 and left.column != 1
     if exchanged:  # one column with the other operand turned is one row
@@ -135,7 +135,7 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan
         if depth > 1 and (left.column != 1 or right.row != 1):
             return refuse("irregular-strides", f"the contracted dimension of %{dot.name} is not contiguous")
         return VectorPlan(sizes, left, right, matrix, count, row, choose_row_group(count, depth, element_type.bytes, target))
-    full = target.vector_bits // (8 * element_type.bytes)
+    full = target.vector.bits // (8 * element_type.bytes)
     if rows == 1 and columns >= full and depth * columns * element_type.bytes > SWEPT_BYTES:
         return SweepPlan(sizes, left, right, full, exchanged)
     tile = choose_tile(rows, columns, depth, element_type.bytes, target)

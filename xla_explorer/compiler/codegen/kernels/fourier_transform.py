@@ -27,7 +27,6 @@ from xla_explorer.compiler.codegen.kernels.fourier_vectors import VectorStages
 from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import tile_starts
 from xla_explorer.compiler.codegen.llvm_types import memory_type
-from xla_explorer.compiler.codegen.target import vectorizes_itself
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -72,7 +71,7 @@ class _FftWriter:
         self.scale = 1.0 / math.prod(self.lengths) if self.inverse else 1.0
         self._buffers: dict[tuple[str, int, int], int] = {}
         self._share: Index = 0  # in a phase, where all shares see the same scratch memory
-        self._vectors = vectorizes_itself(context.target)
+        self._vectors = context.target.vectorizes_itself
         if self._vectors:
             self.w.unroll = False
 
@@ -149,7 +148,7 @@ class _FftWriter:
         return lanes
 
     def _vector_lanes(self, t: str) -> int:
-        return self.context.target.vector_bits // {"float": 32, "double": 64}[t]
+        return self.context.target.vector.bits // {"float": 32, "double": 64}[t]
 
     def _stages(self, t: str) -> tuple[FourierStages, FourierStages]:
         """Arithmetic on scalars, and what transforms."""

@@ -20,7 +20,7 @@ def _gathers_rows(context: KernelContext) -> bool:
     operand, indices = gather.operands
     sizes = gather.attribute("slice_sizes")
     return (
-        context.target.kind == "cpu"
+        not context.target.is_launched
         and operand in context.arrays
         and operand.shape.layout.is_default
         and operand.shape.rank >= 2

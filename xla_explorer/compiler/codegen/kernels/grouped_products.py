@@ -31,7 +31,7 @@ from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
     tile_starts,
 )
 from xla_explorer.compiler.codegen.kernels.shares import Cut
-from xla_explorer.compiler.codegen.target import CodegenTarget, GroupedProduct, grouped_product
+from xla_explorer.compiler.target import GroupedProduct, Target, grouped_product
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -64,7 +64,7 @@ class GroupedPlan(NamedTuple):
         return (self.groups + self.instruction.biased) * self.tile.columns
 
 
-def plan_grouped_product(dot: HloInstruction, target: CodegenTarget, factors: tuple[PrimitiveType, ...] = ()) -> GroupedPlan | Reason:
+def plan_grouped_product(dot: HloInstruction, target: Target, factors: tuple[PrimitiveType, ...] = ()) -> GroupedPlan | Reason:
     """The plan, or why these instructions do not serve the dot. factors: element types of the operands where they are not those of the
     dot's (it may be asked before conversions are left out)."""
     factors = factors or tuple([o.shape.element_type for o in dot.operands])
@@ -87,7 +87,7 @@ def plan_grouped_product(dot: HloInstruction, target: CodegenTarget, factors: tu
         return refuse("irregular-strides", f"the columns of the right operand of %{dot.name} are not made of whole groups")
     tile = choose_tile(rows, columns, -(-depth // found.group), 4, target)
     if tile is None:
-        return refuse("no-vectors", "the target has no vector registers with a fused multiply-add", target=target.kind)
+        return refuse("no-vectors", "the target has no vector registers with a fused multiply-add", target=target.name)
     plan = GroupedPlan(sizes, left, right, found, factors[0], tile, turned)
     copied = -(-columns // tile.columns) * plan.panel * 4
     if copied > LARGEST_COPY:

@@ -19,7 +19,7 @@ from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.kernel import nest_code
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
@@ -58,12 +58,12 @@ class Kernel(NamedTuple):
 class KernelContext:
     """Everything a kernel writer needs: the writer, the root(s), the arrays in memory, and how to iterate."""
 
-    def __init__(self, target: CodegenTarget, instruction: HloInstruction, slots: tuple[int, ...], parts: int = 1) -> None:
+    def __init__(self, target: Target, instruction: HloInstruction, slots: tuple[int, ...], parts: int = 1) -> None:
         self.target = target
         self.instruction = instruction
-        self.writer = FunctionWriter(unroll=target.kind == "cpu")
-        self.writer.saturates = target.kind == "gpu"
-        self.writer.keeps_nan_payloads = target.kind == "cpu" and target.triple.startswith(("x86_64", "aarch64", "riscv64"))
+        self.writer = FunctionWriter(unroll=not target.is_launched)
+        self.writer.saturates = target.abilities.saturates
+        self.writer.keeps_nan_payloads = target.abilities.keeps_nan_payloads
         self.shares = Shares(self.writer, parts)
         self.tables: list[bytes] = []
         self._in_nest = False
@@ -79,7 +79,7 @@ class KernelContext:
             if parameter.shape.is_array:
                 slot = slots[number]
                 # invariant.load holds for the whole program: true of a GPU launch, false of a CPU kernel inlined into a loop.
-                invariant = target.kind == "gpu" and slot not in written
+                invariant = target.abilities.reads_invariant and slot not in written
                 self.arrays[parameter] = ArrayInMemory(f"%a{slot}", parameter.shape, target.pointer, invariant)
         for number, (_, leaf) in enumerate(instruction.shape.leaves()):
             self.outputs.append(ArrayInMemory(f"%a{slots[len(inner) + number]}", leaf, target.pointer))
@@ -120,7 +120,8 @@ class KernelContext:
                 raw = data.tobytes()
                 name = f"@constant_{hashlib.sha256(raw).hexdigest()[:16]}"
                 text = "".join([f"\\{byte:02X}" for byte in raw])
-                space = "addrspace(1) " if self.target.kind == "gpu" else ""
+                number = self.target.address_space
+                space = f"addrspace({number}) " if number else ""
                 self.globals[f'{name} = private unnamed_addr {space}constant [{len(raw)} x i8] c"{text}", align 64'] = None
                 self.arrays[i] = ArrayInMemory(name, i.shape.base, self.target.pointer, True)
 
@@ -141,7 +142,7 @@ class KernelContext:
         loops that may be (None: any).
         """
         w = self.writer
-        if self.target.kind == "gpu":
+        if self.target.is_launched:
             yield from self._threads(extents)
             return
         cut = cut and self.shares.parts > 1 and not self._in_nest
@@ -390,7 +391,7 @@ def _complex_is_emitted(i: HloInstruction) -> Reason | None:
     return None
 
 
-def write_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...] | None = None, parts: int = 1) -> Kernel:
+def write_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...] | None = None, parts: int = 1) -> Kernel:
     """Write the kernel of a fusion or a lone instruction. slots: see `Kernel.slots`; shared numbers mean shared memory.
 
     parts: cut it into so many shares (CPU). The kernel's `parts` is 1 where it is not possible.
@@ -400,7 +401,7 @@ def write_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...
     return made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, parts, why=made)
 
 
-def nest_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...], parts: int = 1,
+def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
                 directives: Iterable[Directive] | None = None) -> Kernel | Reason:
     """The kernel as it is made from its loop nest, or a Reason why it stays opaque. directives: instead of the policy's."""
     code = nest_code(i, target, slots, parts, directives)
@@ -410,7 +411,7 @@ def nest_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...]
                   effort=code.effort, nest=code.schedule)
 
 
-def write_opaque_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...], parts: int = 1,
+def write_opaque_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
                         why: Reason | None = None) -> Kernel:
     """The kernel by the writer of its root, which no nest describes. why: none does."""
     load_kernel_writers()

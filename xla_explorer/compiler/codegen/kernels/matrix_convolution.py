@@ -29,7 +29,7 @@ from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
     choose_tile,
     cut_product,
 )
-from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import WindowDimension
 from xla_explorer.hlo.instruction import HloInstruction
@@ -99,11 +99,11 @@ class ConvolutionPlan(NamedTuple):
     library_cycles: float
 
 
-def plan_convolution(i: HloInstruction, target: CodegenTarget) -> ConvolutionPlan | Reason:
+def plan_convolution(i: HloInstruction, target: Target) -> ConvolutionPlan | Reason:
     """The plan, or why register tiles do not serve this convolution."""
     element_type = i.shape.element_type
-    if target.kind != "cpu" or not target.vector_bits or not target.fused_multiply_add:
-        return refuse("no-vectors", "the target has no vector registers with a fused multiply-add", target=target.kind)
+    if not target.vector.bits or not target.vector.fma:
+        return refuse("no-vectors", "the target has no vector registers with a fused multiply-add", target=target.name)
     if element_type.name not in LANES or any(o.shape.element_type is not element_type for o in i.operands):
         return refuse("type-without-tile", f"no register tile for {element_type}", element_type=element_type.name)
     if i.attribute("feature_group_count") != 1 or i.attribute("batch_group_count") != 1:

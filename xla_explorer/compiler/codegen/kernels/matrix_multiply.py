@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
-from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.target import Target
 
 # A result that the caches do not hold is written a few rows at a time where the right operand is small and rows collide.
 RESULT_BYTES = 4 << 20
@@ -60,12 +60,12 @@ class Tile(NamedTuple):
         return self.vectors * self.width
 
 
-def vector_registers(target: CodegenTarget) -> int:
+def vector_registers(target: Target) -> int:
     """Number of vector registers: 16 where vectors are those of SSE or AVX2, else 32."""
-    return 16 if target.vector_bits < 512 and target.triple.startswith(("x86", "i686")) else 32
+    return target.vector.registers
 
 
-def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target: CodegenTarget, near: bool = False) -> Tile | None:
+def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target: Target, near: bool = False) -> Tile | None:
     """The tile that needs the fewest cycles by a simple model of a core; None when the target has no vectors.
 
     A step of the contraction takes as long as its multiply-adds (two a cycle), its loads (two a cycle) or the latency
@@ -73,9 +73,9 @@ def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target:
     addresses miss the first-level cache more often (deep products only; not for rows that lie `near` one another, in tiles of one vector,
     whose loads are a part of the multiply-adds). Entering and leaving a tile is counted with its stores.
     """
-    if not target.vector_bits or not target.fused_multiply_add:
+    if not target.vector.bits or not target.vector.fma:
         return None
-    full = target.vector_bits // (8 * element_bytes)
+    full = target.vector.bits // (8 * element_bytes)
     width = min(full, 1 << (columns.bit_length() - 1))
     registers = vector_registers(target)
     best: Tile | None = None

@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
     vector_registers,
 )
 from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
-from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.target import Target
 
 SWEEP_ROWS = 8
 SWEEP_BYTES = 16 * 1024  # of the result that a sweep keeps in the first-level cache
@@ -38,9 +38,9 @@ class RowGroup(NamedTuple):
     width: int
 
 
-def choose_row_group(rows: int, depth: int, element_bytes: int, target: CodegenTarget) -> RowGroup:
+def choose_row_group(rows: int, depth: int, element_bytes: int, target: Target) -> RowGroup:
     """Eight rows of two vectors (four of two with 16 registers) hide the latency of the multiply-adds: four cycles, two a cycle."""
-    width = min(target.vector_bits // (8 * element_bytes), 1 << (depth.bit_length() - 1))
+    width = min(target.vector.bits // (8 * element_bytes), 1 << (depth.bit_length() - 1))
     most = 8 if vector_registers(target) == 32 else 4
     height = -(-rows // -(-rows // most))
     return RowGroup(height, max(1, min(2 if height > 2 else 4, depth // width)), width)

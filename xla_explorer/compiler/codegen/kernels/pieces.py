@@ -20,7 +20,7 @@ def write_concatenate_kernel(context: KernelContext) -> None:
     (dimension,) = root.attribute("dimensions")
     first = root.operands[0].shape.dimensions
     alike = all(operand.shape.dimensions == first for operand in root.operands)
-    if context.target.kind == "cpu" and alike and 0 not in first and math.prod(root.shape.dimensions[dimension:]) <= SHORT_ROW:
+    if not context.target.is_launched and alike and 0 not in first and math.prod(root.shape.dimensions[dimension:]) <= SHORT_ROW:
         emitter = context.emitter()
         with context.iterate(list(first)) as index, emitter.scope():
             values = [emitter.element(operand, index) for operand in root.operands]
@@ -47,7 +47,7 @@ def write_pad_kernel(context: KernelContext) -> None:
     operand, rules, sizes = root.operands[0], root.attribute("padding"), root.shape.dimensions
     if 0 in sizes:
         return
-    if context.target.kind == "gpu" or any(rule.low < 0 or rule.high < 0 for rule in rules):
+    if context.target.is_launched or any(rule.low < 0 or rule.high < 0 for rule in rules):
         write_loop_kernel(context)
         return
     padding_of = context.emitter()

@@ -109,8 +109,8 @@ def write_reduction_kernel(context: KernelContext) -> None:
         _per_result(context, state, extents, is_reduced, give, True)
         return
     one_result = all(e == 1 for e, flag in zip(extents, is_reduced, strict=True) if not flag)
-    by_column = not (context.target.kind == "gpu" or is_reduced[-1] or one_result)
-    if context.target.kind == "cpu" and _in_stretches(context, state, extents, is_reduced, by_column, give):
+    by_column = not (context.target.is_launched or is_reduced[-1] or one_result)
+    if not context.target.is_launched and _in_stretches(context, state, extents, is_reduced, by_column, give):
         return
     (_by_column if by_column else _per_result)(context, state, extents, is_reduced, give)
 
@@ -175,7 +175,7 @@ def _per_result(context: KernelContext, state: ReductionState, extents: list[int
                 accumulators = state.combine(accumulators, at)
         else:
             slots = Accumulators(context, state.wide)
-            long_rows = is_reduced[-1] and extents[-1] >= 2 * LANES[0] and context.target.kind == "cpu"
+            long_rows = is_reduced[-1] and extents[-1] >= 2 * LANES[0] and not context.target.is_launched
             if long_rows and finds_extreme_and_index(state.reduce.to_apply):
                 _extreme_in_lanes(context, state, slots, extents, index, is_reduced)
             else:

@@ -66,7 +66,7 @@ def _in_vectors(context: KernelContext, state: ReductionState, dimension: int) -
     out, t = context.outputs[0].shape, state.wide[0]
     known = t.bits in (32, 64) and not t.is_complex and state.identity() is not None
     contiguous = dimension == out.rank - 1 and (out.layout.is_default or out.rank == 1)
-    return known and contiguous and len(state.wide) == 1 and out.dimensions[-1] >= LEAST_ROW and context.target.vector_bits >= 128
+    return known and contiguous and len(state.wide) == 1 and out.dimensions[-1] >= LEAST_ROW and context.target.vector.bits >= 128
 
 
 class _VectorScan:
@@ -79,7 +79,7 @@ class _VectorScan:
         self.extent = self.output.shape.dimensions[-1]
         self.wide: PrimitiveType = state.wide[0]
         self.t = memory_type(self.wide)
-        self.lanes = min(LINE, context.target.vector_bits // 8) // self.wide.bytes
+        self.lanes = min(LINE, context.target.vector.bits // 8) // self.wide.bytes
         found = state.identity()
         assert found is not None  # `_in_vectors` asked
         self.identity: Scalar = found[0]

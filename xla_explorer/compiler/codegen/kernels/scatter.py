@@ -115,7 +115,7 @@ def write_scatter_kernel(context: KernelContext) -> None:
     scatter = _Scatter(context, emitter)
     arrays = [context.arrays.get(operand) for operand in scatter.operands]
     in_place = [a is not None and a.pointer == output.pointer for a, output in zip(arrays, outputs, strict=True)]
-    if context.target.kind == "gpu":
+    if context.target.is_launched:
         operation = atomic_operation(root)
         if all(in_place) and 0 in scatter.updates.shape.dimensions:
             return
@@ -208,7 +208,7 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
 
 def _rows_ahead(context: KernelContext, scatter: _Scatter) -> int:
     """How many index rows before its turn a window is asked for; 0 where a window is no run of a few lines in memory."""
-    if context.target.kind != "cpu" or not scatter.operand.shape.layout.is_default or len(scatter.operands) != 1:
+    if context.target.is_launched or not scatter.operand.shape.layout.is_default or len(scatter.operands) != 1:
         return 0
     sizes = [scatter.window_size.get(d, 1) for d in range(scatter.operand.shape.rank)]
     inner = next((d for d, size in enumerate(sizes) if size > 1), 0)

@@ -31,7 +31,7 @@ def write_short_rows(
     extents: list[int],
 ) -> bool:
     """The kernel; False (and nothing written) where rows are long or something else than whole arrays and broadcasts is read."""
-    if context.target.kind != "cpu" or len(extents) != 2 or not 2 <= extents[1] < SHORT or extents[1] % 16 == 0:
+    if context.target.is_launched or len(extents) != 2 or not 2 <= extents[1] < SHORT or extents[1] % 16 == 0:
         return False
     parts, w = context.shares.parts, context.writer
     spread = _what_is_spread([root for root, _ in rows], context, maps, groups)

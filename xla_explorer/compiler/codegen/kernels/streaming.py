@@ -35,7 +35,7 @@ FLOPS_BETWEEN_READS = 8  # of one element
 
 def is_streamed(context: KernelContext, output: ArrayInMemory, at_least: int) -> bool:
     """Whether a result is written past the cache: x86-64 has the stores, nothing here reads it, and it is large. at_least: bytes."""
-    if context.target.kind != "cpu" or not context.target.triple.startswith("x86_64") or output.shape.byte_size < at_least:
+    if not context.target.abilities.streams or output.shape.byte_size < at_least:
         return False
     read = {array.pointer for array in context.arrays.values()}
     t = output.shape.element_type

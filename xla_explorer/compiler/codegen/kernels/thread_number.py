@@ -7,10 +7,10 @@ system architecture specification 1.2, section 2.9.6: the dispatch packet holds 
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.target import Target
 
 
-def thread_number(w: FunctionWriter, target: CodegenTarget) -> str:
+def thread_number(w: FunctionWriter, target: Target) -> str:
     """The name of an i64 value."""
     if target.triple.startswith("amdgcn"):
         block, thread = [_register(w, f"amdgcn.{name}") for name in ("workgroup.id.x", "workitem.id.x")]

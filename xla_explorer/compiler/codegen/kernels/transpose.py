@@ -43,7 +43,7 @@ def transpose_tiles(context: KernelContext) -> TransposeTiles | None:
     if root.opcode.name != "transpose":
         return None
     operand, t = root.operands[0], root.shape.element_type
-    if context.target.kind != "cpu" or len(context.roots) != 1 or operand not in context.arrays or t.bits not in _WIDTHS or t.is_complex:
+    if context.target.is_launched or len(context.roots) != 1 or operand not in context.arrays or t.bits not in _WIDTHS or t.is_complex:
         return None
     if not (root.shape.layout.is_default and operand.shape.layout.is_default):
         return None
@@ -51,7 +51,7 @@ def transpose_tiles(context: KernelContext) -> TransposeTiles | None:
     if last < 1 or order[last] == last:
         return None
     across = order.index(last)
-    side = min(context.target.vector_bits // t.bits, LARGEST_TILE)
+    side = min(context.target.vector.bits // t.bits, LARGEST_TILE)
     if side < 2 or side & (side - 1) or min(root.shape.dimensions[across], root.shape.dimensions[last]) < side:
         return None
     return TransposeTiles(side, tuple([d for d in range(last) if d != across]), across)

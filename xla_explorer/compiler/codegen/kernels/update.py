@@ -25,7 +25,7 @@ def write_update_kernel(context: KernelContext) -> None:
         return
     in_place = _same_memory(context, operand)
     if not in_place:
-        if context.target.kind == "gpu" or operand not in context.arrays:
+        if context.target.is_launched or operand not in context.arrays:
             write_loop_kernel(context)
             return
         with context.shares.phase():

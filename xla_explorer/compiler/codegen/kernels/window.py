@@ -92,10 +92,10 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
     scan = scan_dimension(rules, base)
     # The order within a window is that of XLA:CPU and of the evaluator, which round each step; that of a scan is open, and long.
     state = ReductionState(w, emitter, root, rounds_each_step=scan is None)
-    if scan is not None and context.target.kind == "cpu":
+    if scan is not None and not context.target.is_launched:
         write_scan(context, state, emitter, *scan)
         return
-    minor_is_free = rank > 0 and rules[-1] == WindowDimension(1) and out.dimensions[-1] >= 4 and context.target.kind == "cpu"
+    minor_is_free = rank > 0 and rules[-1] == WindowDimension(1) and out.dimensions[-1] >= 4 and not context.target.is_launched
     if not minor_is_free:
         with context.iterate(list(out.dimensions)) as index, emitter.scope():
             slots = Accumulators(context, state.wide)
@@ -190,7 +190,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
         with w.fast_math("reassoc contract"):
             return binary_value(w, "add", wide, value, by)
 
-    if context.target.kind == "gpu":
+    if context.target.is_launched:
         with context.iterate(list(out_dims)) as index, emitter.scope():
             feature = index[labels.output_feature]
             slot = Accumulators(context, [wide])

@@ -15,7 +15,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
 from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -33,16 +33,16 @@ class NestCode(NamedTuple):
     effort: Effort
 
 
-def nest_code(i: HloInstruction, target: CodegenTarget, slots: Sequence[int], parts: int = 1,
+def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: int = 1,
               directives: Iterable[Directive] | None = None) -> NestCode | Reason:
     """The code of a fusion or a lone instruction, or a Reason why it stays opaque.
 
     slots: parameter numbers as in `Kernel.slots`. parts: shares for threads, where that is possible. directives: instead of the policy's.
     """
-    if not vectorizes_itself(target):
-        where = target.triple or target.kind
+    if not target.vectorizes_itself:
+        where = target.triple or target.name
         return refuse("target-without-nests", f"kernels for {where} are not made from loop nests", target=where)
-    if directives is None and "sve" in target.features:  # LLVM's vectoriser uses its long vectors
+    if directives is None and target.vector.is_scalable:  # LLVM's vectoriser uses its long vectors
         message = "vectors of SVE, whose length is known when code runs, are left to LLVM"
         return refuse("target-without-nests", message, target="sve")
     nest = nest_of(i)
@@ -54,7 +54,7 @@ def nest_code(i: HloInstruction, target: CodegenTarget, slots: Sequence[int], pa
     schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning_of(target), parts)
     if isinstance(schedule, Reason):
         return schedule
-    code = Code(target.fused_multiply_add, False, target.triple.startswith(("x86_64", "aarch64", "riscv64")))
+    code = Code(target.vector.fma, False, target.abilities.keeps_nan_payloads)
     lowered = lower(schedule.nest, code, [f"%a{slot}" for slot in array_parameters(i, slots)])
     if isinstance(lowered, Reason):
         return lowered

@@ -6,10 +6,10 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, plan_grouped_product
-from xla_explorer.compiler.codegen.target import CodegenTarget, cpu_target_of
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes
+from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
@@ -29,7 +29,7 @@ def narrow_source(i: HloInstruction) -> HloInstruction:
     return i.operands[0] if keeps else i
 
 
-def multiplied_in_groups(dot: HloInstruction, target: CodegenTarget) -> bool:
+def multiplied_in_groups(dot: HloInstruction, target: Target) -> bool:
     """Whether the target has instructions for the dot of what its operands were before they were widened."""
     t = dot.shape.element_type
     if t.is_float or t.is_complex or t.is_pred or t.bits > SUM_BITS:
@@ -54,7 +54,7 @@ class GroupedIntegerProducts(OpExpanderPass):
         return i.shape.element_type.bits < SUM_BITS or any(narrow_source(o) is not o for o in i.operands)
 
     def _visit(self, computation: HloComputation, i: HloInstruction, context: PassContext) -> bool:
-        return multiplied_in_groups(i, cpu_target_of(context.fact)) and super()._visit(computation, i, context)
+        return multiplied_in_groups(i, context.target) and super()._visit(computation, i, context)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """The product of the narrow operands, converted where its type is not 32 bits wide."""

@@ -6,7 +6,6 @@ import dataclasses
 from math import prod
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.target import cpu_target_of
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes
@@ -45,7 +44,7 @@ class IntegerProductsInFloats(OpExpanderPass):
         return depth >= THIN and all(o.shape.element_count >= THIN * depth for o in i.operands)
 
     def _visit(self, computation: HloComputation, i: HloInstruction, context: PassContext) -> bool:
-        in_groups = i.opcode.name == "dot" and multiplied_in_groups(i, cpu_target_of(context.fact))
+        in_groups = i.opcode.name == "dot" and multiplied_in_groups(i, context.target)
         return not in_groups and super()._visit(computation, i, context)
 
     def legality(self) -> tuple[Predicate, ...]:

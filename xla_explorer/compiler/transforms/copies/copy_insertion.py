@@ -51,7 +51,7 @@ class _CopyInserter:
         self.module, self.context = module, context
         self.flow = Dataflow(module)
         # What the caller gives away may be overwritten without a copy.
-        self.aliases = wanted_aliases(module) if context.fact("donate") else ()
+        self.aliases = wanted_aliases(module) if context.target.abilities.takes_arguments else ()
         give_away(self.flow, self.aliases)
         self.sets = BufferSets(self.flow)
         self.edits = CopyEdits()

@@ -13,10 +13,10 @@ from typing import ClassVar
 
 from xla_explorer.compiler.codegen.kernels.dot_epilogue import belongs_into_epilogue
 from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, library_cycles, plan_dot
-from xla_explorer.compiler.codegen.target import CodegenTarget, cpu_target_of
 from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.target import Target
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.fusion.epilogue_policy import (
@@ -47,7 +47,7 @@ class DotEpilogueFusion:
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Every dot of every computation that control flow runs."""
-        target = cpu_target_of(context.fact)
+        target = context.target
         changed = False
         for computation in sequential_computations(module):
             pinned = fusible.control_successors(computation)
@@ -58,7 +58,7 @@ class DotEpilogueFusion:
         return changed
 
     def _around(
-        self, computation: HloComputation, dot: HloInstruction, target: CodegenTarget, pinned: set[HloInstruction], context: PassContext
+        self, computation: HloComputation, dot: HloInstruction, target: Target, pinned: set[HloInstruction], context: PassContext
     ) -> bool:
         chain = _chain(dot, self.max_operations)
         if len(chain) < 2:

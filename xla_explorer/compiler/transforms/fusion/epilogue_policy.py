@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.decisions.tellers import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.target import Target
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
 from xla_explorer.foundation.measured import listed
@@ -31,7 +31,7 @@ class EpilogueCandidate(NamedTuple):
     members: tuple[HloInstruction, ...]
     pinned: Collection[HloInstruction]
     control: PassControl
-    target: CodegenTarget | None = None
+    target: Target | None = None
 
     @property
     def dot(self) -> HloInstruction:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
-from xla_explorer.compiler.costs.gpu_description import GpuDescription
+from xla_explorer.compiler.target import Target, gpu_numbers
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
 from xla_explorer.hlo.analysis.cost import instruction_cost
@@ -123,12 +123,13 @@ class GpuKernel(FusionGroup):
 
 
 class GpuCostModel:
-    """Estimates kernels of one device."""
+    """Estimates kernels of one device. launch: nanoseconds of one."""
 
-    __slots__ = ("device",)
+    __slots__ = ("device", "launch")
 
-    def __init__(self, device: GpuDescription) -> None:
-        self.device = device
+    def __init__(self, target: Target) -> None:
+        self.device, launch = gpu_numbers(target)
+        self.launch = launch.nanoseconds
 
     def group(self, group: GpuKernel) -> KernelEstimate:
         """One kernel that computes all members and reads the operands."""
@@ -172,11 +173,11 @@ class GpuCostModel:
         active = min(blocks, device.multiprocessors)
         lanes = min(device.lanes, min(threads, _BLOCK) if blocks < device.multiprocessors else device.lanes)
         compute = operations / (active * lanes * device.clock_gigahertz)
-        resident = device.multiprocessors * device.threads_per_multiprocessor
+        resident = device.resident_threads
         occupancy = min(1.0, threads / resident)
-        bandwidth = min(device.dram_bytes_per_nanosecond, min(threads, resident) * _BYTES_UNDER_WAY / device.latency)
-        memory = (net + again + written) / bandwidth + (device.latency if net + written else 0.0)
-        time = device.launch + compute + memory - _OVERLAP * min(compute, memory)
+        bandwidth = min(device.dram_bytes_per_nanosecond, min(threads, resident) * _BYTES_UNDER_WAY / device.dram_nanoseconds)
+        memory = (net + again + written) / bandwidth + (device.dram_nanoseconds if net + written else 0.0)
+        time = self.launch + compute + memory - _OVERLAP * min(compute, memory)
         return KernelEstimate(operations, net, again, written, threads, occupancy, compute, memory, time)
 
 

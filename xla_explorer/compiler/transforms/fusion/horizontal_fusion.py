@@ -12,7 +12,6 @@ import dataclasses
 from collections import Counter
 from typing import ClassVar
 
-from xla_explorer.compiler.costs.gpu_description import GpuDescription
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
@@ -80,7 +79,7 @@ class _Planner:
         self.order = ContractedOrder(computation)
         self.place = self.order.place
         self.pinned = fusible.control_successors(computation)
-        self.cost = GpuCostModel(GpuDescription.from_context(context))
+        self.cost = GpuCostModel(context.target)
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
         self.bodies = Counter([i.called[0] for i in computation.module.instructions() if i.opcode is FUSION])
         self.legality = policy.OF_REDUCES if reductions else policy.OF_LOOPS

@@ -67,5 +67,5 @@ class InstructionFusion:
             state = XlaFusionPlanner(consumer.parent, context).state
             return weighed(kind, subjects, (*xla_policy.LEGALITY, *xla_policy.PROFITABILITY), state.candidate(producer, consumer))
         pinned = fusible.control_successors(consumer.parent)
-        setting = FusionSetting(FusionCostModel.from_context(context), self, pinned, context.control)
+        setting = FusionSetting(FusionCostModel.of(context.target), self, pinned, context.control)
         return weighed(kind, subjects, (*policy.LEGALITY, *policy.PROFITABILITY), lone_candidate(producer, consumer, setting))

@@ -28,7 +28,7 @@ class FusionPlanner:
         self.computation = computation
         self.context = context
         pinned = fusible.control_successors(computation)
-        self.setting = FusionSetting(FusionCostModel.from_context(context), limits, pinned, context.control)
+        self.setting = FusionSetting(FusionCostModel.of(context.target), limits, pinned, context.control)
         self.groups: dict[HloInstruction, FusionGroup] = {}
         self.groups_of: dict[HloInstruction, list[FusionGroup]] = {}
         self._gone: set[HloInstruction] = set()  # computed inside fusions only

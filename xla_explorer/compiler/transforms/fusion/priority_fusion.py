@@ -14,7 +14,6 @@ import heapq
 import math
 from typing import Any, ClassVar
 
-from xla_explorer.compiler.costs.gpu_description import GpuDescription
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.explaining import not_an_operand, weighed
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
@@ -46,7 +45,7 @@ from xla_explorer.hlo.module import HloModule
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class PriorityFusion:
-    """Fuses by estimated time on a GPU. The device is the compile's target (facts named like the fields of `GpuDescription`).
+    """Fuses by estimated time on a GPU. The device is the compile's target (without one, an H100).
 
     max_operands: arrays that one kernel may read. max_emitted: LLVM instructions per element, about. max_evaluations: copies of one
     producer in the code of one element. tiny_reduce: reduces of at most so many elements are repeated in their consumers.
@@ -89,7 +88,7 @@ class PriorityPlanner:
 
     def __init__(self, computation: HloComputation, context: PassContext, options: PriorityFusion) -> None:
         self.computation, self.context = computation, context
-        self.cost = GpuCostModel(GpuDescription.from_context(context))
+        self.cost = GpuCostModel(context.target)
         order = computation.post_order()
         self.place = {i: number for number, i in enumerate(order)}
         pinned = fusible.control_successors(computation)

@@ -50,6 +50,7 @@ class RowFusion:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Look at every computation that is a program, last results first."""
         changed = False
+        multiprocessors = context.target.gpu.multiprocessors if context.target.gpu is not None else 1
         for computation in sequential_computations(module):
             planner = _Planner(computation, self)
             for root in reversed(computation.post_order()):
@@ -58,7 +59,7 @@ class RowFusion:
                 members = planner.members_of(root)
                 if members is None:
                     continue
-                rows = RowCandidate(tuple(members), self, context.fact("multiprocessors", 1), context.control)
+                rows = RowCandidate(tuple(members), self, multiprocessors, context.control)
                 if context.decide("row-fusion", LEGALITY, PROFITABILITY, rows.reduce, root, candidate=rows, facts=rows.facts) is None:
                     planner.taken.update(members)
                     build_fusion(computation, root, members, name="row_fusion", computation_name="row_computation", kind=_CUSTOM)

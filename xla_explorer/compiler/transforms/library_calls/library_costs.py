@@ -1,17 +1,18 @@
 """Estimated device times of a library call and of our own kernels for the same, so that the choice can be seen and argued with.
 
 time = launches + the larger of arithmetic and memory. Rates are multiplications with additions that one multiprocessor starts per clock,
-by the kind of arithmetic; they are the target's facts `library_rates` and `own_rates` (a pass knows no device). Where the target can say
-which of our kernels a product gets (`own_products`), its arithmetic is that kernel's own estimate, by the plan that it is written from. The
+by the kind of arithmetic; they are numbers of the target's GPU. Where the target can say which of our kernels a product gets
+(`Abilities.products`), its arithmetic is that kernel's own estimate, by the plan that it is written from. The
 shares of the peak that kernels reach are assumptions, not measurements.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from xla_explorer.compiler.target import OwnProduct, PlansProducts, Target, gpu_numbers
 from xla_explorer.compiler.transforms.library_calls.library_call import (
     CholeskyCall,
     ConvolutionCall,
@@ -32,11 +33,8 @@ _ONE_PASS = 4096  # points of a transform that shared memory holds
 _PANEL = 128  # columns that a factorisation does at a time
 
 
-class OwnProduct(NamedTuple):
-    """Our kernel for a product. arithmetic_us: the estimate of its plan, without launches, as if memory did not matter."""
-
-    emitter: str
-    arithmetic_us: float
+def _no_plan(dot: HloInstruction) -> OwnProduct | None:
+    return None
 
 
 class Rates(NamedTuple):
@@ -48,23 +46,21 @@ class Rates(NamedTuple):
     bytes_per_us: float
     library: dict[str, float]
     own: dict[str, float]
-    library_share: float = 0.75
-    own_product: Callable[[HloInstruction], OwnProduct | None] = lambda _: None
+    library_share: float
+    own_product: PlansProducts
 
     @classmethod
-    def of(cls, target: Mapping[str, Any]) -> Rates:
-        """Those of a compile's target; an H100's where it does not say."""
-        library = {"f16": 2048.0, "tf32": 1024.0, "f32": 128.0, "f64": 128.0}
-        own = {"f16": 1024.0, "tf32": 0.0, "f32": 128.0, "f64": 64.0}
-        fact = target.get
+    def of(cls, target: Target) -> Rates:
+        """Those of a compile's target; an H100's where it is no GPU."""
+        gpu, _ = gpu_numbers(target)
         return cls(
-            int(fact("multiprocessors", 132)),
-            float(fact("clock_gigahertz", 1.755)),
-            1e3 * float(fact("dram_bytes_per_nanosecond", 3350.0)),
-            dict(fact("library_rates", library)),
-            dict(fact("own_rates", own)),
-            float(fact("library_share", 0.75)),
-            fact("own_products", lambda _: None),
+            gpu.multiprocessors,
+            gpu.clock_gigahertz,
+            1e3 * gpu.dram_bytes_per_nanosecond,
+            gpu.library_rates._asdict(),
+            gpu.own_rates._asdict(),
+            gpu.library_share,
+            target.abilities.products or _no_plan,
         )
 
     def arithmetic_us(self, work: float, rate: float, share: float, used: float = 1.0) -> float:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 from xla_explorer.compiler.decisions.tellers import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.target import Target
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.library_calls.convolution_matching import convolution_of, prepared, prepared_bytes
@@ -48,7 +49,7 @@ class Choice:
     """One instruction, the call that it could be, and what both ways cost."""
 
     def __init__(
-        self, i: HloInstruction, rates: Rates, available: dict[str, str], tf32: bool, pinned: Collection[HloInstruction] = ()
+        self, i: HloInstruction, rates: Rates, available: Mapping[str, str], tf32: bool, pinned: Collection[HloInstruction] = ()
     ) -> None:
         self.instruction, self.pinned, self.library = i, pinned, _LIBRARIES[i.opcode.name]
         self.why_not_there = available.get(self.library, "the target has no libraries")
@@ -128,10 +129,10 @@ PROFITABILITY = (library_is_faster,)
 @dataclasses.dataclass(frozen=True)
 class LibraryRewriter:
     """tf32: whether f32 products may use tensor cores at 10 bits of mantissa where operand_precision is not `highest` (XLA's default on
-    GPUs), and do where that saves time; the target's fact `tf32` may forbid it. epilogues: whether products take a bias and an activation
+    GPUs), and do where that saves time; the target's abilities may forbid it. epilogues: whether products take a bias and an activation
     along.
 
-    Which libraries there are is the target's fact `libraries`: name -> why not, empty when it is there.
+    Which libraries there are is an ability of the target.
     """
 
     name: ClassVar[str] = "library-rewriter"
@@ -141,14 +142,14 @@ class LibraryRewriter:
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Every candidate of every computation that control flow runs."""
-        rates, available = Rates.of(context.target), dict(context.fact("libraries", {}))
-        tf32 = self.tf32 and bool(context.fact("tf32", True))
+        rates, abilities = Rates.of(context.target), context.target.abilities
+        tf32 = self.tf32 and abilities.tf32
         changed = False
         for computation in sequential_computations(module):
             pinned = fusible.control_successors(computation)
             for i in computation.post_order():
                 if i.opcode.name in _MATCHERS:
-                    changed |= self._one(computation, Choice(i, rates, available, tf32, pinned), pinned, context)
+                    changed |= self._one(computation, Choice(i, rates, abilities.libraries, tf32, pinned), pinned, context)
         if changed:
             order_callees_first(module)
         return changed
@@ -169,11 +170,11 @@ class LibraryRewriter:
         return True
 
 
-def why_no_library(i: HloInstruction, target: Mapping[str, Any]) -> Reason | None:
+def why_no_library(i: HloInstruction, target: Target) -> Reason | None:
     """Why an instruction that XLA would give to a library is none here; None for one that XLA would write a kernel for."""
     if i.opcode.name not in _MATCHERS:
         return None
-    choice = Choice(i, Rates.of(target), dict(target.get("libraries", {})), bool(target.get("tf32", True)))
+    choice = Choice(i, Rates.of(target), target.abilities.libraries, target.abilities.tf32)
     return first_refusal((library_has_the_routine, library_is_there, library_is_faster), choice)
 
 

@@ -84,7 +84,7 @@ class ProductEpilogueFusion:
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Every dot and convolution of every computation that control flow runs."""
-        if not context.fact("product_epilogues", False):
+        if not context.target.abilities.product_epilogues:
             return False
         changed = False
         for computation in sequential_computations(module):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.target import Link, gpu_numbers
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -48,20 +49,17 @@ def _kind(start: HloInstruction) -> str:
 
 
 class DurationModel:
-    """Nanoseconds of instructions and of asynchronous work; facts of the target (defaults: an H100 with NVLink).
-
-    launch_nanoseconds, operations_per_nanosecond, dram_bytes_per_nanosecond; of what goes between devices interconnect_nanoseconds (until
-    the first byte arrives) and interconnect_bytes_per_nanosecond.
-    """
+    """Nanoseconds of instructions and of asynchronous work, by the numbers of the target's GPU and of its fastest link."""
 
     __slots__ = ("interconnect", "latency", "launch", "memory", "operations")
 
     def __init__(self, context: PassContext) -> None:
-        self.launch = float(context.fact("launch_nanoseconds", 1000.0))
-        self.operations = float(context.fact("operations_per_nanosecond", 30_000.0))
-        self.memory = float(context.fact("dram_bytes_per_nanosecond", 3350.0))
-        self.latency = float(context.fact("interconnect_nanoseconds", 10_000.0))
-        self.interconnect = float(context.fact("interconnect_bytes_per_nanosecond", 300.0))
+        target = context.target
+        gpu, launch = gpu_numbers(target)
+        link = target.links[0] if target.links else Link()
+        self.launch = launch.nanoseconds
+        self.operations, self.memory = gpu.operations_per_nanosecond, gpu.dram_bytes_per_nanosecond
+        self.latency, self.interconnect = link.nanoseconds, link.bytes_per_nanosecond
 
     def instruction(self, i: HloInstruction) -> float:
         """The time it keeps the device busy: nothing for a start, a done, and what only renames memory."""

@@ -19,6 +19,7 @@ from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTER
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.pass_interface import declared_passes
+from xla_explorer.compiler.target import UNSTATED
 from xla_explorer.explorer.sessions.isolation.failure import (
     IsolatedCrashError,
     IsolatedError,
@@ -91,7 +92,7 @@ class RemoteProgram:
         self.name, self.backend, self.options, self.isolation = name, backend, options, isolation
         self.number = next(_numbers)
         self.module: HloModule | None = None
-        self.target: dict[str, Any] = {}
+        self.target = UNSTATED
         self.steps: list[ProgramStep] = []
         self._process: ChildProcess | None = None
         weakref.finalize(self, _forgotten.append, self.number)
@@ -213,7 +214,7 @@ def compile_isolated(
     found = program.compile(given, filename, verify, check_values)
     source: HloModule = given if found["source"] is None else found["source"]
     trace: PassTrace = found["trace"]
-    program.module, program.target, program.name = trace.module, dict(trace.target), source.name
+    program.module, program.target, program.name = trace.module, trace.target, source.name
     result = None if found["backend"] is None else _result(program, backend, trace, options, found["backend"])
     return source, Outcome(trace, result, found["error"], found["phase"], found["seconds"])
 
@@ -229,7 +230,7 @@ def _result(
         program.steps = described["steps"]
     executable: RemoteExecutable | None = None
     if described["emulates"]:
-        silent = PassTrace(trace.module, PassPipeline("stepped", ()), Journal("off"), None, None, dict(trace.target))
+        silent = PassTrace(trace.module, PassPipeline("stepped", ()), Journal("off"), None, None, trace.target)
         executable = RemoteEmulatedExecutable(program, lambda: platform(backend).compiler().run_backend(silent, options).executable)
     elif described["steps"] is not None:
         executable = RemoteExecutable(program)

@@ -10,6 +10,7 @@ from typing import Any
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.compiler.pipeline.trace import PassStep
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.journal import Event, Journal, Span
 from xla_explorer.foundation.plain_data import does_travel, travels
 from xla_explorer.frontends.stablehlo.errors import StablehloError, StablehloUnsupportedError
@@ -84,7 +85,7 @@ def _journal(level: str, spans: list[Span], events: list[Event]) -> Journal:
 
 
 def _trace(
-    module: HloModule, pipeline: Any, journal: Journal | None, initial: ModuleSnapshot | None, control: PassControl, target: dict[str, Any],
+    module: HloModule, pipeline: Any, journal: Journal | None, initial: ModuleSnapshot | None, control: PassControl, target: Target,
     steps: list[PassStep], error: BaseException | None, seconds: float,
 ) -> PassTrace:
     made = PassTrace(module, pipeline, journal, initial, control, target)

@@ -18,6 +18,7 @@ from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.pipeline import PassControl, PassPipeline, PassTrace
+from xla_explorer.compiler.target import Target
 from xla_explorer.explorer.sessions.isolation.blackboard import Blackboard
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.travelling import portable
@@ -89,7 +90,7 @@ class Worker:
         }
 
     def restore(
-        self, number: int, module: HloModule, backend: str, target: dict[str, Any], options: CompileOptions
+        self, number: int, module: HloModule, backend: str, target: Target, options: CompileOptions
     ) -> dict[str, Any]:
         """The backend's half for a module that another child, now gone, had optimised."""
         self.board.begin(number, "compiling")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
 from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import (
     BlockPlace,
@@ -30,7 +30,7 @@ from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import DEPTH, OWN_S
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.emitters.index_words import Word, Words
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, on_multiprocessors
-from xla_explorer.backends.gpu.product_rates import mma_rate, product_us
+from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -54,7 +54,7 @@ def plan_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitectur
     served = served_convolution(i, _TYPES, "type-not-of-tensor-cores")
     if isinstance(served, Reason):
         return served
-    if not mma_rate(architecture.name):
+    if not mma_rate(architecture):
         return refuse("no-such-instruction", f"{architecture.name} has no mma.m16n8k16 or no cp.async", architecture=architecture.name)
     product, geometry = served
     kind = product.dot.operands[0].shape.element_type
@@ -71,7 +71,7 @@ def plan_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitectur
         parts = parts_for(tiles, steps, architecture) if one_phase else Parts(1, steps)
         waves = -(-tiles * parts.number // architecture.multiprocessors)
         work, share = waves * rows * columns * parts.each * DEPTH, OWN_SHARE * relative * gathered
-        estimate = product_us(work, mma_rate(architecture.name), share, architecture, 1) + parts.extra_us(geometry, architecture)
+        estimate = product_us(work, mma_rate(architecture), share, architecture, 1) + parts.extra_us(geometry, architecture)
         choices.append((estimate, rows, columns, tiles, parts))
     estimate, rows, columns, tiles, parts = min(choices)
     loop = loop_us(served, architecture)

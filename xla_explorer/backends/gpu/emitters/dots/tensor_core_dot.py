@@ -14,14 +14,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, unravel
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matrices, Operand, matrices_of
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for, sum_of_parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, on_multiprocessors
-from xla_explorer.backends.gpu.product_rates import mma_rate, product_us
+from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -56,7 +56,7 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
     if isinstance(product, Reason):
         return product
     i = product.dot
-    if not mma_rate(architecture.name):
+    if not mma_rate(architecture):
         return refuse("no-such-instruction", f"{architecture.name} has no mma.m16n8k16 or no cp.async", architecture=architecture.name)
     found = matrices_of(i)
     if isinstance(found, Reason):
@@ -71,7 +71,7 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
         parts = parts_for(tiles, steps, architecture)
         waves = -(-tiles * parts.number // architecture.multiprocessors)
         work, share = waves * rows * columns * parts.each * DEPTH, OWN_SHARE * relative
-        estimate = product_us(work, mma_rate(architecture.name), share, architecture, 1) + parts.extra_us(found, architecture)
+        estimate = product_us(work, mma_rate(architecture), share, architecture, 1) + parts.extra_us(found, architecture)
         choices.append((estimate, rows, columns, tiles, parts))
     estimate, rows, columns, tiles, parts = min(choices)
     warps, blocks = TILES[rows, columns][0], tiles * parts.number

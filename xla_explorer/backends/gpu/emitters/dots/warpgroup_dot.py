@@ -24,7 +24,7 @@ from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, op
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, counted
-from xla_explorer.backends.gpu.product_rates import library_rates, product_us
+from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -83,7 +83,7 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
         return refuse("too-many-batch-dimensions", f"%{i.name}: a tensor map has five dimensions, {len(batch)} + 2 are needed")
     if min(m, n, k) < _LEAST:
         return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} is below {_LEAST}, tiles would be padding", m=m, n=n, k=k)
-    products, rate = math.prod(batch), library_rates(architecture.name)["f16"]
+    products, rate = math.prod(batch), architecture.library_rates.f16
     choices = []
     for columns, relative in _RELATIVE_RATE.items():
         tiles = products * -(-m // ROWS) * -(-n // columns)

@@ -9,8 +9,8 @@ from xla_explorer.compiler.codegen.llvm_types import value_type
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import Body, Compute, For, Iota, Load, LoopNest, Statement, Store, elements_of, walk
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_opcodes
+from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
@@ -36,16 +36,9 @@ class Tuning:
     streamed_bytes: int = field(default_factory=lambda: STREAMED_BYTES)
 
 
-_X86_MASKS = {256: frozenset({4, 8}), 512: frozenset({1, 2, 4, 8})}
-
-
-def tuning_of(target: CodegenTarget) -> Tuning:
+def tuning_of(target: Target) -> Tuning:
     """The numbers of a CPU."""
-    masks: frozenset[int] = frozenset()
-    if target.triple.startswith("x86_64"):
-        wide = {"avx512bw", "avx512vl"} <= target.features
-        masks = _X86_MASKS[512] if wide else _X86_MASKS.get(target.vector_bits, masks)
-    return Tuning(register_bytes=target.vector_bits // 8, masks=masks)
+    return Tuning(register_bytes=target.vector.bytes, masks=target.vector.masks)
 
 
 class Plan:

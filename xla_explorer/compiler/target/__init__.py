@@ -1,0 +1,25 @@
+"""What is known of the machine that a program is compiled for: one frozen `Target` with numbers that say where they come from."""
+
+from xla_explorer.compiler.target.grouped_products import GroupedProduct, grouped_product
+from xla_explorer.compiler.target.target import AMDGPU, HOST_LIKE, NVPTX, UNSTATED, Kind, Target, cpu_target, gpu_numbers
+from xla_explorer.compiler.target.units import (
+    Abilities,
+    Cache,
+    Cores,
+    GpuUnit,
+    Launch,
+    Link,
+    Memory,
+    OwnProduct,
+    PlansProducts,
+    ProductRates,
+    Source,
+    Unit,
+    VectorUnit,
+)
+
+__all__ = [
+    "AMDGPU", "HOST_LIKE", "NVPTX", "UNSTATED", "Abilities", "Cache", "Cores", "GpuUnit", "GroupedProduct", "Kind", "Launch", "Link",
+    "Memory", "OwnProduct", "PlansProducts", "ProductRates", "Source", "Target", "Unit", "VectorUnit", "cpu_target", "gpu_numbers",
+    "grouped_product",
+]  # fmt: skip

@@ -1,0 +1,40 @@
+"""Instructions that multiply small integers in groups, by target."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xla_explorer.compiler.target.target import Target
+
+
+class GroupedProduct(NamedTuple):
+    """An instruction that multiplies small integers, `group` of them in each 32 bits of two vectors, and adds the products to the 32-bit
+    sums of a third, modulo 2^32. intrinsic: LLVM's, with a place for the width of the vectors in bits. right_first: of the two factors.
+    biased: the instruction wants the left factors with the other signedness: their highest bit is flipped, which adds 2^(bits - 1) to
+    signed numbers and takes as much from unsigned ones."""
+
+    intrinsic: str
+    group: int
+    right_first: bool = False
+    biased: bool = False
+
+
+_BYTES, _WORDS = "llvm.x86.avx512.vpdpbusd.{}", "llvm.x86.avx512.vpdpwssd.{}"  # unsigned times signed; signed times signed
+_VNNI = {
+    ("u8", "s8"): GroupedProduct(_BYTES, 4),
+    ("s8", "u8"): GroupedProduct(_BYTES, 4, right_first=True),
+    ("s8", "s8"): GroupedProduct(_BYTES, 4, biased=True),
+    ("u8", "u8"): GroupedProduct(_BYTES, 4, right_first=True, biased=True),
+    ("s16", "s16"): GroupedProduct(_WORDS, 2),
+}
+# Features that are needed together, bits of the widest vectors that they serve (LLVM aborts on wider ones), and what there is by the names
+# of the factors' types.
+_GROUPED_PRODUCTS = ((frozenset(["avx512vnni", "avx512vl"]), 512, _VNNI), (frozenset(["avxvnni"]), 256, _VNNI))
+
+
+def grouped_product(target: Target, left: str, right: str) -> GroupedProduct | None:
+    """The target's instruction for factors of these types, None where it has none."""
+    for needed, widest, table in _GROUPED_PRODUCTS:
+        if needed <= target.features and target.vector.bits <= widest:
+            return table.get((left, right))
+    return None

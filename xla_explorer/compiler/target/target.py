@@ -1,0 +1,125 @@
+"""The machine that a program is compiled for, as passes, estimates and code generation ask about it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xla_explorer.compiler.target.units import Abilities, Cache, Cores, GpuUnit, Launch, Link, Memory, Source, Unit, VectorUnit
+
+
+class Kind(enum.Enum):
+    """CPU: kernels are functions that loop. GPU: kernels are launches of many threads. OTHER: a backend that writes its own kernels."""
+
+    CPU = "cpu"
+    GPU = "gpu"
+    OTHER = "other"
+
+
+# Measured on one core of a server with AVX-512; enough to rank fusions on any.
+_CACHES = (Cache(bytes=256 << 10, nanoseconds_per_byte=0.015), Cache(bytes=8 << 20, nanoseconds_per_byte=0.04, shared_by=0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A machine. name: of the backend, or of the device. triple: LLVM's. features: names, as LLVM spells them, of what the CPU has beyond
+    what its triple says. address_space: LLVM's number of the memory that buffers are in. caches: the nearest first. gpu: None where kernels
+    are no launches. links: to other devices, the fastest first."""
+
+    name: str
+    kind: Kind = Kind.OTHER
+    triple: str = ""
+    features: frozenset[str] = frozenset()
+    address_space: int = 0
+    vector: VectorUnit = field(default_factory=VectorUnit)
+    caches: tuple[Cache, ...] = _CACHES
+    memory: Memory = field(default_factory=Memory)
+    cores: Cores = field(default_factory=Cores)
+    gpu: GpuUnit | None = None
+    launch: Launch = field(default_factory=Launch)
+    links: tuple[Link, ...] = (Link(),)
+    abilities: Abilities = field(default_factory=Abilities)
+
+    def __post_init__(self) -> None:
+        """A GPU has the numbers of one."""
+        if (self.kind is Kind.GPU) != (self.gpu is not None):
+            raise ValueError(f"target {self.name}: kind {self.kind.value} and {'a' if self.gpu else 'no'} GpuUnit contradict each other")
+
+    @property
+    def is_launched(self) -> bool:
+        """Whether a kernel is a launch of many threads, rather than a function that loops."""
+        return self.gpu is not None
+
+    @property
+    def pointer(self) -> str:
+        """The LLVM pointer type of buffers."""
+        return f"ptr addrspace({self.address_space})" if self.address_space else "ptr"
+
+    @property
+    def vectorizes_itself(self) -> bool:
+        """Whether kernels may be written with vectors, rather than have LLVM make them."""
+        return self.vector.is_fixed and self.vector.bits >= 128
+
+    def units(self) -> Iterator[tuple[str, Unit]]:
+        """The parts that have numbers, by name."""
+        yield "vector", self.vector
+        for k, cache in enumerate(self.caches):
+            yield f"cache {k + 1}", cache
+        yield "memory", self.memory
+        yield "cores", self.cores
+        if self.gpu is not None:
+            yield "gpu", self.gpu
+        yield "launch", self.launch
+        for k, link in enumerate(self.links):
+            yield f"link {k + 1}", link
+
+    def numbers(self) -> Iterator[tuple[str, str, object, Source]]:
+        """Every number: its unit, its name, what it is and where it comes from."""
+        for unit, numbers in self.units():
+            for name, value, source in numbers.rows():
+                yield unit, name, value, source
+
+
+_FIXED_WIDTH = ("x86_64", "aarch64")  # elsewhere vectors have no width before the program runs, or none worth it
+_KEEPS_NAN_PAYLOADS = ("x86_64", "aarch64", "riscv64")
+_X86_MASKS = {256: frozenset({4, 8}), 512: frozenset({1, 2, 4, 8})}
+
+
+def cpu_target(
+    name: str = "cpu", *, triple: str = "", bits: int = 0, fma: bool = True, features: frozenset[str] = frozenset(),
+    libraries: bool = False, is_scalable: bool = False, cores: Cores | None = None, source: Source = Source.DEFAULT,
+) -> Target:  # fmt: skip
+    """A CPU, with what follows from its triple and features. bits: of vector registers. libraries: whether code may call BLAS and LAPACK,
+    whose addresses somebody supplies when it is loaded. source: of what is stated here."""
+    is_x86 = triple.startswith("x86_64")
+    masks: frozenset[int] = frozenset()
+    if is_x86:
+        masks = _X86_MASKS[512] if {"avx512bw", "avx512vl"} <= features else _X86_MASKS.get(bits, masks)
+    registers = 16 if bits < 512 and triple.startswith(("x86", "i686")) else 32
+    vector = VectorUnit().stating(
+        source, bits=bits, fma=fma, masks=masks, registers=registers, is_fixed=triple.startswith(_FIXED_WIDTH),
+        is_scalable=is_scalable,
+    )  # fmt: skip
+    abilities = Abilities(
+        libraries={"BLAS": "", "LAPACK": ""} if libraries else {},
+        keeps_nan_payloads=triple.startswith(_KEEPS_NAN_PAYLOADS),
+        streams=is_x86,
+    )
+    return Target(name=name, kind=Kind.CPU, triple=triple, features=features, vector=vector, cores=cores or Cores(), abilities=abilities)
+
+
+_LAUNCH = Launch(nanoseconds=1000.0)
+_THREADS = Abilities(saturates=True, reads_invariant=True)
+
+UNSTATED = cpu_target("unstated", fma=False)  # for passes that run without a backend
+HOST_LIKE = cpu_target(bits=512, libraries=True)
+NVPTX = Target(name="gpu", kind=Kind.GPU, triple="nvptx64-nvidia-cuda", address_space=1, gpu=GpuUnit(), launch=_LAUNCH,
+               abilities=_THREADS)  # fmt: skip
+AMDGPU = Target(name="amdgpu", kind=Kind.GPU, triple="amdgcn-amd-amdhsa", address_space=1, gpu=GpuUnit(), launch=_LAUNCH,
+                abilities=_THREADS)  # fmt: skip
+
+
+def gpu_numbers(target: Target) -> tuple[GpuUnit, Launch]:
+    """The GPU that estimates are for, and its launches: the target's, or an H100's where the target is no GPU."""
+    return (target.gpu, target.launch) if target.gpu is not None else (GpuUnit(), _LAUNCH)
