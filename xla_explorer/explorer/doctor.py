@@ -10,9 +10,11 @@ import shutil
 import sys
 from typing import NamedTuple
 
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import host_target, usable_cores, why_not_here
 from xla_explorer.backends.llvm.target_request import TARGET_VARIABLE
 from xla_explorer.backends.registry import backend_names, platform
+from xla_explorer.compiler.target import Source
 from xla_explorer.explorer.display import Blocks, Report, Table
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -76,6 +78,7 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
     found = Diagnosis()
     found.append(Capability("python", "ok", f"{sys.version.split()[0]} on {host.system()} {host.machine()}"))
     found.append(_target())
+    found.append(_numbers())
     for package, use, fix in _PACKAGES:
         try:
             found.append(Capability(package, "ok", f"{importlib.metadata.version(package)}: {use}"))
@@ -113,6 +116,20 @@ def _target() -> Capability:
     if lacking is not None:
         return Capability("target of programs", "limited", f"{words}; compiled and verified only: {lacking.message}")
     return Capability("target of programs", "ok", words)
+
+
+def _numbers() -> Capability:
+    """What estimates assume of that CPU, and which of it was asked of the machine."""
+    try:
+        numbers = list(described_cpu().numbers())
+    except XlaExplorerError as problem:
+        return Capability("numbers of estimates", "missing", problem.message, problem.hint)
+    by_source = {source: [f"{unit} {name} {_short(value)}" for unit, name, value, s in numbers if s is source] for source in Source}
+    return Capability("numbers of estimates", "ok", "; ".join([f"{s.value}: {', '.join(rows)}" for s, rows in by_source.items() if rows]))
+
+
+def _short(value: object) -> str:
+    return "/".join(map(str, sorted(value))) if isinstance(value, frozenset) else str(value)
 
 
 def _nvidia_device() -> Capability:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from xla_explorer.compiler.target.target import AMDGPU, NVPTX, UNSTATED, Kind, Target, cpu_target
-from xla_explorer.compiler.target.units import GpuUnit, ProductRates, Source
+from xla_explorer.compiler.target.units import GpuUnit, Launch, Link, Memory, ProductRates, Source
 from xla_explorer.foundation.renamed import warn_renamed
 
 _GPU = ("multiprocessors", "threads_per_multiprocessor", "lanes", "double_rate", "clock_gigahertz", "dram_bytes_per_nanosecond", "l2_bytes",
@@ -35,12 +35,25 @@ def _of_facts(facts: Mapping[str, Any]) -> Target:
         made = cpu_target(name, triple=str(facts.get("triple", "")), bits=bits, fma=fma, features=frozenset(facts.get("features", ())))
     else:
         made = Target(name=name, kind=Kind.OTHER, vector=UNSTATED.vector)
+    made = replace(
+        made, launch=_renamed(made.launch, facts, nanoseconds="launch_nanoseconds"),
+        memory=_renamed(made.memory, facts, nanoseconds_per_byte="memory_nanoseconds_per_byte"),
+        links=(_renamed(made.links[0], facts, nanoseconds="interconnect_nanoseconds",
+                        bytes_per_nanosecond="interconnect_bytes_per_nanosecond"),),
+    )  # fmt: skip
     abilities = replace(
         made.abilities, libraries=dict(facts.get("libraries", made.abilities.libraries)), tf32=bool(facts.get("tf32", True)),
         product_epilogues=bool(facts.get("product_epilogues")), products=facts.get("own_products"),
         takes_arguments=bool(facts.get("donate")),
     )  # fmt: skip
     return replace(made, abilities=abilities)
+
+
+_U = TypeVar("_U", Launch, Link, Memory)
+
+
+def _renamed(unit: _U, facts: Mapping[str, Any], **names: str) -> _U:
+    return unit.stating(Source.ASKED, **{name: float(facts[old]) for name, old in names.items() if old in facts})
 
 
 def old_facts(target: Target) -> dict[str, Any]:

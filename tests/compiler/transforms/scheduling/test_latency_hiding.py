@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
+from xla_explorer.compiler.target import NVPTX, Link
 from xla_explorer.compiler.transforms.scheduling import stream_of, waits_for
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.module import HloModule
@@ -21,8 +24,8 @@ def module_of(*lines: str) -> HloModule:
     return parse_hlo("HloModule m\n" + _SUM + "ENTRY e {\n  " + "\n  ".join(lines) + "\n}\n")
 
 
-def run(module: HloModule, *passes: object, control: PassControl | None = None, **target: object) -> list[Event]:
-    journal = Journal("decisions")
+def run(module: HloModule, *passes: object, control: PassControl | None = None, link: Link | None = None) -> list[Event]:
+    journal, target = Journal("decisions"), replace(NVPTX, links=(link or Link(),))
     for one in passes:
         (make_pass(one) if isinstance(one, str) else one).run(module, PassContext(journal, control, target))
     verify(module)
@@ -48,7 +51,7 @@ OVERLAP = (
 
 def test_work_that_needs_nothing_of_it_runs_in_between() -> None:
     module = module_of(*OVERLAP)
-    (event,) = run(module, "latency-hiding-scheduler", interconnect_bytes_per_nanosecond=20.0)
+    (event,) = run(module, "latency-hiding-scheduler", link=Link(bytes_per_nanosecond=20.0))
     at = places(module)
     assert at["g"] < at["d"] < at["f"] < at["h"] < at["s"]
     assert event.verdict == "accepted" and event.names == ("g", "h")
@@ -57,7 +60,7 @@ def test_work_that_needs_nothing_of_it_runs_in_between() -> None:
 
 def test_a_short_latency_holds_its_result_no_longer_than_needed() -> None:
     module = module_of(*OVERLAP)
-    run(module, "latency-hiding-scheduler", interconnect_bytes_per_nanosecond=300.0)
+    run(module, "latency-hiding-scheduler", link=Link(bytes_per_nanosecond=300.0))
     at = places(module)
     assert at["d"] < at["g"] < at["f"] < at["h"], "one dot hides it"
 
