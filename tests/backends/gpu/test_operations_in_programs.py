@@ -75,7 +75,7 @@ ENTRY e { t = f32[4,160,128] parameter(0) i = s32[] parameter(1) s = (s32[], f32
     inputs = (RANDOM.standard_normal((4, 160, 128)).astype(np.float32), np.int32(0))
     program, (found,), ptx = emulated(text, *inputs)
     assert (found == np.asarray(evaluate(parse_hlo(text), *inputs))).all()
-    assert "vector-copy" in [kernel.emitter for kernel in program.kernels] and "st.global.v4.b32" in ptx
+    assert "vector-loop" in [kernel.emitter for kernel in program.kernels] and "st.global.v4.b32" in ptx
 
 
 def test_sorting_between_other_kernels():

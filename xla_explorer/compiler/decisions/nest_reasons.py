@@ -91,11 +91,6 @@ LOOP_NEST = table(
             "8 rows of 60000 elements are cut over 14 blocks each",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
-        "written-in-pieces": (
-            "operands of a concatenation are copied one by one, not chosen from for each element",
-            "%c is a concatenation: each operand is copied by loops of its own",
-            "nothing to do: that takes fewer instructions",
-        ),
         "sums-of-products": (
             "products and windows have emitters of their own",
             "%d: dot is written by its own emitters",
@@ -138,8 +133,8 @@ LOOP_NEST = table(
             "write a reducer of one operation: add, multiply, maximum, minimum, and, or, xor",
         ),
         "updates-in-place": (
-            "a nest has a step for each element of its result, not for those of an update alone",
-            "%dus writes a part of what lies in its result already",
+            "what is updated in place is an operand of the kernel",
+            "%dus does not update an operand of the kernel",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
         "axis-of-a-launch": (

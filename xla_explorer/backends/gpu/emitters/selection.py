@@ -22,7 +22,6 @@ from xla_explorer.backends.gpu.emitters.dots.tiled_dot import write_tiled_dot
 from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import write_warpgroup_dot
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.loops.transposition import write_transpose
-from xla_explorer.backends.gpu.emitters.loops.vector_copy import write_vector_copy
 from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write_reducing_nest, write_transposing_nest
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.reductions.reduction import write_reduction
@@ -51,12 +50,11 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (  # dots, opcodes with kernels of th
     ("reduction", write_reduction),
     ("loop-nest", write_transposing_nest),
     ("transpose", write_transpose),
-    ("vector-copy", write_vector_copy),
     ("loop-nest", write_nest),
 )
 # Refusals that say nothing but that the instruction is of another kind: nobody needs to read them.
 _NOT_OF_THIS_KIND = frozenset(
-    {"no-operation", "no-copy", "no-scan", "no-dot", "no-reduction", "not-transposed", "root-has-a-writer", "not-depthwise"}
+    {"no-operation", "no-scan", "no-dot", "no-reduction", "not-transposed", "root-has-a-writer", "not-depthwise"}
 )
 
 

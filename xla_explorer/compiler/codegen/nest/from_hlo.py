@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
@@ -66,10 +67,11 @@ class _NoNest(Exception):
         self.reason = reason
 
 
-def nest_of(i: HloInstruction) -> LoopNest | Reason:
+def nest_of(i: HloInstruction, in_place: bool = False) -> LoopNest | Reason:
     """The plain nest of an instruction or fusion as a kernel of its own, or a Reason where it has none.
 
-    Its arrays are the operands, each once, and the results.
+    Its arrays are the operands, each once, and the results. in_place: the result of a dynamic-update-slice is the memory of what it
+    updates, and there is a step for each element of the update alone.
     """
     operands = list(dict.fromkeys(i.operands))
     fused = i.called[0] if i.opcode is FUSION else None
@@ -82,7 +84,8 @@ def nest_of(i: HloInstruction) -> LoopNest | Reason:
     if any(any(shape.dynamic) for x in (*operands, *roots) for _, shape in x.shape.leaves()):
         return refuse("dynamic-dimensions", f"%{i.name} has dimensions whose sizes are known at run time")
     try:
-        return _Builder(operands, fused, i.operands).kernel(i, roots)
+        builder = _Builder(operands, fused, i.operands)
+        return builder.updating_kernel(i, root) if in_place else builder.kernel(i, roots)
     except _NoNest as found:
         return found.reason
     except RecursionError:
@@ -128,18 +131,49 @@ class _Builder:
                 continue
             axes = [Axis(next(self.letters), extent) for extent in dimensions]
             order = list(reversed(members[0][2].shape.layout.minor_to_major))
-            self.loops([axes[d] for d in order if axes[d].extent != 1], members, self.place(tuple([index(a) for a in axes])))
+            place = self.place(tuple([index(a) for a in axes]))
+            self.loops([axes[d] for d in order if axes[d].extent != 1], partial(self.stores, members, place))
         return LoopNest(_identifier(i.name), (*self.arrays.values(), *outputs), tuple(self.scopes[0].body), self.names)
 
-    def loops(self, axes: list[Axis], members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:
+    def updating_kernel(self, i: HloInstruction, root: HloInstruction) -> LoopNest:
+        """The kernel of a dynamic-update-slice that stores its update where the operand lies."""
+        operand, update = root.operands[:2]
+        held = self.arrays.get(self.forwarded.get(operand, operand))
+        if root.opcode.name != "dynamic-update-slice" or held is None:
+            raise _NoNest(refuse("updates-in-place", f"%{root.name} does not update an operand of the kernel"))
+        taken = {a.name for a in self.arrays.values()}
+        output = Array("out.result" if "out" in taken else "out", root.shape, True, holds=held.name)
+        axes = [Axis(next(self.letters), extent) for extent in update.shape.dimensions]
+        place = self.place(tuple([index(a) for a in axes]))
+
+        def write() -> None:
+            reads = self.reads(root, place)
+            numbers = {(root.operands[r.operand], r.place): self.value(root.operands[r.operand], self.place(r.place))
+                       for r in reads if r.addressing}  # fmt: skip
+            inside = _addressed(reads[0], numbers).place  # of the element of the result at `place`: that less the start of the window
+            target = self.place(tuple([x * 2 - y for x, y in zip(place, inside, strict=True)]))
+            value = self.value(update, place)
+            self.scopes[-1].body.append(Store(output.name, target, value, self.origin(root, target)))
+
+        if 0 not in update.shape.dimensions:
+            order = [axes[d] for d in reversed(root.shape.layout.minor_to_major)]
+            self.loops([a for a in order if a.extent != 1], write)
+        return LoopNest(_identifier(i.name), (*self.arrays.values(), output), tuple(self.scopes[0].body), self.names)
+
+    def stores(self, members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:
+        """The values of results at a place, then their stores."""
+        values = [self.values(root, place)[k] for root, k, _ in members]
+        # After all loads: a processor takes a load for one of what was just stored where the lower bits of both addresses are the same.
+        stores = [Store(o.name, place, x, self.origin(root, place)) for x, (root, _, o) in zip(values, members, strict=True)]
+        self.scopes[-1].body += stores
+
+    def loops(self, axes: list[Axis], write: Callable[[], None]) -> None:
+        """Loops in one another, and what is written inside."""
         if not axes:
-            values = [self.values(root, place)[k] for root, k, _ in members]
-            # After all loads: a processor takes a load for one of what was just stored where the lower bits of both addresses are the same.
-            stores = [Store(o.name, place, x, self.origin(root, place)) for x, (root, _, o) in zip(values, members, strict=True)]
-            self.scopes[-1].body += stores
+            write()
             return
         with self.scope(len(self.scopes) - 1, (axes[0],)) as inner:
-            self.loops(axes[1:], members, place)
+            self.loops(axes[1:], write)
         self.scopes[-1].body.append(For(axes[0], tuple(inner.body)))
 
     # -- scopes ------------------------------------------------------------------------------------------------------
@@ -387,8 +421,14 @@ def _own_attributes(i: HloInstruction) -> Attributes:
 def _addressed(read: Read, numbers: dict[tuple[HloInstruction, Place], int]) -> Read:
     """A read whose values of run time are named by the numbers that they have in the nest."""
     atoms = [atom for x in (*read.place, *[g.expression for g in read.guards]) for atom in x.atoms() if isinstance(atom, RuntimeValue)]
+
+    def named(atom: RuntimeValue) -> IndexExpression:
+        if atom.low == atom.high:
+            return index(atom.low)
+        return index(RuntimeValue(f"%{numbers[atom.source, atom.place]}", atom.place, atom.low, atom.high))
+
     values: Substitution = {
-        atom: index(RuntimeValue(f"%{numbers[atom.source, atom.place]}", atom.place, atom.low, atom.high))
+        atom: named(atom)
         for atom in atoms
         if not isinstance(atom.source, str)
     }

@@ -53,12 +53,16 @@ class BoundAxis(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Array:
-    """An array in memory; its shape has the layout. written: it is a result, or one that the nest allocates."""
+    """An array in memory; its shape has the layout. written: it is a result, or one that the nest allocates.
+
+    holds: the operand whose elements a result has before the kernel runs, and keeps where nothing is stored: both are the same memory.
+    """
 
     name: str
     shape: Shape
     written: bool = False
     space: Space = Space.PARAMETER
+    holds: str = ""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -72,7 +72,8 @@ class _Machine:
         outputs = [a for a in nest.arrays if a.written]
         self.memory = {a.name: x for a, x in zip(inputs, operands, strict=True)}
         self.memory |= {a.name: np.zeros(a.shape.dimensions, a.shape.element_type.dtype) for a in outputs}
-        self.stored = {a.name: np.zeros(a.shape.dimensions, bool) for a in outputs}
+        self.memory |= {a.name: np.array(self.memory[a.holds]) for a in outputs if a.holds}
+        self.stored = {a.name: np.full(a.shape.dimensions, bool(a.holds)) for a in outputs}
         self.values: dict[int, Numbers] = {}
         self.owners: dict[str, tuple[Axis, ...]] = {}  # of an allocated array: the axes at whose points each has one
         self.axes: list[Axis] = []

@@ -34,7 +34,7 @@ from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import array_shape, parse_shape
 
 _HEAD = re.compile(r"kernel @([\w.\-]+)\((.*)\)(?: shares (\d+))? \{")
-_ARRAY = re.compile(r"(out )?%([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?)")
+_ARRAY = re.compile(r"(out )?%([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?)(?: holding %([\w.\-]+))?")
 _ALLOCATE = re.compile(r"allocate %([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?) in (scratch|shared)")
 _FOR = re.compile(r"for (\w+) in (\d+) @(\w+)( ordered)?(?: where (.*))? \{")
 _STORE = re.compile(r"store %(\d+), %([\w.\-]+)\[(.*)\]")
@@ -71,7 +71,7 @@ class _Parser:
         head = _HEAD.fullmatch(self.take())
         if head is None:
             raise self.error("expected kernel @name(arrays) {")
-        arrays = tuple([Array(m[2], parse_shape(m[3]), bool(m[1])) for m in _ARRAY.finditer(head[2])])
+        arrays = tuple([Array(m[2], parse_shape(m[3]), bool(m[1]), holds=m[4] or "") for m in _ARRAY.finditer(head[2])])
         body = self.body()
         self.expect("}")
         if self.at < len(self.lines):

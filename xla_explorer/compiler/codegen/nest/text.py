@@ -55,7 +55,7 @@ def array_text(a: Array) -> str:
     shape = a.shape.text_without_layout if a.shape.layout.is_default else a.shape.text
     if a.space is not Space.PARAMETER:
         return f"%{a.name}: {shape} in {a.space.value}"
-    return f"{'out ' if a.written else ''}%{a.name}: {shape}"
+    return f"{'out ' if a.written else ''}%{a.name}: {shape}{f' holding %{a.holds}' if a.holds else ''}"
 
 
 def guards_text(guards: tuple[Guard, ...]) -> str:

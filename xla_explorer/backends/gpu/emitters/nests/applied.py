@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.nests.copies import are_neighbours
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives import Collapse, Directive, Sink
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Store, walk
-from xla_explorer.hlo.analysis.indexing import linearize
+from xla_explorer.hlo.analysis.indexing import IndexExpression, linearize
 
 
 class Applied:
@@ -62,6 +63,16 @@ class Applied:
     def keeps_runs(self, name: str, width: int) -> bool:
         """Whether so many neighbours along an axis have a constant step in every array."""
         return self.extent(name) % width == 0 and None not in self._steps(name, width)
+
+    def stores_are_aligned(self, name: str, width: int) -> bool:
+        """Whether so many neighbours along an axis lie beside one another in some result, and there at a multiple of as many."""
+        after = transformations.split(self.nest, name, width)
+        lane = after.axes()[f"{name}i"].axis
+        stores = [(s, array) for s, _ in walk(after.body) if isinstance(s, Store) and (array := after.array(s.array)) is not None]
+        offsets = [linearize(s.place, array.shape.strides) for s, array in stores]
+        first, second = [[x.substitute({lane: IndexExpression((), k)}) for x in offsets] for k in (0, 1)]
+        offsets = [x for x, a, b in zip(offsets, first, second, strict=True) if b - a == IndexExpression((), 1)]
+        return bool(offsets) and all(are_neighbours(x, lane, width) for x in offsets)
 
     def _steps(self, name: str, width: int) -> list[int | None]:
         """By how much the offset of each access grows along the lanes of an axis; None where that differs."""

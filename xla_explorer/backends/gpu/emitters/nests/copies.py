@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.hlo.analysis.indexing import Axis
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
 
 Point: TypeAlias = Mapping[Axis, int]
 
@@ -48,3 +48,12 @@ def points(axes: Sequence[Axis]) -> Iterator[dict[Axis, int]]:
     """All points of axes, the last varying fastest."""
     for steps in itertools.product(*[range(a.extent) for a in axes]):
         yield dict(zip(axes, steps, strict=True))
+
+
+def are_neighbours(offset: IndexExpression, axis: Axis, width: int) -> bool:
+    """Whether elements along an axis lie beside one another, and each `width` of them at a multiple of as many."""
+    first = offset.substitute({axis: IndexExpression()})
+    if first.constant % width or any(factor % width for _, factor in first.terms):
+        return False
+    steps = [offset.substitute({axis: IndexExpression((), k)}) - first for k in range(1, axis.extent)]
+    return all(step.constant == k and not step.terms for k, step in enumerate(steps, 1))

@@ -25,6 +25,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -38,22 +39,26 @@ def elementwise_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: 
     """The loops of each dimension of results as one; as many neighbours a thread as 16 bytes have, as long as the device stays full."""
     applied = Applied(nest)
     applied.sink()
-    return distributed(applied, architecture, tuning)
+    moves = any(a.holds for a in nest.arrays) or not any(isinstance(s, Compute | Choose) for s, _ in walk(nest.body))
+    return distributed(applied, architecture, tuning, LANES if moves else SMALL_BLOCK)
 
 
-def distributed(applied: Applied, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
-    """Every group of loops over the threads of one launch, each thread with some neighbours; or why not."""
+def distributed(applied: Applied, architecture: GpuArchitecture, tuning: GpuTuning, least: int) -> NestSchedule | Reason:
+    """Every group of loops over the threads of one launch, each thread with some neighbours; or why not.
+
+    least: threads that each multiprocessor gets before a thread gets more elements."""
     groups = groups_of(applied.nest.body)
     if isinstance(groups, Reason):
         return groups
     reduces = any(isinstance(s, Reduce) for s, _ in walk(applied.nest.body))
     _unroll_short(applied)
     names, counts, widest, why = [], [], 1, "each combines several values" if reduces else "there is one"
+    largest = max([math.prod([loop.axis.extent for loop in loops]) for loops in groups], default=1)
     for loops in groups:
         name = applied.joined([loop.axis.name for loop in loops])
         width = 1
         if not reduces:
-            width, why = _width(applied, name, loops[-1].axis, architecture, tuning)
+            width, why = _width(applied, name, loops[-1].axis, architecture, tuning, largest // least)
         if width > 1:
             applied.then(Split(name, width))
             applied.then(_lanes(applied.nest, f"{name}i"))
@@ -138,13 +143,17 @@ def work_of(nest: LoopNest) -> int:
     return sum([24 if name in _LONG else 8 if name in _SHORT else 1 if name else 2 for name in names])
 
 
-def _width(applied: Applied, name: str, minor: Axis, architecture: GpuArchitecture, tuning: GpuTuning) -> tuple[int, str]:
-    """Elements a thread, and why not more: neighbours have a constant step in every array, or stay in a row of the result."""
+def _width(
+    applied: Applied, name: str, minor: Axis, architecture: GpuArchitecture, tuning: GpuTuning, shares: int
+) -> tuple[int, str]:
+    """Elements a thread, and why not more: neighbours have a constant step in every array, or stay in a row of the result.
+
+    shares: of the work, that are worth a multiprocessor."""
     nest = applied.nest
     accessed = {s.array for s, _ in walk(nest.body) if isinstance(s, Load | Store)}
     widest = max([a.shape.element_type.bytes for a in nest.arrays if a.name in accessed and a.shape.rank], default=4)
     width = min(max(tuning.bytes_at_once // widest, 1), tuning.most_elements)
-    work, count = work_of(nest), nest.axes()[name].axis.extent
+    work = work_of(nest)
     why = f"{width} elements of the widest type ({widest} bytes) are {tuning.bytes_at_once} bytes"
     while width > 1 and width * work > tuning.most_work:
         width //= 2
@@ -152,7 +161,10 @@ def _width(applied: Applied, name: str, minor: Axis, architecture: GpuArchitectu
     while width > 1 and minor.extent % width and not applied.keeps_runs(name, width):
         width //= 2
         why = f"rows are no multiple of {2 * width}"
-    while width > 1 and count // width < architecture.multiprocessors * SMALL_BLOCK:
+    while width > 1 and not applied.stores_are_aligned(name, width):
         width //= 2
-        why = f"more would leave some of {architecture.multiprocessors} multiprocessors without a block"
+        why = f"results begin at no multiple of {2 * width}"
+    while width > 1 and shares // width < architecture.multiprocessors:
+        width //= 2
+        why = f"more would leave some of {architecture.multiprocessors} multiprocessors idle"
     return width, why

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from xla_explorer.backends.gpu.emitters.block import SharedArray
-from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Point, points
+from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Point, are_neighbours, points
 from xla_explorer.backends.gpu.emitters.nests.indices import Word
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
@@ -100,7 +100,7 @@ class Memory:
             if width < 2:
                 continue
             rest = [a for a in axes if a != axis]
-            if all(self._is_aligned(offset, axis, width, point) for point in points(rest)):
+            if all(are_neighbours(self.indices.here(offset, point), axis, width) for point in points(rest)):
                 for point in points(rest):
                     for first in range(0, axis.extent, width):
                         steps = [{**point, axis: first + k} for k in range(width)]
@@ -108,13 +108,6 @@ class Memory:
                 return
         for point in points(axes):
             one(point)
-
-    def _is_aligned(self, offset: IndexExpression, axis: Axis, width: int, point: Point) -> bool:
-        """Whether elements along an axis lie beside one another, and each `width` of them at a multiple of as many."""
-        x = self.indices.here(offset, point)
-        if x.coefficient(axis) != 1 or x.constant % width:
-            return False
-        return all(factor % width == 0 for atom, factor in x.terms if atom != axis)
 
     def _load_wide(self, array: ArrayInMemory, at: Word, count: int) -> list[Scalar]:
         element, t = array.shape.element_type, stored_type(array.shape.element_type)

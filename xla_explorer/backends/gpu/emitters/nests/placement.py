@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
+from xla_explorer.backends.gpu.emitters.nests.concatenations import concatenation_schedule
 from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
@@ -38,16 +39,14 @@ def write_transposing_nest(i: HloInstruction, architecture: GpuArchitecture, slo
 
 def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
     """The kernel of elements that do not depend on one another as a loop nest, or why another emitter writes it."""
-    if (i.called[0].root if i.opcode.name == "fusion" else i).opcode.name == "concatenate":
-        return refuse("written-in-pieces", f"%{i.name} is a concatenation: each operand is copied by loops of its own")
-    return _written(i, architecture, slots, elementwise_schedule)
+    root = i.called[0].root if i.opcode.name == "fusion" else i
+    policy = concatenation_schedule if root.opcode.name == "concatenate" else elementwise_schedule
+    return _written(i, architecture, slots, policy)
 
 
 def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], *policies: Policy) -> OperationDraft | Reason:
     """The kernel by the first of the policies whose accesses run along memory."""
-    if (reason := _updates_in_place(i, slots)) is not None:
-        return reason
-    nest = nest_of(i)
+    nest = nest_of(i, _updates_in_place(i, slots))
     if isinstance(nest, Reason):
         return nest
     for policy in policies:
@@ -71,10 +70,8 @@ def _why_of_another_family(i: HloInstruction) -> Reason | None:
     return None if found is None else refuse("sums-of-products", f"%{found.name}: {found.opcode.name} is written by its own emitters")
 
 
-def _updates_in_place(i: HloInstruction, slots: tuple[int, ...]) -> Reason | None:
-    """None unless a part of an operand is written where the operand lies: a nest has a step for each element of the result."""
+def _updates_in_place(i: HloInstruction, slots: tuple[int, ...]) -> bool:
+    """Whether a part of an operand is written where the operand lies."""
     root = i.called[0].root if i.opcode.name == "fusion" else i
     results = len(list(i.shape.leaves()))
-    if root.opcode.name == "dynamic-update-slice" and set(slots[:-results]) & set(slots[-results:]):
-        return refuse("updates-in-place", f"%{i.name} writes a part of what lies in its result already")
-    return None
+    return root.opcode.name == "dynamic-update-slice" and bool(set(slots[:-results]) & set(slots[-results:]))

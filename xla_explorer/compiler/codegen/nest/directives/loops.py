@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, offsets_of, order_of_sums
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Compute, Constant, For, Iota, Load, LoopNest, Statement, rewritten
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, Compute, Constant, For, Iota, Load, LoopNest, Statement, rewritten
 from xla_explorer.compiler.codegen.nest.transformations import inner_loop, loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
@@ -156,7 +156,7 @@ class Sink(Directive):
         """The loop consists of values and one loop, which has steps."""
         loop = loop_of(nest, self.axis)
         inner = [s for s in loop.body if isinstance(s, For)] if isinstance(loop, For) else []
-        if len(inner) == 1 and loop is not None and all(isinstance(s, For | Load | Constant | Iota | Compute) for s in loop.body):
+        if len(inner) == 1 and loop is not None and all(isinstance(s, For | Load | Constant | Iota | Compute | Choose) for s in loop.body):
             return None
         return refuse("not-perfectly-nested", f"{self.axis} must contain values and one loop, nothing else")
 
