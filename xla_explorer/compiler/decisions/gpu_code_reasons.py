@@ -83,12 +83,6 @@ LAUNCH = table(
             "%fusion updates parts of rows, from where is known at run time only",
             "update whole rows",
         ),
-        "no-copy": ("the kernel does not only move data", "%fusion does not only move data", _NEXT),
-        "one-element-a-thread": (
-            "elements cannot be loaded or stored several at a time",
-            "%fusion: its rows of 3 elements hold no vector",
-            _ALIGN,
-        ),
         # operations
         "element-type-not-emitted": ("the operation has no code for the type", "%c: cholesky of c64", "convert the operand"),
         "no-operation": ("the opcode has no kernels of its own", "%add: add has no kernels of its own", _NEXT),

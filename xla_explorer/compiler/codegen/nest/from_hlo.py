@@ -6,12 +6,12 @@ A value stands in the outermost loop that has all it needs. Loads that only guar
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from xla_explorer.compiler.codegen.nest.hlo_parts import addressed, array_names, identifier, product_type, scalar
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     BoundAxis,
@@ -49,7 +49,7 @@ from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.literal import Literal, literal_from_array
+from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.opcodes import FUSION, TUPLE, OpcodeSpec, opcode
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 from xla_explorer.hlo.shape import array_shape
@@ -105,7 +105,7 @@ class _Builder:
     """depth: of a value or an axis, the number of the scope that it belongs to, from outside."""
 
     def __init__(self, operands: list[HloInstruction], fused: HloComputation | None, arguments: Sequence[HloInstruction]) -> None:
-        names = _array_names(operands)
+        names = array_names(operands)
         self.arrays = {o: Array(name, o.shape) for o, name in zip(operands, names, strict=True)}
         self.forwarded = dict(zip(fused.parameters(), arguments, strict=True)) if fused is not None else {}
         self.scopes = [_Scope()]
@@ -133,7 +133,7 @@ class _Builder:
             order = list(reversed(members[0][2].shape.layout.minor_to_major))
             place = self.place(tuple([index(a) for a in axes]))
             self.loops([axes[d] for d in order if axes[d].extent != 1], partial(self.stores, members, place))
-        return LoopNest(_identifier(i.name), (*self.arrays.values(), *outputs), tuple(self.scopes[0].body), self.names)
+        return LoopNest(identifier(i.name), (*self.arrays.values(), *outputs), tuple(self.scopes[0].body), self.names)
 
     def updating_kernel(self, i: HloInstruction, root: HloInstruction) -> LoopNest:
         """The kernel of a dynamic-update-slice that stores its update where the operand lies."""
@@ -150,7 +150,7 @@ class _Builder:
             reads = self.reads(root, place)
             numbers = {(root.operands[r.operand], r.place): self.value(root.operands[r.operand], self.place(r.place))
                        for r in reads if r.addressing}  # fmt: skip
-            inside = _addressed(reads[0], numbers).place  # of the element of the result at `place`: that less the start of the window
+            inside = addressed(reads[0], numbers).place  # of the element of the result at `place`: that less the start of the window
             target = self.place(tuple([x * 2 - y for x, y in zip(place, inside, strict=True)]))
             value = self.value(update, place)
             self.scopes[-1].body.append(Store(output.name, target, value, self.origin(root, target)))
@@ -158,7 +158,7 @@ class _Builder:
         if 0 not in update.shape.dimensions:
             order = [axes[d] for d in reversed(root.shape.layout.minor_to_major)]
             self.loops([a for a in order if a.extent != 1], write)
-        return LoopNest(_identifier(i.name), (*self.arrays.values(), output), tuple(self.scopes[0].body), self.names)
+        return LoopNest(identifier(i.name), (*self.arrays.values(), output), tuple(self.scopes[0].body), self.names)
 
     def stores(self, members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:
         """The values of results at a place, then their stores."""
@@ -220,7 +220,7 @@ class _Builder:
         return self.places.setdefault(at, at)
 
     def origin(self, i: HloInstruction, at: Place) -> Origin:
-        self.names[i.id] = _identifier(i.name)
+        self.names[i.id] = identifier(i.name)
         return Origin(i.id, at)
 
     # -- values ------------------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ class _Builder:
         if name == "constant":
             if i.literal.splat is None:
                 raise _NoNest(refuse("array-constant", f"%{i.name} is a constant with several values: it must be an operand"))
-            return self.put(Constant(number, _scalar(i.literal), Origin(i.id)), 0)
+            return self.put(Constant(number, scalar(i.literal), Origin(i.id)), 0)
         if name == "iota":
             x = at[i.attribute("iota_dimension")]
             return self.put(Iota(number, i.shape.element_type, x, origin), self.depth_of(x))
@@ -304,7 +304,7 @@ class _Builder:
         addressing = [r for r in reads if r.addressing]
         if addressing:  # values of run time get the numbers of what was read for them
             numbers = {(i.operands[r.operand], r.place): number for r, number in zip(addressing, values, strict=True)}
-            reads = [_addressed(r, numbers) for r in reads if not r.addressing]
+            reads = [addressed(r, numbers) for r in reads if not r.addressing]
         first, operand = reads[0], i.operands[reads[0].operand]
         if not first.guards or len(reads) == 1:
             found = self.values(operand, self.place(first.place))
@@ -331,7 +331,7 @@ class _Builder:
         sums = i.opcode.name in ("dot", "convolution")
         inputs = reads if sums else reads[: len(reads) // 2]
         operands = [i.operands[r.operand] for r in inputs]
-        wide = _product_type(i.shape.element_type) if sums else self.sum_type(i)
+        wide = product_type(i.shape.element_type) if sums else self.sum_type(i)
         initial = [self.zero(wide)] if sums and wide else [self.value(i.operands[r.operand], ()) for r in reads[len(reads) // 2 :]]
         if wide is not None and not sums:
             initial = [self.converted(initial[0], i.operands[1], wide)]
@@ -416,47 +416,3 @@ def _own_attributes(i: HloInstruction) -> Attributes:
     """The attributes of the opcode itself, without those of layouts, devices and backends."""
     own = {name: i.attributes[name] for name in i.opcode.attributes if name in i.attributes}
     return i.attributes if len(own) == len(i.attributes) else attributes_of(own)
-
-
-def _addressed(read: Read, numbers: dict[tuple[HloInstruction, Place], int]) -> Read:
-    """A read whose values of run time are named by the numbers that they have in the nest."""
-    atoms = [atom for x in (*read.place, *[g.expression for g in read.guards]) for atom in x.atoms() if isinstance(atom, RuntimeValue)]
-
-    def named(atom: RuntimeValue) -> IndexExpression:
-        if atom.low == atom.high:
-            return index(atom.low)
-        return index(RuntimeValue(f"%{numbers[atom.source, atom.place]}", atom.place, atom.low, atom.high))
-
-    values: Substitution = {
-        atom: named(atom)
-        for atom in atoms
-        if not isinstance(atom.source, str)
-    }
-    guards = tuple([Guard(g.expression.substitute(values), g.bound) for g in read.guards])
-    return read._replace(place=tuple([x.substitute(values) for x in read.place]), guards=guards)
-
-
-def _product_type(element: PrimitiveType) -> PrimitiveType:
-    """The type that products are summed in."""
-    return F32 if element.is_float and element.bits < 32 else element
-
-
-def _scalar(literal: Literal) -> Literal:
-    if literal.shape.is_scalar:
-        return literal
-    return literal_from_array(literal.array.reshape(-1)[0], array_shape(literal.shape.element_type, ()))
-
-
-def _array_names(operands: list[HloInstruction]) -> list[str]:
-    """Names of arrays: those of the instructions, made different."""
-    taken: dict[str, int] = {}
-    names = []
-    for o in operands:
-        name = _identifier(o.name)
-        taken[name] = taken.get(name, 0) + 1
-        names.append(name if taken[name] == 1 else f"{name}.{taken[name]}x")
-    return names
-
-
-def _identifier(name: str) -> str:
-    return re.sub(r"[^\w.\-]", "_", name)

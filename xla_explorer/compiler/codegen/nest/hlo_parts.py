@@ -1,0 +1,57 @@
+"""What the plain nest of a kernel takes from HLO as it is: names, scalars, values of run time."""
+
+from __future__ import annotations
+
+import re
+
+from xla_explorer.hlo.analysis.indexing import Guard, IndexExpression, Place, Read, RuntimeValue, Substitution, index
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal, literal_from_array
+from xla_explorer.hlo.primitive_type import F32, PrimitiveType
+from xla_explorer.hlo.shape import array_shape
+
+
+def addressed(read: Read, numbers: dict[tuple[HloInstruction, Place], int]) -> Read:
+    """A read whose values of run time are named by the numbers that they have in the nest."""
+    atoms = [atom for x in (*read.place, *[g.expression for g in read.guards]) for atom in x.atoms() if isinstance(atom, RuntimeValue)]
+
+    def named(atom: RuntimeValue) -> IndexExpression:
+        if atom.low == atom.high:
+            return index(atom.low)
+        return index(RuntimeValue(f"%{numbers[atom.source, atom.place]}", atom.place, atom.low, atom.high))
+
+    values: Substitution = {
+        atom: named(atom)
+        for atom in atoms
+        if not isinstance(atom.source, str)
+    }
+    guards = tuple([Guard(g.expression.substitute(values), g.bound) for g in read.guards])
+    return read._replace(place=tuple([x.substitute(values) for x in read.place]), guards=guards)
+
+
+def product_type(element: PrimitiveType) -> PrimitiveType:
+    """The type that products are summed in."""
+    return F32 if element.is_float and element.bits < 32 else element
+
+
+def scalar(literal: Literal) -> Literal:
+    """The one value of a literal, as a scalar."""
+    if literal.shape.is_scalar:
+        return literal
+    return literal_from_array(literal.array.reshape(-1)[0], array_shape(literal.shape.element_type, ()))
+
+
+def array_names(operands: list[HloInstruction]) -> list[str]:
+    """Names of arrays: those of the instructions, made different."""
+    taken: dict[str, int] = {}
+    names = []
+    for o in operands:
+        name = identifier(o.name)
+        taken[name] = taken.get(name, 0) + 1
+        names.append(name if taken[name] == 1 else f"{name}.{taken[name]}x")
+    return names
+
+
+def identifier(name: str) -> str:
+    """A name as the text of a nest can have it."""
+    return re.sub(r"[^\w.\-]", "_", name)
