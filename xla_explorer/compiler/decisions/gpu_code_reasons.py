@@ -77,12 +77,6 @@ LAUNCH = table(
             _NEXT,
         ),
         "shared-memory": ("the tiles do not fit into shared memory", "%fusion: 90000 bytes of shared memory, 49152 are there", _NEXT),
-        "not-in-place": ("the kernel makes a new array", "%fusion makes a new array, it does not update one in place", _NEXT),
-        "rows-in-part": (
-            "parts of rows are updated from a place known at run time",
-            "%fusion updates parts of rows, from where is known at run time only",
-            "update whole rows",
-        ),
         # operations
         "element-type-not-emitted": ("the operation has no code for the type", "%c: cholesky of c64", "convert the operand"),
         "no-operation": ("the opcode has no kernels of its own", "%add: add has no kernels of its own", _NEXT),
