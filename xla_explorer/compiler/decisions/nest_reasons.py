@@ -107,13 +107,8 @@ LOOP_NEST = table(
             "nothing to do",
         ),
         "several-tiles": (
-            "one array at a time is transposed through shared memory",
-            "2 arrays would be staged, one tile is",
-            "look at session.decisions('launch') for the emitter that writes the kernel",
-        ),
-        "narrow-elements": (
-            "elements of a tile have at least four bytes",
-            "%x: elements of s8 are moved several at once by another emitter",
+            "a tile holds what one load reads",
+            "%x is read at several places, a tile holds one",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
         "transposed-dimension-is-short": (

@@ -95,10 +95,14 @@ FAMILIES = {
     "row-reduction": "x = f32[101,200] parameter(0) z = f32[] parameter(1) ROOT r = f32[101] reduce(x, z), dimensions={1}, to_apply=add",
     "column-reduction": "x = f32[130,256] parameter(0) z = f32[] parameter(1) ROOT r = f32[256] reduce(x, z), dimensions={0}, to_apply=add",
 }
+MORE = [
+    ("transpose", "x = s8[64,64] parameter(0) ROOT r = s8[64,64] transpose(x), dimensions={1,0}"),
+    ("transpose", "x = f32[12,64] parameter(0) ROOT r = f32[64,12] transpose(x), dimensions={1,0}"),
+    ("transpose", "x = c64[12,3,50] parameter(0) ROOT r = c64[50,3,12] transpose(x), dimensions={2,1,0}"),
+    ("loop", "x = f32[30,3] parameter(0) ROOT r = f32[3,30] transpose(x), dimensions={1,0}"),
+]
 OTHERS = {
     "rows-are-cut": "x = f32[4,60000] parameter(0) z = f32[] parameter(1) ROOT r = f32[4] reduce(x, z), dimensions={1}, to_apply=add",
-    "narrow-elements": "x = s8[64,64] parameter(0) ROOT r = s8[64,64] transpose(x), dimensions={1,0}",
-    "transposed-dimension-is-short": "x = f32[12,64] parameter(0) ROOT r = f32[64,12] transpose(x), dimensions={1,0}",
     "window-over-the-edge": "x = f32[9] parameter(0) z = f32[] parameter(1) "
     "ROOT r = f32[9] reduce-window(x, z), window={size=3 pad=1_1}, to_apply=add",
 }
@@ -124,11 +128,12 @@ def in_an_entry(body):
     return f"HloModule m\n{ADD}{INSIDE}ENTRY e {{ {body} }}"
 
 
-@pytest.mark.parametrize("emitter", FAMILIES)
-def test_what_policies_do_is_legal_directive_by_directive(emitter):
-    text = in_an_entry(FAMILIES[emitter])
+@pytest.mark.parametrize(("emitter", "body"), [*FAMILIES.items(), *MORE])
+def test_what_policies_do_is_legal_directive_by_directive(emitter, body):
+    text = in_an_entry(body)
     root = parse_hlo(text).entry.root
-    inputs = [np.random.default_rng(3).standard_normal(o.shape.dimensions).astype(np.float32) for o in dict.fromkeys(root.operands)]
+    shapes = [o.shape for o in dict.fromkeys(root.operands)]
+    inputs = [np.random.default_rng(3).standard_normal(shape.dimensions).astype(shape.element_type.dtype) for shape in shapes]
     ran = check(text, *inputs, assemble=False)
     schedule = ran.emitted.nest
     assert ran.emitted.emitter == emitter and isinstance(schedule, NestSchedule) and ran.conflicts() == 1

@@ -100,4 +100,13 @@ f { p = f64[40,24] parameter(0)
 ENTRY e { x = f64[40,24] parameter(0) ROOT r = f64[24,40] fusion(x), kind=kLoop, calls=f }""",
         values("f64", 40, 24),
     )
-    assert ran.emitted.emitter == "transpose"
+    assert ("transpose", "several-tiles") in [(name, reason.code) for name, reason in ran.emitted.refused]
+
+
+def test_two_arrays_are_transposed_through_tiles_of_one_kernel():
+    text = """HloModule m
+f { x = f32[64,80] parameter(0) y = bf16[64,80] parameter(1) w = f32[64,80] convert(y) s = f32[64,80] add(x, w)
+  ROOT t = f32[80,64] transpose(s), dimensions={1,0} }
+ENTRY e { x = f32[64,80] parameter(0) y = bf16[64,80] parameter(1) ROOT r = f32[80,64] fusion(x, y), kind=kInput, calls=f }"""
+    ran = check(text, values("f32", 64, 80), values("bf16", 64, 80))
+    assert ran.emitted.emitter == "transpose" and ran.conflicts() == 1 and str(ran.emitted.nest).count("stage{") == 2

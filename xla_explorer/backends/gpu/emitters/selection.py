@@ -21,7 +21,6 @@ from xla_explorer.backends.gpu.emitters.dots.thin_dot import write_thin_dot
 from xla_explorer.backends.gpu.emitters.dots.tiled_dot import write_tiled_dot
 from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import write_warpgroup_dot
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
-from xla_explorer.backends.gpu.emitters.loops.transposition import write_transpose
 from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write_reducing_nest, write_transposing_nest
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.reductions.reduction import write_reduction
@@ -48,8 +47,7 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (  # dots, opcodes with kernels of th
     ("tiled-convolution", write_tiled_convolution),
     ("loop-nest", write_reducing_nest),
     ("reduction", write_reduction),
-    ("loop-nest", write_transposing_nest),
-    ("transpose", write_transpose),
+    ("transpose", write_transposing_nest),
     ("loop-nest", write_nest),
 )
 # Refusals that say nothing but that the instruction is of another kind: nobody needs to read them.
@@ -105,9 +103,11 @@ def write_gpu_kernels(
             if not isinstance(draft, Reason):
                 made = finished(draft, slots, tuple(refused))
                 return made if made.nest is not None else made._replace(nest=why_no_nest)
-            if name == "loop-nest":
-                why_no_nest = why_no_nest or (None if draft.code in _NOT_OF_THIS_KIND else draft)
-            elif draft.code not in _NOT_OF_THIS_KIND:
+            if draft.code in _NOT_OF_THIS_KIND:
+                continue
+            if name in ("loop-nest", "transpose"):
+                why_no_nest = why_no_nest or draft
+            if name != "loop-nest":
                 refused.append((name, draft))
     kernel = write_kernel(i, target, slots)
     launch = launch_dimensions(kernel.threads, architecture)

@@ -61,7 +61,7 @@ def distributed(applied: Applied, architecture: GpuArchitecture, tuning: GpuTuni
             width, why = _width(applied, name, loops[-1].axis, architecture, tuning, largest // least)
         if width > 1:
             applied.then(Split(name, width))
-            applied.then(_lanes(applied.nest, f"{name}i"))
+            applied.then(lanes(applied.nest, f"{name}i"))
             name = f"{name}o"
         names.append(name)
         counts.append(applied.extent(name))
@@ -117,7 +117,7 @@ def groups_of(body: Body) -> list[list[For]] | Reason:
     return found
 
 
-def _lanes(nest: LoopNest, name: str) -> Directive:
+def lanes(nest: LoopNest, name: str) -> Directive:
     """Lanes, or copies where some array has other steps along them."""
     made = Vectorize(name)
     return made if made.accesses_are_contiguous(nest) is None and made.is_a_vector(nest) is None else Unroll(name)

@@ -80,8 +80,6 @@ def why_not_written(nest: LoopNest) -> Reason | None:
         if isinstance(s, Allocate):
             if any(b.kind in (AxisKind.THREAD, AxisKind.WARP) for x in around for b in axes_of(x)):
                 return refuse("not-lowered", f"%{s.array.name} is allocated by each thread")
-            if s.array.shape.element_type.is_complex:
-                return refuse("not-lowered", f"%{s.array.name}: tiles of complex numbers are not written yet")
         if isinstance(s, Compute) and s.opcode.name not in ELEMENTWISE_EMITTERS:
             return refuse("not-lowered", f"%{s.id}: {s.opcode.name} has no emitter of single elements", opcode=s.opcode.name)
         for x in indices_of(s):

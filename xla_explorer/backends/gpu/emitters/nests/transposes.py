@@ -1,14 +1,20 @@
-"""The schedule of a kernel that reads an array along one dimension of its result and writes along another: a square tile is read along the
-array, put into shared memory, and taken along the result. A pitch that is odd keeps the columns of the tile in different banks."""
+"""The schedule of a kernel that reads arrays along one dimension of its result and writes along another: a square tile is read along the
+arrays, put into shared memory, and taken along the result. An odd pitch keeps the columns of the tile in different banks; elements of one
+and two bytes are moved four and two at a time.
+
+Source: xla/backends/gpu/codegen/emitters/transpose.cc (Transpose and PackedTranspose).
+"""
 
 from __future__ import annotations
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
+import math
+
+from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
-from xla_explorer.backends.gpu.emitters.nests.elementwise import loops_of
+from xla_explorer.backends.gpu.emitters.nests.elementwise import lanes, loops_of
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.compiler.codegen.nest.directives import Reorder, Split, Stage, Unroll
+from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Stage, Unroll
 from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread, Warp
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
@@ -18,35 +24,79 @@ from xla_explorer.hlo.analysis.indexing import Axis, linearize
 
 def transpose_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
     """Tiles through shared memory, or why not."""
+    applied = Applied(nest)
+    applied.sink()
+    nest = applied.nest
     loops = loops_of(nest.body)
     if isinstance(loops, Reason):
         return loops
     axes = [loop.axis for loop in loops]
-    staged = [(s, a) for s, _ in walk(nest.body) if isinstance(s, Load) and (a := _read_along(nest, s, axes)) is not None]
-    if not staged:
+    found = [(s, a) for s, _ in walk(nest.body) if isinstance(s, Load) and (a := _read_along(nest, s, axes)) is not None]
+    if not found:
         return refuse("not-transposed", "no array is read along another dimension than the result is written along")
-    load, read = staged[0]
-    if len(staged) > 1:
-        return refuse("several-tiles", f"{len(staged)} arrays would be staged, one tile is", arrays=len(staged))
-    if load.element.is_complex or load.element.bytes < tuning.narrowest_tile:
-        return refuse("narrow-elements", f"%{load.array}: elements of {load.element} are moved several at once by another emitter")
-    if min(read.extent, axes[-1].extent) < LANES:
-        short = min(read.extent, axes[-1].extent)
+    read, written = found[0][1], axes[-1]
+    staged = [s for s, a in found if a == read and [x.array for x, _ in walk(nest.body) if isinstance(x, Load)].count(s.array) == 1]
+    if not staged:
+        return refuse("several-tiles", f"%{found[0][0].array} is read at several places, a tile holds one")
+    short = min(read.extent, written.extent)
+    if short < tuning.shortest_side:
         return refuse("transposed-dimension-is-short", f"a dimension of {short} elements does not fill a tile", extent=short)
-    applied = Applied(nest)
-    i, j = read.name, axes[-1].name
+    sizes = [s.element.bytes for s in staged]
+    width = max(4 // max(sizes), 1)
+    while width > 1 and (read.extent % width or written.extent % width):
+        width //= 2
+    side = LANES * width
+    if side * max([_pitch(side, width, size) for size in sizes]) * sum(sizes) > STATIC_SHARED_BYTES:
+        return refuse("shared-memory", f"tiles of {len(staged)} arrays need more than {STATIC_SHARED_BYTES} bytes of shared memory")
+    i, j, around = _tiled(applied, axes, read, written, side)
+    for number, s in enumerate(staged):
+        applied.then(Stage(f"%{s.array}", around, "shared", _pitch(side, width, s.element.bytes)))
+        suffix = "s" * (number + 1)
+        _threads(applied, f"{j}{suffix}", f"{i}{suffix}", width, tuning)
+    _threads(applied, i, j, width, tuning)
+    tiles = math.prod([-(-a.extent // side) for a in (read, written)])
+    why = f"{tiles} tiles of {side} x {side} elements for each matrix, {LANES * tuning.rows_at_once} threads each"
+    if width > 1:
+        why += f", {width} elements a thread at once"
+    return applied.schedule("transpose", why)
+
+
+def _tiled(applied: Applied, axes: list[Axis], read: Axis, written: Axis, side: int) -> tuple[str, str, str]:
+    """Blocks of tiles: the axes inside of a tile, and the innermost loop around it."""
+    i, j = read.name, written.name
     for other in axes[axes.index(read) + 1 : -1]:
         applied.then(Reorder(i, other.name))
-    applied.then(Split(i, LANES), Split(j, LANES), Reorder(f"{i}i", f"{j}o"))
-    for name in (*[a.name for a in axes if a.name not in (i, j)], f"{i}o", f"{j}o"):
+    for name in (i, j):
+        if applied.extent(name) < side:
+            applied.then(Pad(name, side))
+        applied.then(Split(name, side))
+    applied.then(Reorder(f"{i}i", f"{j}o"))
+    outer = [f"{i}o", f"{j}o"]
+    if applied.extent(outer[0]) == 1:
+        applied.then(Reorder(*outer))
+        outer.reverse()
+    for name in (*[a.name for a in axes if a not in (read, written)], *outer):
         if applied.extent(name) > 1:
             applied.then(Block(name))
-    applied.then(Stage(f"%{load.array}", f"{j}o", "shared", LANES + 1))
-    for across, along in ((f"{j}is", f"{i}is"), (f"{i}i", f"{j}i")):
-        applied.then(Split(across, tuning.rows_at_once), Unroll(f"{across}o"), Thread(f"{across}i"), Warp(along))
-    tiles = -(-read.extent // LANES) * -(-axes[-1].extent // LANES)
-    why = f"{tiles} tiles of {LANES} x {LANES} elements for each matrix, {LANES * tuning.rows_at_once} threads each"
-    return applied.schedule("transpose", why)
+    return f"{i}i", f"{j}i", outer[1]
+
+
+def _threads(applied: Applied, across: str, along: str, width: int, tuning: GpuTuning) -> None:
+    """A warp along a row of the tile, some rows at once."""
+    applied.then(Split(across, tuning.rows_at_once), Unroll(f"{across}o"), Thread(f"{across}i"))
+    if width > 1:
+        applied.then(Split(along, width))
+        applied.then(lanes(applied.nest, f"{along}i"))
+        along = f"{along}o"
+    applied.then(Warp(along))
+
+
+def _pitch(side: int, width: int, size: int) -> int:
+    """Elements from row to row of a tile: the lanes of a warp, `width` rows apart, then read an odd number of words apart."""
+    pitch = side + 1
+    while size < 4 and width * pitch * size % 8 != 4:
+        pitch += 1
+    return pitch
 
 
 def _read_along(nest: LoopNest, s: Load, axes: list[Axis]) -> Axis | None:

@@ -11,7 +11,7 @@ class GpuTuning:
     thread may have: code stays within the instruction cache. in_registers: elements of a row that one
     thread keeps. in_flight: loads of one thread before it uses the first.
     most_columns: of a thread, each with an accumulator. rows_at_once: of a tile that is transposed, a warp each.
-    narrowest_tile: bytes of the elements of one."""
+    shortest_side: elements of a dimension that is worth tiles."""
 
     bytes_at_once: int = 16
     most_elements: int = 8
@@ -20,7 +20,7 @@ class GpuTuning:
     in_flight: int = 4
     most_columns: int = 4
     rows_at_once: int = 8
-    narrowest_tile: int = 4
+    shortest_side: int = 8
 
 
 DEFAULT_TUNING = GpuTuning()

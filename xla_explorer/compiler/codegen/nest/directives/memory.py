@@ -197,8 +197,7 @@ class Stage(InLoop):
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        found = (self.axis_exists, self.is_a_loop, self.space_is_known, self.read_at_one_place, self.fits)
-        return (*found, self.not_in_registers, self.names_are_free)
+        return self.axis_exists, self.is_a_loop, self.space_is_known, self.read_at_one_place, self.fits, self.not_in_registers
 
     def space_is_known(self, nest: LoopNest) -> Reason | None:
         """The space is one that a nest allocates."""
@@ -240,12 +239,6 @@ class Stage(InLoop):
             return refuse("scratch-too-large", f"the tile takes {size} bytes, the limit is {MOST_SCRATCH}", size=size, limit=MOST_SCRATCH)
         return None
 
-    def names_are_free(self, nest: LoopNest) -> Reason | None:
-        """No other axis has the names of the new ones, and the array is staged once."""
-        (found,) = self.found(nest)
-        taken = {f"{a.name}s" for a in found.axes} & nest.axes().keys()
-        return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
-
     def _shape(self, found: _Occurrence) -> tuple[int, ...]:
         extents = [a.extent for a in found.axes]
         return (*extents[:-1], self.pitch or extents[-1])
@@ -256,7 +249,10 @@ class Stage(InLoop):
         load, number = found.statement, nest.fresh_id()
         assert isinstance(load, Load)
         tile = Array(f"tile_{ids_of(load)[0]}", array_shape(load.element, self._shape(found)), True, Space(self.space))
-        copies = {a: Axis(f"{a.name}s", a.extent) for a in found.axes}
+        suffix = "s"
+        while {f"{a.name}{suffix}" for a in found.axes} & nest.axes().keys():
+            suffix += "s"
+        copies = {a: Axis(f"{a.name}{suffix}", a.extent) for a in found.axes}
         along: Substitution = {old: index(new) for old, new in copies.items()}
         guards = tuple([g for g in found.guards() if not g.expression.axes - set(found.axes) & _inner_axes(found)])
         store = Store(tile.name, tuple([index(a) for a in found.axes]), number, load.origin)
