@@ -11,6 +11,7 @@ import random
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,10 @@ from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.pipeline.optimize import optimize
+from xla_explorer.compiler.transforms.library_calls.epilogue_matching import epilogue_of
+from xla_explorer.compiler.transforms.scheduling.memory_scheduler import schedule_computation
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.text import parse_hlo
 
 
@@ -69,12 +74,95 @@ def digests(text: str) -> list[tuple[str, str]]:
     return [(name, hashlib.sha256(left.encode()).hexdigest()) for name, left in [*made, ("result", trace.module.to_text())]]
 
 
+def _by_id(x: HloInstruction | HloComputation) -> int:
+    return x.id
+
+
+def _backwards(x: HloInstruction | HloComputation) -> int:
+    return -x.id
+
+
+def _scrambled(x: HloInstruction | HloComputation) -> int:
+    return x.id * 2654435761 % (1 << 31)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_twice_in_one_process(name: str) -> None:
-    first = digests(PROGRAMS[name])
-    kept = [object() for _ in range(999)]  # so that the second compile's objects lie elsewhere
-    assert digests(PROGRAMS[name]) == first
-    assert len(kept) == 999
+def test_whatever_the_order_of_sets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Instructions hash by their addresses; here the hash, and with it the order in which every set of them is walked, is chosen.
+    found = []
+    for order in (_by_id, _backwards, _scrambled):
+        for kind in (HloInstruction, HloComputation):
+            monkeypatch.setattr(kind, "__hash__", order)
+        found.append(digests(PROGRAMS[name]))
+    assert found[1:] == found[:1] * 2
+
+
+# When `i` has run, `u` alone reads both `a` and `g`; which of the two is counted first decides whether `u` or `v` comes next.
+TWO_LAST_READERS = """HloModule m
+ENTRY e {
+  p = (f32[64], f32[64], f32[64]) parameter(0)
+  g = f32[64] get-tuple-element(p), index=0
+  x = f32[64] get-tuple-element(p), index=1
+  y = f32[64] get-tuple-element(p), index=2
+  b = f32[64] tanh(y)
+  a = f32[64] negate(x)
+  i = f32[64] add(g, a)
+  u = f32[64] multiply(g, a)
+  v = f32[32] slice(b), slice={[0:32]}, control-predecessors={i}
+  ROOT r = (f32[64], f32[64], f32[32]) tuple(i, u, v)
+}"""
+# Both `f` and `p` are ready when `q` is known.
+GELU = """HloModule m
+ENTRY e {
+  x = f32[8,16] parameter(0)
+  y = f32[16,12] parameter(1)
+  h = f32[8,12] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  c1 = f32[] constant(0.044715)
+  k1 = f32[8,12] broadcast(c1), dimensions={}
+  c2 = f32[] constant(0.7978845608)
+  k2 = f32[8,12] broadcast(c2), dimensions={}
+  c3 = f32[] constant(0.5)
+  k3 = f32[8,12] broadcast(c3), dimensions={}
+  c4 = f32[] constant(1)
+  k4 = f32[8,12] broadcast(c4), dimensions={}
+  q = f32[8,12] multiply(h, h)
+  f = f32[8,12] multiply(k3, h)
+  z = f32[8,12] multiply(q, k1)
+  p = f32[8,12] multiply(h, z)
+  u = f32[8,12] add(p, h)
+  t = f32[8,12] multiply(k2, u)
+  th = f32[8,12] tanh(t)
+  g = f32[8,12] add(k4, th)
+  ROOT r = f32[8,12] multiply(f, g)
+}"""
+
+
+def _scheduled() -> list[str]:
+    return [i.name for i in schedule_computation(parse_hlo(TWO_LAST_READERS).entry)]
+
+
+def _taken_along() -> list[str]:
+    [dot] = [i for i in parse_hlo(GELU).entry.instructions.values() if i.opcode.name == "dot"]
+    found = epilogue_of(dot)
+    assert found.name == "gelu"
+    return [i.name for i in found.members]
+
+
+@pytest.mark.parametrize("choose", [_scheduled, _taken_along])
+def test_a_choice_does_not_depend_on_the_order_of_sets(choose: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for order in (_by_id, _backwards, _scrambled):
+        monkeypatch.setattr(HloInstruction, "__hash__", order)
+        found.append(choose())
+    assert found[1:] == found[:1] * 2
+
+
+def test_the_order_of_sets_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    module, orders = parse_hlo(LOOP), []
+    for order in (_by_id, _backwards, _scrambled):
+        monkeypatch.setattr(HloInstruction, "__hash__", order)
+        orders.append([i.name for i in set(module.entry.instructions.values()) | set(module.computations["body"].instructions.values())])
+    assert len({tuple(names) for names in orders}) == 3
 
 
 def test_in_a_process_that_hashes_otherwise() -> None:
