@@ -37,3 +37,17 @@ def test_a_fusion_that_sums_again_for_each_element_is_too_long(passes: str, size
 def test_the_sign_of_a_nan_is_open_where_its_type_has_one_nan(element: str, classes: tuple[str, ...]) -> None:
     text = f"HloModule m\nENTRY e {{ p = {element}[512] parameter(0) c = f32[512] convert(p) ROOT b = s32[512] bitcast(c) }}"
     assert check_run(parse_hlo(text), PLAIN, 0).classes == classes
+
+
+@pytest.mark.parametrize(("element", "ran"), [("u1", False), ("u2", True)])
+def test_long_loops_of_what_has_no_native_code_are_too_long(element: str, ran: bool) -> None:
+    step = f"step {{ x = {element}[] parameter(0) c = {element}[] parameter(1) m = {element}[] xor(x, c) ROOT t = ({element}[], {element}[]) tuple(m, m) }}"
+    text = f"""HloModule m
+{step}
+ENTRY e {{
+  x = {element}[60000] parameter(0)
+  c = {element}[] parameter(1)
+  ROOT r = ({element}[60000], {element}[]) scan(x, c), dimensions={{0}}, num_carries=1, to_apply=step
+}}"""
+    outcome = check_run(parse_hlo(text), PLAIN, 0)
+    assert (outcome.kind != "compiled") is ran and not outcome.is_finding

@@ -51,6 +51,8 @@ MEMORY = 6 << 30  # bytes of address space
 RESIDENT = 1500 << 20  # a child with more is replaced by a fresh one
 REFERENCE_SECONDS = 1.0
 MOST_WORK = 1e8  # operations and bytes: some seconds of code that nobody optimised
+MOST_EVALUATED_WORK = 1e5  # the same where each step of a loop is the evaluator's
+_NO_NATIVE_CODE = ("s1", "u1")
 _OVER_THE_REALS = [rule.name for rule in (*ALGEBRAIC_RULES, *EXPANDING_RULES) if rule.exactness.kind not in ("bitwise", "numeric")]
 _USUAL_SHARE = parallel_plan.SHARE_NS
 # What a verified module may be refused for, and why that is right.
@@ -204,7 +206,8 @@ def _is_small(module: HloModule) -> bool:
         return False  # `?`: bounded by nothing
     results = sum(leaf.byte_size for _, leaf in module.result_shape().leaves() if leaf.is_array)
     cost = module_cost(module)
-    return argument_bytes(module) <= MOST_BYTES and results <= MOST_BYTES and cost.flops + cost.transcendentals + cost.bytes_accessed <= MOST_WORK
+    most = MOST_WORK if not any(leaf.element_type.name in _NO_NATIVE_CODE for leaf in leaves) else MOST_EVALUATED_WORK
+    return argument_bytes(module) <= MOST_BYTES and results <= MOST_BYTES and cost.flops + cost.transcendentals + cost.bytes_accessed <= most
 
 
 def _work_done_again(module: HloModule) -> float:

@@ -99,3 +99,24 @@ def test_the_death_of_the_child_is_an_error_here() -> None:
 def test_one_table_with_ours() -> None:
     frame = xe.compare(SOFTMAX, ["cpu", "xla"])
     assert list(dict.fromkeys(frame["backend"])) == ["cpu", "xla"] and set(frame["status"].dropna()) == {"ok"}
+
+
+@pytest.mark.parametrize("header", ["replica_count=2", "num_partitions=2"])
+@pytest.mark.parametrize("groups", ["{}", "{{0,1}}"])
+def test_one_devices_value_is_no_answer_of_several(header: str, groups: str) -> None:
+    channel = "channel_id=1, use_global_device_ids=true, " if header.startswith("num") and groups != "{}" else "channel_id=1, " if header.startswith("num") else ""
+    text = f"""HloModule m, {header}
+sum {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }}
+ENTRY e {{ x = f32[4] parameter(0)  ROOT r = f32[4] all-reduce(x), {channel}replica_groups={groups}, to_apply=sum }}"""
+    session = xe.compile(text, backend="xla")
+    for run in (session, session.profile):
+        with pytest.raises(xe.XlaExplorerError, match="%r works between devices; real XLA runs here on one") as caught:
+            run(np.ones(4, np.float32))
+        assert "evaluate_replicated" in str(caught.value)
+
+
+def test_a_group_of_one_device_runs() -> None:
+    text = """HloModule m
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY e { x = f32[4] parameter(0)  ROOT r = f32[4] all-reduce(x), replica_groups={{0}}, to_apply=sum }"""
+    np.testing.assert_array_equal(xe.compile(text, backend="xla")(np.ones(4, np.float32)), np.ones(4, np.float32))

@@ -27,6 +27,7 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
 from xla_explorer.frontends.xla_profile import KernelEvent, kernel_events, read_space
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator import UnsupportedOpcodeError
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -99,21 +100,22 @@ class XlaCompiler:
             stages, optimised = read_stages(dumped, module, names.restore)
             trace = dumped_trace(stages, optimised)
         trace.seconds = sum(seconds.values())
-        self._last = child, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot), names.restored
+        self._last = child, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot), names.restored, between_devices(module)
         return trace
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """What the child compiled in run_hlo_passes."""
-        child, seconds, dumped, source, restored = self._last
-        executable = XlaExecutable(child, trace.module, restored)
+        child, seconds, dumped, source, restored, refusal = self._last
+        executable = XlaExecutable(child, trace.module, restored, refusal)
         return CompileResult(trace, executable, dumped_stages(dumped, source, trace.module), None, seconds)
 
 
 class XlaExecutable:
-    """See `backends.interfaces.Executable`. restored: XLA's names of instructions to ours."""
+    """See `backends.interfaces.Executable`. restored: XLA's names of instructions to ours. refusal: why it must not run."""
 
-    def __init__(self, child: XlaChild, module: HloModule, restored: Mapping[str, str]) -> None:
+    def __init__(self, child: XlaChild, module: HloModule, restored: Mapping[str, str], refusal: UnsupportedOpcodeError | None) -> None:
         self.child, self.module, self.restored = child, module, restored
+        self.refusal = refusal
         self.steps = [
             ProgramStep(k, i.id, i.name, i.opcode.name, "kernel", i.name, None)
             for k, i in enumerate(_executed(module.entry))
@@ -121,12 +123,17 @@ class XlaExecutable:
         ]
 
     def execute(self, arrays: list[Array]) -> list[Array]:
-        """Run in the child; arrays travel by pipe."""
+        """Run in the child; arrays travel by pipe.
+
+        Raises:
+            UnsupportedOpcodeError: a collective between several devices; the child has one, whose value alone would be an answer.
+        """
+        self._refuse()
         return list(self.child.ask("run", [np.asarray(a) for a in arrays]))
 
     def profile(self, arrays: list[Array], repeats: int = 5) -> ProfileResult:
         """Whole programs timed in the child; kernels as XLA's own profiler records them in further runs, each its own time."""
-        self.child.ask("run", arrays)
+        self.execute(arrays)
         samples = tuple(self.time(arrays, repeats))
         runs: dict[str, dict[Any, list[int]]] = {}
         for event in self.record(arrays, repeats):
@@ -140,12 +147,31 @@ class XlaExecutable:
 
     def time(self, arrays: list[Array], repeats: int) -> list[float]:
         """Microseconds of whole runs, timed in the child with the arguments in place."""
+        self._refuse()
         return [float(sample) for sample in self.child.ask("time", arrays, repeats)]
 
     def record(self, arrays: list[Array], repeats: int) -> list[KernelEvent]:
         """What XLA's own profiler records of some runs, with the names of the source."""
+        self._refuse()
         events = kernel_events(read_space(self.child.ask("profile", arrays, repeats)))
         return [event._replace(op=self.restored.get(event.op, event.op)) for event in events]
+
+    def _refuse(self) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+
+
+def between_devices(module: HloModule) -> UnsupportedOpcodeError | None:
+    """The error of a module with a collective between several devices: the child has one, whose value alone is no answer."""
+    replicas, partitions = [int(module.attributes.get(name) or 1) for name in ("replica_count", "num_partitions")]
+    for i in module.instructions():
+        groups = i.attributes.value("replica_groups") if "replica_groups" in i.opcode.attributes else None
+        pairs = i.attributes.get("source_target_pairs") or ()
+        count = max([len(group) for group in groups.groups], default=0) if groups is not None else 0
+        if any(a != b for a, b in pairs) or ("replica_groups" in i.opcode.attributes and (count or replicas * partitions) > 1):
+            message = f"%{i.name} works between devices; real XLA runs here on one"
+            return UnsupportedOpcodeError(i.opcode.name, message, "run the module with xe.evaluate_replicated")
+    return None
 
 
 def _executed(computation: HloComputation) -> Iterator[HloInstruction]:
