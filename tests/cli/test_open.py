@@ -15,6 +15,8 @@ from tests.frontends.xla_profile_fixtures import cpu_plane, metadata_plane, prof
 from xla_explorer.cli.main import main
 from xla_explorer.cli.opening import PageServer
 from xla_explorer.explorer.recorded_modules import NothingRecordedError, RecordedModules
+from xla_explorer.frontends.hlo_proto import read_hlo_proto
+from xla_explorer.hlo.text import module_text
 
 TEXT = "HloModule {name}\nENTRY e {{\n  x = f32[4] parameter(0)\n  e = f32[4] exponential(x)\n  ROOT r = f32[4] add(e, x)\n}}\n"
 
@@ -50,6 +52,18 @@ def test_modules_stand_by_time_and_a_profile_is_joined_by_name(tmp_path: Path) -
     assert [(row.name, row.runs, row.passes) for row in found.rows] == [("jit_f", 2, 2), ("jit_g0", 0, 2), ("jit_g2", 0, 2)]
     frame = found.session(found.rows[0].key).last_profile
     assert frame["kernel"].tolist() == ["(whole program)", "%e", "%r"] and frame["instruction"].notna().tolist() == [False, True, True]
+
+
+def test_of_modules_of_one_name_the_equal_one_has_the_times(tmp_path: Path) -> None:
+    """Two dumped modules are called `jit_f`; the profile's computes what the second does, under other names."""
+    folder = cluster_folder(tmp_path)
+    other = TEXT.format(name="jit_f").replace("exponential", "cosine")
+    (folder / "dump" / "module_0009.jit_f.cpu_after_optimizations.txt").write_text(other)
+    same = module_text(read_hlo_proto(_module(), "f").module).replace("%e", "%named_otherwise")
+    (folder / "dump" / "module_0001.jit_f.cpu_after_optimizations.txt").write_text(same)
+    found = RecordedModules(folder)
+    assert {row.key: row.runs for row in found.rows} == {"dump-0": 0, "dump-1": 2, "dump-2": 0, "dump-9": 0}
+    assert found.session("dump-1").last_profile is not None and found.session("dump-9").last_profile is None
 
 
 def test_a_profile_alone_is_enough(tmp_path: Path) -> None:

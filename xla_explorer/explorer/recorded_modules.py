@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from functools import cached_property
 from pathlib import Path
@@ -19,11 +20,17 @@ from xla_explorer.explorer.xla_dump import dumped_session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.frontends.xla_dump import DumpedModule, DumpedStage, DumpError, DumpFolder
+from xla_explorer.frontends.xla_dump.snapshots import read_module
 from xla_explorer.frontends.xla_profile import ProfileError, RecordedProfile, read_profile
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import PrintOptions, module_text
 
 _SHOWN: Final = 40
+_MOST_READ: Final = 64  # modules of one name, to tell them apart by what they compute
+Program = tuple[str, int | None]
+"""The name and number of a program in a profile."""
+_ALIKE: Final = PrintOptions.fingerprint.but(header=False)
 
 
 class ModuleRow(NamedTuple):
@@ -65,20 +72,52 @@ class RecordedModules(Report):
             row = times.setdefault((event.module, event.program), [0.0, set()])
             row[0] += event.self_ps / 1e6
             row[1].add(event.run)
-        of_name: dict[str, list[tuple[str, int | None]]] = {}
-        for key in times:
-            of_name.setdefault(key[0], []).append(key)
+        self._program_of = self._joined([*times])
         rows = []
         for module in self._dump or ():
-            # A dump numbers modules in its own way: only a name that is one in both can be joined.
-            ran = of_name.get(module.name, [])
-            joined = times.pop(ran[0], None) if len(ran) == 1 and self._alone(module) else None
+            program = self._program_of.get(f"dump-{module.number}")
+            joined = times.pop(program, None) if program is not None else None
             rows.append(_row(f"dump-{module.number}", module.name, joined, module.hlo_files))
-        rows += [_row(f"profile-{number if number is not None else ''}-{name}", name, row, 0) for (name, number), row in times.items()]
+        for (name, number), row in times.items():
+            key = f"profile-{number if number is not None else ''}-{name}"
+            self._program_of[key] = name, number
+            rows.append(_row(key, name, row, 0))
         return sorted(rows, key=lambda row: (-(row.us or 0.0), -row.passes, row.name))
 
-    def _alone(self, module: DumpedModule) -> bool:
-        return self._dump is not None and self._dump.module(module.name) is module
+    def _joined(self, ran: list[Program]) -> dict[str, Program]:
+        """Key of a dumped module -> the program of the profile that it is: the one of its name, or of several the one that is equal."""
+        dumped: dict[str, list[DumpedModule]] = {}
+        for module in self._dump or ():
+            dumped.setdefault(module.name, []).append(module)
+        programs: dict[str, list[Program]] = {}
+        for program in ran:
+            programs.setdefault(program[0], []).append(program)
+        found: dict[str, Program] = {}
+        for name, candidates in programs.items():
+            modules = dumped.get(name, [])
+            if len(modules) == len(candidates) == 1:
+                found[f"dump-{modules[0].number}"] = candidates[0]
+            elif modules:
+                found.update(self._equal(modules[:_MOST_READ], candidates[:_MOST_READ]))
+        return found
+
+    def _equal(self, modules: list[DumpedModule], candidates: list[Program]) -> dict[str, Program]:
+        """Of modules of one name each with the program whose text is the same; of equal ones that of the same number, which XLA gives."""
+        assert self._profile is not None
+        prints: dict[str, list[DumpedModule]] = {}
+        for module in modules:
+            if module.after is not None:
+                prints.setdefault(_fingerprint(read_module(module.after)), []).append(module)
+        found: dict[str, Program] = {}
+        for candidate in candidates:
+            program = self._profile.program(*candidate)
+            if program is not None and program.module is not None:
+                alike = prints.get(_fingerprint(program.module), [])
+                chosen = next((one for one in alike if one.number == candidate[1]), alike[0] if alike else None)
+                if chosen is not None:
+                    alike.remove(chosen)
+                    found[f"dump-{chosen.number}"] = candidate
+        return found
 
     def session(self, key: str) -> Session:
         """The compile of a module by its key, with the times of a profile where it has any."""
@@ -90,7 +129,7 @@ class RecordedModules(Report):
         else:
             session = self._profiled(row, key)
         if row.us is not None:
-            join_times(session, self._times_of(row, session.module))
+            join_times(session, self._times_of(key, session.module))
         return session
 
     def _profiled(self, row: ModuleRow, key: str) -> Session:
@@ -102,10 +141,11 @@ class RecordedModules(Report):
             raise ProfileError(f"the profile holds no module of {row.name or 'this program'}", hint)
         return _of_one_module(module, row.name)
 
-    def _times_of(self, row: ModuleRow, module: HloModule) -> XlaProfile:
+    def _times_of(self, key: str, module: HloModule) -> XlaProfile:
         assert self._profile is not None
-        events = [event for event in self._profile.kernels if event.module == row.name]
-        return XlaProfile(row.name, events, lambda name, number: module)
+        program = self._program_of[key]
+        events = [event for event in self._profile.kernels if (event.module, event.program) == program]
+        return XlaProfile(program[0], events, lambda name, number: module)
 
     def headline(self) -> str:
         """How many modules, and what they come from."""
@@ -120,6 +160,11 @@ class RecordedModules(Report):
     def records(self) -> Table:
         """A row a module."""
         return Table(ModuleRow._fields, self.rows)
+
+
+def _fingerprint(module: HloModule) -> str:
+    """The same for modules that compute the same, whatever names they give."""
+    return hashlib.sha256(module_text(module, _ALIKE).encode()).hexdigest()
 
 
 def _row(key: str, name: str, times: list[Any] | None, passes: int) -> ModuleRow:

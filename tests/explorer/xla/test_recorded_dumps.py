@@ -48,3 +48,23 @@ def test_a_replay_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = xe.xla.replay(session, "fusion")
     monkeypatch.setattr(replaying, "KINDS", {"fusion": None})
     assert xe.xla.replay(session, "fusion") is first and xe.xla.replay_fusion(session) is first
+
+
+def test_instructions_run_in_the_order_in_which_they_were_ready() -> None:
+    for name, rows in (("cpu_attention", 8), ("cpu_loop", 24)):
+        found = xe.xla.replay(xe.load(DUMPS / name).session(), "schedule")
+        assert found.agreement == 1 and len(found.rows) == rows
+    said = {row.subject: row.message for row in found.rows}
+    assert said["x.1"] == "%x.1 was ready from the start" and said["copy.6"] == "%copy.6 was ready as soon as %constant.5 was issued"
+
+
+def test_an_instruction_that_runs_before_one_that_was_ready_first_is_shown(tmp_path: Path) -> None:
+    for path in (DUMPS / "cpu_loop").iterdir():
+        text = path.read_text()
+        lines = text.splitlines(keepends=True)
+        if path.name.endswith("cpu_after_optimizations.txt"):
+            first = next(k for k, line in enumerate(lines) if line.startswith("  %wrapped_exponential ="))
+            lines[first : first + 2] = lines[first + 1], lines[first]
+        (tmp_path / path.name).write_text("".join(lines))
+    (row,) = xe.xla.replay(xe.load(tmp_path).session(), "schedule").disagreements()
+    assert (row.subject, row.ours, row.xla) == ("copy.6", "%wrapped_exponential", "%copy.6")

@@ -299,15 +299,14 @@ def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
     ...     print(problem.hint)
     give the path of an *.xplane.pb file
     """
-    recorded = read_recorded(path)
-
     def module_of(name: str, number: int | None) -> HloModule | None:
         program = recorded.program(name, number)
         return program.module if program is not None else None
 
     try:
+        recorded = read_recorded(path)
         return XlaProfile(recorded.paths[0].name, recorded.kernels, module_of, steps=recorded.steps)
     except ProfileError:
         raise
-    except XlaExplorerError as problem:  # a module inside that cannot be read
-        raise ProfileError(f"{recorded.paths[0].name}: {problem.message}", problem.hint) from problem
+    except XlaExplorerError as problem:  # planes, events and modules are decoded when they are asked for
+        raise ProfileError(f"{os.path.basename(os.fspath(path))}: {problem.message}", problem.hint) from problem

@@ -15,6 +15,7 @@ from xla_explorer.explorer.xla.replay.fusion import POLICIES, ReplayedFusion, re
 from xla_explorer.explorer.xla.replay.layout import replayed_layouts
 from xla_explorer.explorer.xla.replay.library import replayed_library
 from xla_explorer.explorer.xla.replay.report import Replay
+from xla_explorer.explorer.xla.replay.schedule import replayed_schedule
 from xla_explorer.foundation.decision import Decision
 
 
@@ -32,7 +33,7 @@ def _layout(session: Compilation) -> Replay:
 
 
 KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
-    "fusion": _fusion, "dot-library": _library, "layout": _layout, "buffers": replayed_buffers,
+    "fusion": _fusion, "dot-library": _library, "layout": _layout, "buffers": replayed_buffers, "schedule": replayed_schedule,
 }  # fmt: skip
 """Kind of replay -> what makes it."""
 _MADE: Final[WeakKeyDictionary[Compilation, dict[str, Replay]]] = WeakKeyDictionary()
@@ -49,7 +50,7 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
         `fusion`: what XLA:CPU and XLA:GPU put into one kernel. `dot-library`: what XLA:CPU gives to its library of kernels
         (YNNPACK), and what those kernels take in. `layout`: in which order XLA:CPU lays arrays out, and where it copies one into another;
         the replay does not follow the layouts that LAPACK's calls ask for. `buffers`: in which allocation XLA:CPU put each value, and at
-        which byte of the temporary one.
+        which byte of the temporary one. `schedule`: in which order XLA:CPU runs what it has fused.
 
     Returns
     -------
