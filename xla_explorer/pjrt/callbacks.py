@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import secrets
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +16,8 @@ from xla_explorer.pjrt.errors import PjrtError
 
 CALLBACK = "xla_explorer_python_callback"
 _functions: weakref.WeakValueDictionary[int, _Callback] = weakref.WeakValueDictionary()
-_numbers = itertools.count(1)
+# The first is drawn: a program of JAX's persistent cache must not find a function of another process.
+_numbers = itertools.count(secrets.randbits(40) << 20)
 
 
 class _Callback:

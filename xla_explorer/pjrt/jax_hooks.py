@@ -82,10 +82,23 @@ def _callbacks(platform: str) -> None:
     jax_callback.emit_python_callback = emit
 
 
+def _compilation_cache(platform: str) -> None:
+    """JAX's persistent cache is for platforms that it knows by name."""
+    from jax._src import compilation_cache
+
+    original, enabled = compilation_cache.is_cache_used, compilation_cache._is_cache_enabled
+
+    def is_cache_used(backend: Any) -> bool:
+        return bool(enabled()) if backend.platform == platform else bool(original(backend))
+
+    compilation_cache.is_cache_used = is_cache_used
+
+
 _HOOKS: dict[str, Callable[[str], None]] = {
     "donation": _donation,
     "the lowering rules of linear algebra": _lowering_rules,
     "callbacks into Python": _callbacks,
+    "the persistent compilation cache": _compilation_cache,
 }
 
 

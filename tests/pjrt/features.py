@@ -1,0 +1,416 @@
+"""What users of JAX do, one function each, in a process whose platform is the plugin. Prints a line of JSON for each: name and what went wrong.
+
+    JAX_PLATFORMS=xla_explorer,cpu python tests/pjrt/features.py [names]
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import gc
+import json
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+FEATURES: list[Callable[[], None]] = []
+RANDOM = np.random.default_rng(0)
+
+
+def feature(function: Callable[[], None]) -> Callable[[], None]:
+    FEATURES.append(function)
+    return function
+
+
+def close(a: Any, b: Any, tolerance: float = 1e-5) -> None:
+    np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance)
+
+
+def raises(kind: type[BaseException], *words: str) -> Any:
+    """A call that must raise: `raises(ValueError, "word")(function)`."""
+
+    def check(function: Callable[[], Any]) -> None:
+        try:
+            function()
+        except kind as problem:
+            assert all(word in str(problem) for word in words), str(problem)
+        else:
+            raise AssertionError(f"no {kind.__name__}")
+
+    return check
+
+
+def normal(*shape: int) -> Any:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+@feature
+def scalars_and_eager() -> None:
+    assert float(jax.jit(lambda x: x + 1)(3.0)) == 4
+    close(jnp.arange(10.0) * 2 + jnp.sin(1.0), np.arange(10) * 2 + np.sin(1))
+
+
+@feature
+def arrays_from_and_to_the_host() -> None:
+    x = normal(33, 7)
+    for given in (x, x.T, x[::2, ::-1], x[:, :1], np.broadcast_to(x[:, :1], (33, 4))):
+        close(jax.device_put(given), given)
+    assert jnp.zeros((0, 3)).shape == (0, 3) and np.asarray(jnp.zeros((0, 3))).size == 0
+    large = normal(300, 500)
+    close(jax.device_put(large)[3], large[3])
+    source = np.ones(1000, np.float32)
+    made = jnp.array(source)
+    source[:] = 7
+    close(made, np.ones(1000))
+
+
+@feature
+def element_types() -> None:
+    for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "bfloat16", "float32", "complex64", "float8_e5m2",
+                 "float8_e4m3fn", "int4", "uint4"):
+        x = jnp.array([0, 1, 1, 0]).astype(name)
+        assert x.dtype == name, name
+        assert [complex(v).real for v in np.asarray(jnp.concatenate([x, x]))] == [0, 1, 1, 0] * 2, name
+
+
+@feature
+def wide_types() -> None:
+    with jax.enable_x64(True):
+        x = jnp.arange(3, dtype=jnp.float64) / 3
+        assert x.dtype == np.float64
+        close(x.sum(), 1.0, 1e-15)
+        assert int(jnp.array(2**40, dtype=jnp.int64) + 1) == 2**40 + 1
+        assert jnp.exp(jnp.complex128(1j)).dtype == np.complex128
+
+
+@feature
+def gradients() -> None:
+    close(jax.grad(lambda x: jnp.sum(jnp.tanh(x) ** 2))(jnp.ones(3)), 2 * np.tanh(1) * (1 - np.tanh(1) ** 2) * np.ones(3))
+    close(jax.hessian(lambda x: jnp.sum(x**3))(jnp.array([1.0, 2.0])), np.diag([6.0, 12.0]))
+
+
+@feature
+def vmap_and_scan() -> None:
+    total, rows = jax.vmap(lambda x: jax.lax.scan(lambda c, a: (c + a, c * a), 0.0, x))(jnp.arange(12.0).reshape(3, 4))
+    close(total, [6, 22, 38])
+    assert rows.shape == (3, 4)
+
+
+@feature
+def control_flow() -> None:
+    assert int(jax.lax.while_loop(lambda c: c < 100, lambda c: c * 2 + 1, 1)) == 127
+    assert int(jax.lax.fori_loop(0, 10, lambda i, c: c + i, 0)) == 45
+    close(jax.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 1.0), 2.0)
+    close(jax.lax.switch(2, [lambda x: x, lambda x: -x, lambda x: x * 10], 3.0), 30.0)
+
+
+@feature
+def results_in_a_tree() -> None:
+    a, (b, c) = jax.jit(lambda x: (x + 1, (x * 2, {"k": x})))(jnp.arange(3.0))
+    close(a, [1, 2, 3]), close(b, [0, 2, 4]), close(c["k"], [0, 1, 2])
+    x = jnp.arange(4.0)
+    y, z = jax.jit(lambda a: (a, a))(x)
+    x.delete()
+    close(y, np.arange(4)), close(z, np.arange(4))
+
+
+@feature
+def donation() -> None:
+    f = jax.jit(lambda x: x * 2, donate_argnums=0)
+    x = jnp.arange(1000.0)
+    place = x.unsafe_buffer_pointer()
+    y = f(x)
+    assert x.is_deleted() and y.unsafe_buffer_pointer() == place, "in place"
+    close(y, np.arange(1000) * 2)
+    raises(RuntimeError, "delete")(lambda: x + 1)
+    seen = np.asarray(y)
+    before = seen.copy()
+    z = f(y)  # somebody views y: its memory stays
+    close(seen, before), close(z, before * 2)
+    aliased = RANDOM.standard_normal(100_000).astype(np.float32)
+    kept = aliased.copy()
+    f(jax.device_put(aliased))
+    assert (aliased == kept).all(), "the caller's memory is not written"
+    w = jnp.arange(5.0)
+    raises(Exception, "donate")(lambda: jax.jit(lambda a, b: (a + 1, b + 1), donate_argnums=(0, 1))(w, w))
+
+
+@feature
+def deleted_arrays_keep_their_views() -> None:
+    x = jnp.arange(1000.0) + 1
+    seen = np.asarray(x)
+    x.delete()
+    y = jnp.arange(1000.0) * 3
+    close(seen, np.arange(1000) + 1), close(y, np.arange(1000) * 3)
+
+
+@feature
+def random_keys() -> None:
+    x = jax.random.normal(jax.random.key(42), (5,))
+    with jax.default_device(jax.devices("cpu")[0]):
+        y = jax.random.normal(jax.random.key(42), (5,))
+    close(x, y, 1e-6)
+    assert (np.asarray(jax.random.bits(jax.random.key(3), (9,))) == np.asarray(jax.device_put(
+        jax.random.bits(jax.device_put(jax.random.key(3), jax.devices("cpu")[0]), (9,))))).all()
+    assert sorted(np.asarray(jax.random.permutation(jax.random.key(1), 10))) == list(range(10))
+
+
+@feature
+def between_platforms() -> None:
+    cpu = jax.devices("cpu")[0]
+    x = jnp.arange(6.0).reshape(2, 3)
+    y = jax.device_put(x, cpu)
+    assert y.devices() == {cpu}
+    z = jax.device_put(y.T, jax.devices()[0])
+    assert z.devices() == {jax.devices()[0]}
+    close(z, np.arange(6).reshape(2, 3).T)
+
+
+@feature
+def linear_algebra() -> None:
+    a = normal(5, 5)
+    s = a @ a.T + 5 * np.eye(5, dtype=np.float32)
+    close(jnp.linalg.cholesky(s), np.linalg.cholesky(s), 1e-4)
+    close(jnp.linalg.solve(s, np.ones(5, np.float32)), np.linalg.solve(s, np.ones(5)), 1e-4)
+    close(jnp.linalg.inv(s), np.linalg.inv(s), 1e-4)
+    close(jnp.linalg.det(s), np.linalg.det(s), 1e-2)
+    q, r = jnp.linalg.qr(normal(6, 4))
+    close(q.T @ q, np.eye(4), 1e-5)
+    close(jnp.linalg.eigvalsh(a + a.T), np.linalg.eigvalsh(a + a.T), 1e-3)
+    close(jnp.linalg.svd(a, compute_uv=False), np.linalg.svd(a, compute_uv=False), 1e-3)
+    assert r.shape == (4, 4)
+
+
+@feature
+def transforms_sorts_and_convolutions() -> None:
+    x = normal(4, 100)
+    close(jnp.abs(jnp.fft.fft(x)), np.abs(np.fft.fft(x)), 1e-4)
+    assert (np.asarray(jnp.argsort(x)) == np.argsort(x)).all()
+    close(jax.lax.top_k(jnp.array(x), 3)[0], -np.sort(-x)[:, :3])
+    close(jax.lax.approx_max_k(jnp.array(x), 3)[0], -np.sort(-x)[:, :3])
+    assert float(jax.lax.conv(jnp.ones((1, 3, 8, 8)), jnp.ones((4, 3, 3, 3)), (1, 1), "SAME")[0, 0, 4, 4]) == 27
+
+
+@feature
+def dot_algorithms() -> None:
+    a, b = normal(8, 16), normal(16, 4)
+    for name in ("BF16_BF16_F32_X3", "F32_F32_F32", "TF32_TF32_F32_X3"):
+        close(jax.lax.dot(a, b, precision=jax.lax.DotAlgorithmPreset[name]), a @ b, 1e-4)
+
+
+@feature
+def ahead_of_time() -> None:
+    lowered = jax.jit(lambda x: jnp.sin(x) @ x).lower(jnp.ones((4, 4)))
+    compiled = lowered.compile()
+    assert "HloModule" in compiled.as_text() and compiled.cost_analysis()["flops"] > 0
+    assert compiled.memory_analysis().argument_size_in_bytes == 64
+    close(compiled(jnp.ones((4, 4))), np.sin(1) * 4 * np.ones((4, 4)))
+
+
+@feature
+def options_of_a_compile() -> None:
+    from xla_explorer import pjrt
+
+    lowered = jax.jit(lambda x: x - 3).lower(1.0)
+    close(lowered.compile(compiler_options={"backend": "interpreter", "xla_cpu_enable_fast_math": True})(5.0), 2.0)
+    assert pjrt.sessions[-1].backend == "interpreter"
+    raises(Exception, "INVALID_ARGUMENT", "No such compile option: 'thread'", "threads")(lambda: lowered.compile(compiler_options={"thread": "2"}))
+    raises(Exception, "threads must be an integer")(lambda: lowered.compile(compiler_options={"threads": "many"}))
+
+
+@feature
+def export() -> None:
+    from jax import export
+
+    exported = export.export(jax.jit(lambda x: x * 2), platforms=("cpu", "xla_explorer"))(jax.ShapeDtypeStruct((3,), jnp.float32))
+    close(jax.jit(exported.call)(jnp.arange(3.0)), [0, 2, 4])
+    (n,) = export.symbolic_shape("n")
+    exported = export.export(jax.jit(lambda x: x / x.shape[0] + x.sum()), platforms=("xla_explorer",))(jax.ShapeDtypeStruct((n,), jnp.float32))
+    close(jax.jit(exported.call)(jnp.arange(4.0)), np.arange(4) / 4 + 6)
+
+
+@feature
+def error_messages() -> None:
+    call = jax.ffi.ffi_call("no_such_target", jax.ShapeDtypeStruct((3,), jnp.float32))
+    raises(Exception, "UNIMPLEMENTED", "no_such_target", "hint")(lambda: jax.jit(lambda x: call(x))(jnp.ones(3)))
+
+
+@feature
+def memory_statistics() -> None:
+    before = jax.devices()[0].memory_stats()["bytes_in_use"]
+    x = jnp.ones((100, 100)) + 1
+    x.block_until_ready()
+    gc.collect()
+    assert jax.devices()[0].memory_stats()["bytes_in_use"] - before == 40_000
+    x.delete()
+    assert jax.devices()[0].memory_stats()["bytes_in_use"] == before
+
+
+@feature
+def callbacks() -> None:
+    shape = jax.ShapeDtypeStruct((3,), jnp.float32)
+    close(jax.jit(lambda x: jax.pure_callback(np.sin, shape, x))(jnp.ones(3)), np.sin(np.ones(3)))
+    seen: list[int] = []
+
+    def note(x: Any) -> Any:
+        seen.append(int(x))
+        return np.float32(x)
+
+    def body(k: Any, c: Any) -> Any:
+        from jax.experimental import io_callback
+
+        return c + io_callback(note, jax.ShapeDtypeStruct((), jnp.float32), k, ordered=True)
+
+    close(jax.jit(lambda: jax.lax.fori_loop(0, 4, body, 0.0))(), 6.0)
+    jax.effects_barrier()
+    assert seen == [0, 1, 2, 3]
+    close(jax.jit(lambda x: jax.pure_callback(lambda a: np.asarray(jnp.sin(a) * 2), shape, x))(jnp.ones(3)), 2 * np.sin(np.ones(3)))
+    wrong = jax.jit(lambda x: jax.pure_callback(lambda a: np.ones(7, np.float32), shape, x))
+    raises(Exception, "callback")(lambda: wrong(jnp.ones(3)).block_until_ready())
+    raises(Exception, "own words")(lambda: jax.jit(lambda x: jax.pure_callback(_fails, shape, x))(jnp.ones(3)).block_until_ready())
+
+
+def _fails(_: Any) -> Any:
+    raise ValueError("own words")
+
+
+@feature
+def a_program_in_two_threads_at_once() -> None:
+    barrier = threading.Barrier(2, timeout=60)
+
+    def meet(x: Any) -> Any:
+        barrier.wait()
+        return x + 1
+
+    f = jax.jit(lambda x: jax.pure_callback(meet, jax.ShapeDtypeStruct((), jnp.float32), x * 2))
+    compiled = f.lower(1.0).compile()
+    given = [jnp.float32(k) for k in range(2)]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        close([float(y) for y in pool.map(compiled, given)], [1.0, 3.0])
+
+
+@feature
+def debug_print() -> None:
+    printed: list[str] = []
+    jax.jit(lambda x: jax.debug.callback(lambda v: printed.append(str(v)), x) or x)(1.5)
+    jax.effects_barrier()
+    assert printed == ["1.5"]
+
+
+@feature
+def tokens() -> None:
+    token = jax.jit(lambda x: (jax.lax.create_token(x), x + 1))(1.0)
+    close(token[1], 2.0)
+
+
+@feature
+def dlpack() -> None:
+    x = jnp.arange(6.0)
+    close(np.from_dlpack(np.asarray(x)), np.arange(6))
+    close(jnp.from_dlpack(np.arange(6, dtype=np.float32)), np.arange(6))
+    close(jax.device_put(jnp.from_dlpack(np.arange(6, dtype=np.float32)), jax.devices()[0]), np.arange(6))
+
+
+@feature
+def nan_checks() -> None:
+    with jax.debug_nans(True):
+        raises(FloatingPointError)(lambda: jax.jit(lambda x: x / x)(jnp.float32(0)))
+
+
+@feature
+def exceptions_of_numpy() -> None:
+    raises(TypeError, "isnat")(lambda: np.isnat(jnp.array(42) + 1))  # the buffer is let go while the exception is set
+
+
+@feature
+def calls_and_compiles_in_threads() -> None:
+    f = jax.jit(lambda x, k: jnp.sin(x) * k)
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda k: float(f(jnp.ones(100), k)[0]), range(200)))
+    close(results, np.sin(1) * np.arange(200), 1e-4)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        compiled = list(pool.map(lambda k: float(jax.jit(lambda x: x * k + k)(1.0)), range(8)))
+    close(compiled, 2 * np.arange(8))
+
+
+@feature
+def compilation_cache() -> None:
+    from jax._src import compilation_cache as cache
+
+    with tempfile.TemporaryDirectory() as folder:
+        jax.config.update("jax_compilation_cache_dir", folder)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+        cache.reset_cache()
+        f = lambda x: jnp.cos(x) * 3 + 1  # noqa: E731
+        close(jax.jit(f)(1.0), np.cos(1) * 3 + 1)
+        assert list(Path(folder).iterdir())
+        jax.clear_caches()
+        close(jax.jit(f)(1.0), np.cos(1) * 3 + 1)
+        jax.config.update("jax_compilation_cache_dir", None)
+        cache.reset_cache()
+
+
+@feature
+def profiler_trace() -> None:
+    with tempfile.TemporaryDirectory() as folder, jax.profiler.trace(folder):
+        jax.jit(lambda x: x + 1)(1.0).block_until_ready()
+
+
+@feature
+def a_training_loop() -> None:
+    def loss(w: Any, x: Any, y: Any) -> Any:
+        return jnp.mean((jnp.tanh(x @ w["a"]) @ w["b"] - y) ** 2)
+
+    step = jax.jit(lambda w, x, y: jax.tree.map(lambda p, g: p - 0.1 * g, w, jax.grad(loss)(w, x, y)), donate_argnums=0)
+    x, y = normal(16, 8), normal(16, 2)
+    start = {"a": normal(8, 8), "b": normal(8, 2)}
+    losses = {}
+    for platform in ("xla_explorer", "cpu"):
+        with jax.default_device(jax.devices(platform)[0]):
+            w = jax.tree.map(jnp.array, start)
+            for _ in range(30):
+                w = step(w, x, y)
+            losses[platform] = float(jax.jit(loss)(w, x, y))
+    close(losses["xla_explorer"], losses["cpu"], 1e-5)
+    assert losses["cpu"] < 0.5 * float(loss(start, x, y))
+
+
+@feature
+def sessions() -> None:
+    from xla_explorer import pjrt
+
+    def very_own_name(x: Any) -> Any:
+        return jnp.sum(jnp.tanh(x) * 2)
+
+    jax.jit(very_own_name)(jnp.ones((64, 64)))
+    (session,) = pjrt.sessions.named("very_own_name")
+    assert len(session.decisions("fusion"))
+    assert "features.py" in str([i.metadata for i in session.source.instructions()]), "source places"
+    assert pjrt.sessions.compiled >= len(pjrt.sessions)
+    assert isinstance(pjrt.sessions[-3:], list) and "sessions of" in repr(pjrt.sessions)
+
+
+def main(names: list[str]) -> None:
+    for function in FEATURES:
+        if names and function.__name__ not in names:
+            continue
+        wrong = ""
+        try:
+            function()
+        except BaseException as problem:
+            last = traceback.extract_tb(problem.__traceback__)[-1]
+            wrong = f"{type(problem).__name__}: {str(problem)[:1500]} ({last.name}:{last.lineno})"
+        print(json.dumps([function.__name__, wrong]), flush=True)
+    print(json.dumps(["end", ""]), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
