@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.registry import elemental_opcodes
-from xla_explorer.compiler.codegen.kernels import kernel
+from xla_explorer.compiler.codegen.placement import KERNEL_ROWS, has_own_writer
 from xla_explorer.hlo.analysis.indexing import mapped_opcodes
 from xla_explorer.hlo.builder import HloBuilder
 from xla_explorer.hlo.builder.opcode_methods import method_name
@@ -96,7 +96,6 @@ MAY_BE_EMITTED = frozenset({"topk", "copy"})
 
 
 def _have() -> dict[str, set[str]]:
-    kernel.load_kernel_writers()
     rows = OPCODES
     return {
         "shape rule": {name for name, row in rows.items() if row.shape_rule is not None},
@@ -104,7 +103,7 @@ def _have() -> dict[str, set[str]]:
         "builder": {name for name in rows if hasattr(HloBuilder, method_name(name))},
         "evaluator": set(supported_opcodes()),
         "index map": set(mapped_opcodes()),
-        "emitter": set(elemental_opcodes()) | set(kernel.ROOT_WRITERS),
+        "emitter": set(elemental_opcodes()) | set(filter(has_own_writer, KERNEL_ROWS)),
     }
 
 

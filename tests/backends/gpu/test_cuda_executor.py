@@ -16,6 +16,7 @@ from tests.backends.gpu.driver_library import driver_of
 from tests.backends.gpu.fake_driver import CUresult, FakeDriver
 from tests.backends.gpu.gpu_modules import LOOP, SOFTMAX, compiled
 from xla_explorer.backends.gpu import gpu_compiler
+from xla_explorer.backends.gpu.device_executor import GpuExecutionError
 from xla_explorer.backends.gpu.emitters.dots import warpgroup_dot
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.ptx_assembler import AssembledPtx
@@ -23,7 +24,6 @@ from xla_explorer.backends.gpu.runtime import code_loading, cuda_executor
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError, find_driver
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor, OutOfDeviceMemoryError, nearest_architecture
 from xla_explorer.backends.gpu.runtime.device_array import _DLManagedTensor, address_of, foreign_array
-from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 from xla_explorer.backends.gpu.runtime.thunk_runner import GraphRefusedWarning
 from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, StreamExecutor
 from xla_explorer.explorer.sessions.arguments import Signature

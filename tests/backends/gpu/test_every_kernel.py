@@ -10,8 +10,8 @@ from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas, why_no_ptxas
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
-from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
-from xla_explorer.compiler.target import NVPTX
+from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_kernel
+from xla_explorer.compiler.target import NVPTX, Kind
 from xla_explorer.hlo.text.parser import parse_hlo
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -23,7 +23,7 @@ def every_kernel(architecture):
     module = KernelModule(gpu_architecture(architecture))
     for path in sorted(GOLDEN.glob("*.hlo")):
         for i in parse_hlo(path.read_text()).entry.sequence():
-            if i.opcode.name not in NO_CODE and kernel_is_emitted(i, "gpu") is None:
+            if i.opcode.name not in NO_CODE and kernel_is_emitted(i, Kind.GPU) is None:
                 module.add(f"{path.stem}_{i.name}", i.id, write_kernel(i, NVPTX))
     return module
 

@@ -7,8 +7,8 @@ import pytest
 
 import xla_explorer as xe
 from tests.backends.gpu.gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, TWO_REPLICAS, compiled
+from xla_explorer.backends.gpu.device_executor import GpuExecutionError, PtxProgram
 from xla_explorer.backends.gpu.runtime import devices, emulated_executor
-from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError, PtxProgram
 from xla_explorer.backends.interfaces.host_arguments import ArgumentError
 from xla_explorer.foundation.reason import refuse
 from xla_explorer.hlo.evaluator import evaluate

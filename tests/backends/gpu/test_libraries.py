@@ -6,6 +6,7 @@ import pytest
 from tests.backends.gpu.driver_library import driver_of
 from tests.backends.gpu.fake_driver import FakeDriver
 from tests.backends.gpu.fake_libraries import FakeLibraries
+from xla_explorer.backends.gpu.device_executor import GpuExecutionError
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.libraries.library_runner import LibraryRunner
@@ -13,7 +14,6 @@ from xla_explorer.backends.gpu.libraries.prototypes import PROTOTYPES
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, SharedObject, find_library
 from xla_explorer.backends.gpu.runtime import code_loading
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
-from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.foundation.reason import Reason

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from xla_explorer.backends.cpu import cpu_executable
-from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
+from xla_explorer.backends.gpu.device_executor import GpuExecutionError
 
 _honest = cpu_executable.CpuExecutable.execute_watched
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
+from xla_explorer.backends.gpu.device_executor import GpuExecutionError
 from xla_explorer.explorer.sessions.compilation import program_steps
 from xla_explorer.explorer.sessions.isolation import IsolatedCrashError, IsolatedError, IsolatedMemoryError, IsolatedTimeoutError, Isolation
 from xla_explorer.explorer.sessions.isolation import process as child

@@ -19,13 +19,13 @@ from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
 from xla_explorer.compiler.buffers import assign_buffers, renames_memory
-from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers, nest_kernel
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
 from xla_explorer.compiler.codegen.loop_vectorization import in_vectors
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
 from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, parallel_decision
+from xla_explorer.compiler.codegen.placement import kernel_is_emitted, nest_kernel
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
@@ -67,7 +67,6 @@ class CpuCompiler:
         self.default_pipeline()
         for layout_sensitive in (False, True):
             AlgebraicSimplifier(is_layout_sensitive=layout_sensitive).rules().prepare()
-        load_kernel_writers()
         prepare_host()
         blas_symbols()
 

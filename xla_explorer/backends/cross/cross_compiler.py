@@ -18,7 +18,7 @@ from xla_explorer.backends.llvm.cpu_targets import CpuTarget, UnknownTargetError
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import assign_buffers
-from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
+from xla_explorer.compiler.codegen.placement import kernel_is_emitted
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architecture
+from xla_explorer.backends.gpu.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, LEVELS, device_functions_of
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank
 from xla_explorer.backends.gpu.emitters.selection import write_gpu_kernels
@@ -16,7 +17,6 @@ from xla_explorer.backends.gpu.gpu_stages import gpu_stages
 from xla_explorer.backends.gpu.kernel_module import ptx_kernels
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing
 from xla_explorer.backends.gpu.own_products import OwnProducts
-from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code

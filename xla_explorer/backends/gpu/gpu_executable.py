@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from xla_explorer.backends.gpu.device_executor import Array, DeviceExecutor, PtxProgram
 from xla_explorer.backends.gpu.emulator import Finding, LaunchOptions, WarpStepper
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray, foreign_array
-from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, PtxProgram
 from xla_explorer.backends.gpu.runtime.devices import say_once
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor, LaunchReached
 from xla_explorer.backends.gpu.runtime.thunk_runner import GpuRun, Probe

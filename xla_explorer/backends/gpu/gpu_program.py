@@ -18,9 +18,9 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.gpu.thunk import CONTROL_FLOW, NO_STEP, Thunk
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice, renames_memory
-from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
+from xla_explorer.compiler.codegen.placement import kernel_is_emitted
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
-from xla_explorer.compiler.target import NVPTX, Target
+from xla_explorer.compiler.target import NVPTX, Kind, Target
 from xla_explorer.compiler.transforms.library_calls.library_call import ConvolutionCall, FftCall, MatmulCall, call_name, library_call_of
 from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.foundation.reason import Reason, refuse
@@ -96,7 +96,7 @@ def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) ->
     if own_operations and i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
         product = product_in(i, "dot", "convolution")
         return product if isinstance(product, Reason) else None
-    return kernel_is_emitted(i, "gpu")
+    return kernel_is_emitted(i, Kind.GPU)
 
 
 def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) -> Reason | None:

@@ -13,7 +13,6 @@ from typing import Protocol
 from xla_explorer.compiler.buffers import renames_memory
 from xla_explorer.compiler.codegen.function_writer import WHILE, FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
-from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.library_calls import (
     convolution_by_library,
     dot_by_library,
@@ -29,6 +28,7 @@ from xla_explorer.compiler.codegen.linear_algebra_calls import (
     write_triangular_solve,
 )
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, plan_parallel
+from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.program_kernels import KernelWriter, PreparedKernel, ProgramKernels
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
 from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.collapse import dimension_maps, extents_of, group_dimensions
-from xla_explorer.compiler.codegen.kernels.kernel import ROOT_WRITERS, KernelContext, kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.reduction import initial_is_simple
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
+from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer
 from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -71,7 +72,7 @@ def row_kernel(i: HloInstruction, target: Target) -> RowKernel | None:
         walked, reduced = list(root.operands[:count]), set(root.attribute("dimensions"))
         if not all(initial_is_simple(o, context) for o in root.operands[count:]):
             return None
-    elif len(roots) == 1 and root.opcode.name in ROOT_WRITERS:
+    elif len(roots) == 1 and has_own_writer(root.opcode.name):
         return None
     else:
         walked, reduced = roots, set()

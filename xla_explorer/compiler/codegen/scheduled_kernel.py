@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
-from xla_explorer.compiler.codegen.kernels import Kernel, nest_kernel
+from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.kernel import array_parameters
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives
+from xla_explorer.compiler.codegen.placement import nest_kernel
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.compiler.decisions.kinds import LOOP_KINDS, meaning_of
 from xla_explorer.compiler.pipeline.context import PassControl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
+from xla_explorer.compiler.codegen.placement import kernel_is_emitted
 from xla_explorer.compiler.decisions.recorded import code_check, decision
 from xla_explorer.explorer.display import CodeText, wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line

@@ -14,7 +14,6 @@ from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.selection import finished
-from xla_explorer.compiler.codegen.kernels import load_kernel_writers
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import parse_directives, run_schedule
@@ -48,7 +47,6 @@ def run_nest(text, nest, *inputs, assemble=False):
     """The kernel of a nest of a module's root."""
 
     def write(root, facts):
-        load_kernel_writers()
         draft = nest_draft(root, NestSchedule((), nest, "loop-nest", ""), kernel_slots(root))
         assert not isinstance(draft, Reason), draft
         return finished(draft, kernel_slots(root), ())

@@ -9,9 +9,10 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.kernels.kernel import ROOT_WRITERS, KernelContext
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer
 from xla_explorer.compiler.target import NVPTX
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -74,7 +75,7 @@ def scratch_pointer(slots: tuple[int, ...]) -> str:
 def why_own_writer(context: KernelContext) -> Reason | None:
     """None unless the only result is of an opcode that has a loop of its own, which no emitter for elementwise results may replace."""
     root = context.roots[0]
-    if len(context.roots) == 1 and root.opcode.name in ROOT_WRITERS:
+    if len(context.roots) == 1 and has_own_writer(root.opcode.name):
         return refuse("root-has-a-writer", f"%{context.instruction.name}: {root.opcode.name} is written by its own writer")
     return None
 

@@ -28,8 +28,9 @@ from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
 from xla_explorer.backends.gpu.emitters.wide_accesses import with_wide_accesses
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
-from xla_explorer.compiler.codegen.kernels import Kernel, load_kernel_writers, write_kernel
+from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.placement import write_kernel
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -93,7 +94,6 @@ def write_gpu_kernels(
 
     GPUs that are not NVIDIA's get one thread per element: the emitters here are written in NVIDIA's intrinsics.
     """
-    load_kernel_writers()
     slots = slots if slots is not None else kernel_slots(i)
     refused: list[tuple[str, Reason]] = []
     why_no_nest: Reason | None = None

@@ -10,8 +10,8 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
+from xla_explorer.backends.gpu.device_executor import GpuExecutionError
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject
-from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 from xla_explorer.compiler.transforms.library_calls.library_call import ConvolutionCall
 
 WORKSPACE_BYTES = 256 << 20  # the most that an algorithm may want

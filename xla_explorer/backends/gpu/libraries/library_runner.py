@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.backends.gpu.device_executor import DeviceExecutor, GpuExecutionError, PtxProgram
 from xla_explorer.backends.gpu.libraries import cholesky_finish
 from xla_explorer.backends.gpu.libraries.convolution import ConvolutionPlan
 from xla_explorer.backends.gpu.libraries.fft import FftPlan
 from xla_explorer.backends.gpu.libraries.matmul import WORKSPACE_BYTES, MatmulPlan, alignment_of
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject, find_library
 from xla_explorer.backends.gpu.libraries.solver import SIZES, cholesky_workspace, factor, solve_triangular
-from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor, GpuExecutionError, PtxProgram
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.compiler.transforms.library_calls.library_call import (
     CholeskyCall,

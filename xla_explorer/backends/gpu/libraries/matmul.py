@@ -8,8 +8,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from xla_explorer.backends.gpu.device_executor import GpuExecutionError
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject
-from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 from xla_explorer.compiler.transforms.library_calls.library_call import MatmulCall, MatrixOperand
 
 WORKSPACE_BYTES = 32 << 20  # what NVIDIA recommends for Hopper

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from xla_explorer.backends.gpu.device_executor import GpuExecutionError
 from xla_explorer.backends.gpu.libraries.prototypes import PROTOTYPES
-from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 from xla_explorer.foundation.reason import Reason, refuse
 
 LIBRARIES = ("cublasLt", "cublas", "cufft", "cusolver", "cudnn")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from xla_explorer.backends.gpu.device_executor import GpuExecutionError, PtxProgram
 from xla_explorer.backends.gpu.ptx_assembler import PtxAssemblerError, assemble_ptx, find_ptxas
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
-from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError, PtxProgram
 
 # Answers of the driver after which another way is worth trying.
 _NOT_THIS_CODE = frozenset(

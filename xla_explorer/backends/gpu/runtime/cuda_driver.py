@@ -10,7 +10,7 @@ import ctypes
 import os
 from typing import Any
 
-from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
+from xla_explorer.backends.gpu.device_executor import GpuExecutionError
 from xla_explorer.foundation.reason import Reason, refuse
 
 # Errors after which the context is lost: nothing on it works any more.

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_explorer.backends.gpu.architecture import ARCHITECTURES, BLOCKS_IN_GRID, STATIC_SHARED_BYTES
+from xla_explorer.backends.gpu.device_executor import Array, DeviceFacts, GpuExecutionError, GraphRefusedError, PtxProgram
 from xla_explorer.backends.gpu.runtime.code_loading import load_program
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
-from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceFacts, GpuExecutionError, GraphRefusedError, PtxProgram
 from xla_explorer.backends.gpu.runtime.pinned_memory import PinnedMemory
 from xla_explorer.backends.gpu.runtime.tensor_map_encoding import EncodedTensorMap, encode_tensor_map
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor
+from xla_explorer.backends.gpu.device_executor import Array, DeviceExecutor
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.hlo.shape import Shape
 

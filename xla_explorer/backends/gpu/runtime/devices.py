@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from xla_explorer.backends.gpu.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.runtime.cuda_driver import find_driver
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
-from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason

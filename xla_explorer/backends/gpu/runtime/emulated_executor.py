@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.gpu.architecture import DEFAULT_ARCHITECTURE, gpu_architecture
+from xla_explorer.backends.gpu.device_executor import Array, DeviceFacts, KernelFaultError, PtxProgram
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, Finding, GlobalMemory, LaunchOptions, parse_ptx
-from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceFacts, KernelFaultError, PtxProgram
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.interfaces import DeviceMemory
 

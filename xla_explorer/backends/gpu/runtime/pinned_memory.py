@@ -8,8 +8,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from xla_explorer.backends.gpu.device_executor import Array
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
-from xla_explorer.backends.gpu.runtime.device_executor import Array
 
 LEAST_BYTES = 64 << 10  # below it the driver copies the bytes aside before it returns
 _LARGEST_PIECE = 64 << 20

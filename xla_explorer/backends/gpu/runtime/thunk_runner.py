@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.backends.gpu.device_executor import Array, DeviceExecutor, GpuExecutionError, GraphRefusedError, KernelFaultError
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.libraries.shared_objects import LibraryError
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray
-from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, GpuExecutionError, GraphRefusedError, KernelFaultError
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.gpu.thunk import NO_STEP, Thunk
 from xla_explorer.backends.interfaces import DeviceMemory

@@ -16,13 +16,12 @@ from xla_explorer.compiler.codegen.kernels.dot_epilogue import epilogue_dot
 from xla_explorer.compiler.codegen.kernels.dot_geometry import dot_free_dimensions
 from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, plan_dot, write_planned_dot
 from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, plan_grouped_product, write_grouped_product
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.primitive_type import S32, U32
 
 
-@writes_root("dot", parallel=True)
 def write_dot_kernel(context: KernelContext) -> None:
     """Any dimension numbers, any types; with an epilogue where `dot_plan` finds tiles (a fusion of kind kOutput says that it does)."""
     dot, output, w = epilogue_dot(context.instruction) or context.roots[0], context.outputs[0], context.writer

@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.kernels.fourier_stages import (
     working_type,
 )
 from xla_explorer.compiler.codegen.kernels.fourier_vectors import VectorStages
-from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import tile_starts
 from xla_explorer.compiler.codegen.llvm_types import memory_type
 from xla_explorer.foundation.reason import Reason, refuse
@@ -48,10 +48,6 @@ def fft_is_emitted(i: HloInstruction) -> Reason | None:
     return None
 
 
-ROOT_CHECKS["fft"] = fft_is_emitted
-
-
-@writes_root("fft", standalone=True, sequential=True, parallel=True)
 def write_fft_kernel(context: KernelContext) -> None:
     """Every kind (FFT, IFFT, RFFT, IRFFT), any length, c64 and c128."""
     root = context.roots[0]

@@ -6,7 +6,7 @@ Rows lie anywhere in memory, so the hardware cannot foresee them; the indices ca
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.data_movement import clamped_start
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_row, later_of, rows_ahead
 from xla_explorer.compiler.codegen.kernels.streaming import copy_lines, end_streaming, in_lines_or_not, is_streamed
@@ -40,7 +40,6 @@ def _row_bytes(gather: HloInstruction) -> int:
     return int(operand.strides[0]) * operand.element_type.bytes
 
 
-@writes_root("gather", parallel=True)
 def write_gather_kernel(context: KernelContext) -> None:
     """Copy rows by index; each row is asked for some rows before its turn."""
     if not _gathers_rows(context):

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.elemental import ElementalEmitter, elemental_opcodes
-from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
-from xla_explorer.compiler.codegen.elemental.emission_count import emission_is_bounded
+from xla_explorer.compiler.codegen.elemental import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels.shares import Shares
 from xla_explorer.compiler.codegen.kernels.thread_number import thread_number
-from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
-from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.kernel import nest_code
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import Target
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.shape import Shape
 
 
 class Kernel(NamedTuple):
@@ -205,226 +199,7 @@ class KernelContext:
         )
 
 
-KernelWriter = Callable[[KernelContext], None]
-ROOT_WRITERS: dict[str, KernelWriter] = {}
-STANDALONE: set[str] = set()  # opcodes that may be a kernel's only instruction but not stand inside a fusion
-PARALLEL: set[str] = set()  # opcodes whose outermost nests do not depend on one another, so that they may be cut into shares
-SEQUENTIAL: set[str] = set()  # opcodes whose kernels are sequential code for a CPU (scratch memory, loops that depend on data)
-
-
-def writes_root(
-    *opcodes: str, standalone: bool = False, sequential: bool = False, parallel: bool = False
-) -> Callable[[KernelWriter], KernelWriter]:
-    """Register the kernel writer of a root opcode; see STANDALONE, SEQUENTIAL and PARALLEL."""
-
-    def declare(function: KernelWriter) -> KernelWriter:
-        for name in opcodes:
-            ROOT_WRITERS[name] = function
-            if standalone:
-                STANDALONE.add(name)
-            if sequential:
-                SEQUENTIAL.add(name)
-            if parallel:
-                PARALLEL.add(name)
-        return function
-
-    return declare
-
-
-def load_kernel_writers() -> None:
-    """Import the modules that register a writer, once; the first question about a kernel does."""
-    from xla_explorer.compiler.codegen.kernels import (  # noqa: F401
-        contraction,
-        fourier_transform,
-        gather,
-        loop,
-        pieces,
-        random_bits,
-        reduction,
-        scatter,
-        select_and_scatter,
-        sorting,
-        topk,
-        update,
-        window,
-    )
-
-
 def kernel_slots(instruction: HloInstruction, same: Callable[[int], int] | None = None) -> tuple[int, ...]:
     """Parameter numbers when nothing is shared: each operand leaf and each output leaf its own."""
     operands = len(instruction.called[0].parameters()) if instruction.opcode.name == "fusion" else len(dict.fromkeys(instruction.operands))
     return tuple(range(operands + len(list(instruction.shape.leaves()))))
-
-
-def kernel_is_emitted(i: HloInstruction, target_kind: str = "cpu") -> Reason | None:
-    """None when a native kernel can be written for the instruction (a fusion: for all that is inside it)."""
-    load_kernel_writers()
-    if target_kind != "cpu" and i.opcode.name in SEQUENTIAL:
-        return refuse("sequential-kernel", f"%{i.name}: the kernel of {i.opcode.name} is sequential code for a CPU", opcode=i.opcode.name)
-    if i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
-        return _epilogue_is_emitted(i, target_kind)
-    if i.opcode.name == "fusion":
-        inside = elemental_opcodes() | {"parameter", "constant"}
-        root = i.called[0].root
-        roots = set(root.operands) if root.opcode.name == "tuple" else {root}
-        for inner in i.called[0].instructions.values():
-            name = inner.opcode.name
-            # A kernel of its own only for a single root that nothing else in the fusion reads.
-            alone = inner is root and not inner.users and name in ROOT_WRITERS and name not in STANDALONE
-            if name not in inside and not alone and not (inner is root and name == "tuple"):
-                return refuse("opcode-not-emitted", f"%{inner.name}: {name} has no emitter inside a fusion", opcode=name)
-            if (reason := _instruction_is_emitted(inner, inner in roots)) is not None:
-                return reason
-        return emission_is_bounded(i.called[0])
-    if i.opcode.name not in elemental_opcodes() and i.opcode.name not in ROOT_WRITERS:
-        return refuse("opcode-not-emitted", f"%{i.name}: {i.opcode.name} has no emitter yet", opcode=i.opcode.name)
-    for operand in i.operands:
-        if (reason := _shape_is_emitted(operand.shape)) is not None:
-            return reason
-    return _instruction_is_emitted(i, True)
-
-
-def _epilogue_is_emitted(fusion: HloInstruction, target_kind: str) -> Reason | None:
-    """None for a dot and what the writer of its tiles does to them."""
-    from xla_explorer.compiler.codegen.kernels.dot_epilogue import belongs_into_epilogue, epilogue_dot
-
-    dot = epilogue_dot(fusion)
-    if dot is None or target_kind != "cpu":
-        return refuse("opcode-not-emitted", f"%{fusion.name}: only a dot on a CPU has an epilogue", opcode="fusion")
-    for i in fusion.called[0].instructions.values():
-        if i is not dot and i.opcode.name not in ("parameter", "constant") and (reason := belongs_into_epilogue(i, dot)) is not None:
-            return reason
-    return None
-
-
-def _shape_is_emitted(shape: Shape) -> Reason | None:
-    if shape.is_tuple or not (shape.is_array or shape.element_type is None):
-        return refuse("shape-not-emitted", f"{shape} is not an array", shape=shape.text)
-    return type_is_emitted(shape)
-
-
-ROOT_CHECKS: dict[str, Callable[[HloInstruction], Reason | None]] = {}
-_COMPLEX_ALLOWED = (
-    frozenset(
-        [
-            "add",
-            "subtract",
-            "multiply",
-            "divide",
-            "maximum",
-            "minimum",
-            "negate",
-            "abs",
-            "sign",
-            "real",
-            "imag",
-            "complex",
-            "convert",
-            "select",
-            "copy",
-            "broadcast",
-            "reshape",
-            "bitcast",
-            "transpose",
-            "slice",
-            "pad",
-            "concatenate",
-            "reverse",
-            "gather",
-            "dynamic-slice",
-            "dynamic-update-slice",
-            "constant",
-            "parameter",
-            "compare",
-            "iota",
-            "tuple",
-            "fusion",
-            "dot",
-            "fft",
-            "reduce",
-            "reduce-window",
-            "scatter",
-            "sort",
-            "convolution",
-            "opt-barrier",
-            "map",
-        ]
-    )
-    | COMPLEX_FUNCTIONS
-)
-
-
-def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
-    reason = type_is_emitted(i.shape)
-    if reason is not None:
-        return reason
-    name = i.opcode.name
-    if (reason := _complex_is_emitted(i)) is not None:
-        return reason
-    if name == "bitcast" and _width(i) != _width(i.operands[0]):
-        return refuse("bitcast-changes-width", f"%{i.name} makes {i.shape} of {i.operands[0].shape}", shape=i.shape.text)
-    if name == "power" and i.shape.element_type.is_pred:
-        return refuse("power-not-emitted", f"%{i.name}: power of {i.shape.element_type} has no emitter yet")
-    for computation in i.called:
-        if name in ("map", "reduce", "scatter", "sort", "reduce-window", "select-and-scatter"):
-            for inner in computation.instructions.values():
-                if inner.opcode.name not in elemental_opcodes() | {"parameter", "constant", "tuple"}:
-                    return refuse("reducer-not-emitted", f"%{i.name} calls %{computation.name}, whose {inner.opcode.name} has no emitter")
-                if (reason := type_is_emitted(inner.shape) or _complex_is_emitted(inner)) is not None:
-                    return reason
-    if name == "reduce" and not is_root and len(i.operands) != 2:
-        return refuse("variadic-reduce-inside-fusion", f"%{i.name} reduces several operands inside a fusion")
-    check = ROOT_CHECKS.get(name)
-    return check(i) if check is not None else None
-
-
-def _width(i: HloInstruction) -> tuple[int, bool]:
-    return i.shape.element_type.bits, i.shape.element_type.is_complex
-
-
-def _complex_is_emitted(i: HloInstruction) -> Reason | None:
-    """None unless the instruction deals in complex numbers and its opcode has no emitter for them."""
-    name = i.opcode.name
-    involved = [i.shape, *[o.shape for o in i.operands]]
-    if name not in _COMPLEX_ALLOWED and any(s.element_type is not None and s.element_type.is_complex for s in involved):
-        return refuse("complex-not-emitted", f"%{i.name}: {name} of complex numbers has no emitter yet", opcode=name)
-    return None
-
-
-def write_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...] | None = None, parts: int = 1) -> Kernel:
-    """Write the kernel of a fusion or a lone instruction. slots: see `Kernel.slots`; shared numbers mean shared memory.
-
-    parts: cut it into so many shares (CPU). The kernel's `parts` is 1 where it is not possible.
-    """
-    slots = slots if slots is not None else kernel_slots(i)
-    made = nest_kernel(i, target, slots, parts)
-    return made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, parts, why=made)
-
-
-def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
-                directives: Iterable[Directive] | None = None) -> Kernel | Reason:
-    """The kernel as it is made from its loop nest, or a Reason why it stays opaque. directives: instead of the policy's."""
-    code = nest_code(i, target, slots, parts, directives)
-    if isinstance(code, Reason):
-        return code
-    return Kernel(code.lines, code.origins, max(slots, default=-1) + 1, slots, code.declarations, (), (), 1, parts=code.shares,
-                  effort=code.effort, nest=code.schedule)
-
-
-def write_opaque_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
-                        why: Reason | None = None) -> Kernel:
-    """The kernel by the writer of its root, which no nest describes. why: none does."""
-    load_kernel_writers()
-    context = KernelContext(target, i, slots, parts)
-    context.writer.origin = i.id
-    root = context.roots[0]
-    name = root.opcode.name if len(context.roots) == 1 and root.opcode.name in ROOT_WRITERS else "loop"
-    if i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
-        name = "dot"
-    if parts > 1 and name not in PARALLEL:
-        return write_opaque_kernel(i, target, slots, why=why)
-    with context.writer.from_instruction(root.id):
-        ROOT_WRITERS[name](context)
-    if parts > 1 and not context.shares.cut:
-        return write_opaque_kernel(i, target, slots, why=why)
-    return context.finish(slots)._replace(nest=why)

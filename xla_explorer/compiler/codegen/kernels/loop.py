@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.short_rows import write_short_rows
 from xla_explorer.compiler.codegen.kernels.streaming import streams, write_streaming_nest
 from xla_explorer.compiler.codegen.kernels.transpose import transpose_tiles, write_transpose_tiles
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-@writes_root("loop", parallel=True)
 def write_loop_kernel(context: KernelContext) -> None:
     """Roots with equal dimensions together, others one nest after the other; a lone transpose in tiles."""
     tiles = transpose_tiles(context)

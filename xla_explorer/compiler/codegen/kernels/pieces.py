@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterator
 from contextlib import nullcontext
 
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 
 SHORT_ROW = 16  # elements of a row of pieces
 
 
-@writes_root("concatenate", parallel=True)
 def write_concatenate_kernel(context: KernelContext) -> None:
     """One nest per operand, each storing at its offset; one for all where the pieces of a row are short and alike: what they have in common
     is then computed once, and the row is written in one go."""
@@ -40,7 +39,6 @@ def write_concatenate_kernel(context: KernelContext) -> None:
         start += dimensions[dimension]
 
 
-@writes_root("pad", parallel=True)
 def write_pad_kernel(context: KernelContext) -> None:
     """Without interior padding the borders and the inside, each element once; else fill everything, then store the operand's elements."""
     root, output, w = context.roots[0], context.outputs[0], context.writer

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.threefry import paired_dimension
 from xla_explorer.hlo.instruction import HloInstruction
@@ -37,9 +37,6 @@ def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
             "random-algorithm", f"%{i.name}: {i.attributes.get('algorithm')} with a state of {i.operands[0].shape}"
         )
     return None
-
-
-ROOT_CHECKS["rng-bit-generator"] = rng_bit_generator_is_emitted
 
 
 class _Words:
@@ -89,7 +86,6 @@ class _State:
             self.w.do(f"store i64 {word}, {self.pointer_type} {self._at(self.target.pointer, k)}, align 4")
 
 
-@writes_root("rng-bit-generator", standalone=True, parallel=True)
 def write_random_bits_kernel(context: KernelContext) -> None:
     """The state is read before and written after the bits."""
     if context.roots[0].attributes.get("algorithm", "rng_default") == "rng_three_fry":

@@ -20,7 +20,7 @@ from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.index_reduction import finds_extreme_and_index
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.reducer import Reducer
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
 from xla_explorer.compiler.codegen.kernels.stretches import plan_stretches, write_stretches
@@ -63,7 +63,6 @@ class _CollapsedReductionEmitter(CollapsedEmitter):
     rank: int
 
 
-@writes_root("reduce", parallel=True)
 def write_reduction_kernel(context: KernelContext) -> None:
     """Choose the shape of code and write it."""
     reduce = context.roots[0]

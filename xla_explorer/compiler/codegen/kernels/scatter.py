@@ -15,7 +15,7 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, Eleme
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_row, later_of, rows_ahead
 from xla_explorer.compiler.codegen.kernels.reducer import simple_combiner
 from xla_explorer.compiler.codegen.kernels.window import Guard
@@ -105,7 +105,6 @@ class _Scatter:
         return tuple([self.w.add(offsets.get(d, 0), start.get(d, 0)) for d in range(self.operand.shape.rank)])
 
 
-@writes_root("scatter", parallel=True)
 def write_scatter_kernel(context: KernelContext) -> None:
     """Choose the shape of code."""
     root, outputs = context.roots[0], context.outputs

@@ -13,7 +13,7 @@ from contextlib import ExitStack, nullcontext
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.window import Guard, base_position
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, to_memory
 from xla_explorer.hlo.attributes import WindowDimension
@@ -21,7 +21,6 @@ from xla_explorer.hlo.attributes import WindowDimension
 UNROLLED_WINDOW = 32  # positions of a window that is written out whole
 
 
-@writes_root("select-and-scatter", standalone=True, sequential=True, parallel=True)
 def write_select_and_scatter_kernel(context: KernelContext) -> None:
     """Fill with the initial value where needed, then window by window."""
     root, output, w = context.roots[0], context.outputs[0], context.writer

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key
 from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
 from xla_explorer.foundation.reason import Reason, refuse
@@ -22,9 +22,6 @@ def sort_is_emitted(i: HloInstruction) -> Reason | None:
     if i.operands[0].shape.dimensions and max(i.operands[0].shape.dimensions) >= 1 << 31:
         return refuse("row-too-long", f"%{i.name} sorts rows of {max(i.operands[0].shape.dimensions)} elements")
     return None
-
-
-ROOT_CHECKS["sort"] = sort_is_emitted
 
 
 def _radix_keys(context: KernelContext, comparator: HloComputation) -> list[RadixKey] | None:
@@ -67,7 +64,6 @@ def _key_function(context: KernelContext, comparator: HloComputation, key: SortK
     return of
 
 
-@writes_root("sort", standalone=True, sequential=True, parallel=True)
 def write_sort_kernel(context: KernelContext) -> None:
     """Copy a row to scratch memory, sort it there, copy it out."""
     root, w = context.roots[0], context.writer

@@ -10,7 +10,7 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key, repeat_while
 from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, type_bits
 from xla_explorer.hlo.primitive_type import S32
@@ -20,7 +20,6 @@ LARGEST_WITH_LIMIT = 512  # and of one behind a limit
 BLOCK = 64  # elements compared with the list's last entry at once
 
 
-@writes_root("topk", standalone=True, sequential=True, parallel=True)
 def write_topk_kernel(context: KernelContext) -> None:
     """Row by row along the last dimension."""
     k = context.outputs[0].shape.dimensions[-1]

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 from xla_explorer.compiler.codegen.elemental.data_movement import dynamic_starts
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -16,7 +16,6 @@ def _same_memory(context: KernelContext, operand: HloInstruction) -> bool:
     return array is not None and array.pointer == context.outputs[0].pointer
 
 
-@writes_root("dynamic-update-slice", parallel=True)
 def write_update_kernel(context: KernelContext) -> None:
     """Loop over the update only."""
     root, output, w = context.roots[0], context.outputs[0], context.writer

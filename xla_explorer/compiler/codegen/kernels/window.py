@@ -13,7 +13,7 @@ from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators, accumulation_type
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_convolution import plan_convolution, write_planned_convolution
 from xla_explorer.compiler.codegen.kernels.reduction import ReductionState, store_results
 from xla_explorer.compiler.codegen.kernels.scan import write_scan
@@ -78,7 +78,6 @@ def scan_dimension(rules: tuple[WindowDimension, ...], base: tuple[int, ...]) ->
     return found
 
 
-@writes_root("reduce-window", parallel=True)
 def write_reduce_window_kernel(context: KernelContext) -> None:
     """Each result element on its own, accumulators in registers; a kept minor dimension is the inner, vectorised loop."""
     root, w = context.roots[0], context.writer
@@ -136,7 +135,6 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
             store_results(context, state.results(slots.load(j)), w.linear((*outer, w.add(start, j)), out.strides))
 
 
-@writes_root("convolution", standalone=True, parallel=True)
 def write_convolution_kernel(context: KernelContext) -> None:
     """Any dimension labels, groups, dilations: a row of accumulators over the output features when those are contiguous."""
     root, output, w = context.roots[0], context.outputs[0], context.writer

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
+from xla_explorer.compiler.codegen.placement import kernel_is_emitted
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.target import Kind
 from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call, wanted_inline
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
@@ -60,9 +61,9 @@ class Defuser:
         return changed
 
     def _check(self, inside: set[HloComputation]) -> Predicate:
-        @measures(lambda fusion: f"%{fusion.name} in %{fusion.parent.name}: {kernel_is_emitted(fusion, self.target) or 'a kernel'}")
+        @measures(lambda fusion: f"%{fusion.name} in %{fusion.parent.name}: {kernel_is_emitted(fusion, Kind(self.target)) or 'a kernel'}")
         def has_no_kernel(fusion: HloInstruction) -> Reason | None:
-            if fusion.parent in inside or kernel_is_emitted(fusion, self.target) is not None:
+            if fusion.parent in inside or kernel_is_emitted(fusion, Kind(self.target)) is not None:
                 return None
             if self.target == "cpu" and reduces_per_element(fusion):
                 return None  # blocks of a GPU hold such a sum in their shared memory; a loop would compute it for every element

@@ -1,0 +1,98 @@
+"""One row for each opcode that code generation has something of its own for: a writer of kernels, complex numbers, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import MappingProxyType
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
+from xla_explorer.compiler.codegen.kernels.contraction import write_dot_kernel
+from xla_explorer.compiler.codegen.kernels.fourier_transform import fft_is_emitted, write_fft_kernel
+from xla_explorer.compiler.codegen.kernels.gather import write_gather_kernel
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.pieces import write_concatenate_kernel, write_pad_kernel
+from xla_explorer.compiler.codegen.kernels.random_bits import rng_bit_generator_is_emitted, write_random_bits_kernel
+from xla_explorer.compiler.codegen.kernels.reduction import write_reduction_kernel
+from xla_explorer.compiler.codegen.kernels.scatter import write_scatter_kernel
+from xla_explorer.compiler.codegen.kernels.select_and_scatter import write_select_and_scatter_kernel
+from xla_explorer.compiler.codegen.kernels.sorting import sort_is_emitted, write_sort_kernel
+from xla_explorer.compiler.codegen.kernels.topk import write_topk_kernel
+from xla_explorer.compiler.codegen.kernels.update import write_update_kernel
+from xla_explorer.compiler.codegen.kernels.window import write_convolution_kernel, write_reduce_window_kernel
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+class KernelRow(NamedTuple):
+    """write: the kernel whose root has the opcode; None: a loop over the elements of the result. standalone: it may be a kernel's only
+    instruction but not stand inside a fusion. sequential: its kernel is sequential code for a CPU (scratch memory, loops that depend on
+    data). is_complex: it is emitted for complex numbers too. check: why an instruction is not emitted all the same."""
+
+    opcode: str
+    write: Callable[[KernelContext], None] | None = None
+    standalone: bool = False
+    sequential: bool = False
+    is_complex: bool = False
+    check: Callable[[HloInstruction], Reason | None] | None = None
+
+
+def _keeps_width(i: HloInstruction) -> Reason | None:
+    before, after = i.operands[0].shape, i.shape
+    if (before.element_type.bits, before.element_type.is_complex) == (after.element_type.bits, after.element_type.is_complex):
+        return None
+    return refuse("bitcast-changes-width", f"%{i.name} makes {after} of {before}", shape=after.text)
+
+
+def _is_no_pred(i: HloInstruction) -> Reason | None:
+    if not i.shape.element_type.is_pred:
+        return None
+    return refuse("power-not-emitted", f"%{i.name}: power of {i.shape.element_type} has no emitter yet")
+
+
+def table(rows: Iterable[KernelRow]) -> MappingProxyType[str, KernelRow]:
+    """Rows by opcode. ValueError where an opcode has two."""
+    found: dict[str, KernelRow] = {}
+    for row in rows:
+        if row.opcode in found:
+            raise ValueError(f"{row.opcode} has two rows")
+        found[row.opcode] = row
+    return MappingProxyType(found)
+
+
+_WITH_COMPLEX = (
+    "add", "subtract", "multiply", "divide", "maximum", "minimum", "negate", "abs", "sign", "real", "imag", "complex", "convert", "select",
+    "copy", "broadcast", "reshape", "transpose", "slice", "reverse", "dynamic-slice", "constant", "parameter", "compare", "iota", "tuple",
+    "fusion", "opt-barrier", "map",
+)  # fmt: skip
+KERNEL_ROWS = table(
+    (
+        KernelRow("concatenate", write_concatenate_kernel, is_complex=True),
+        KernelRow("convolution", write_convolution_kernel, standalone=True, is_complex=True),
+        KernelRow("dot", write_dot_kernel, is_complex=True),
+        KernelRow("dynamic-update-slice", write_update_kernel, is_complex=True),
+        KernelRow("fft", write_fft_kernel, standalone=True, sequential=True, is_complex=True, check=fft_is_emitted),
+        KernelRow("gather", write_gather_kernel, is_complex=True),
+        KernelRow("pad", write_pad_kernel, is_complex=True),
+        KernelRow("reduce", write_reduction_kernel, is_complex=True),
+        KernelRow("reduce-window", write_reduce_window_kernel, is_complex=True),
+        KernelRow("rng-bit-generator", write_random_bits_kernel, standalone=True, check=rng_bit_generator_is_emitted),
+        KernelRow("scatter", write_scatter_kernel, is_complex=True),
+        KernelRow("select-and-scatter", write_select_and_scatter_kernel, standalone=True, sequential=True),
+        KernelRow("sort", write_sort_kernel, standalone=True, sequential=True, is_complex=True, check=sort_is_emitted),
+        KernelRow("topk", write_topk_kernel, standalone=True, sequential=True),
+        KernelRow("bitcast", is_complex=True, check=_keeps_width),
+        KernelRow("power", is_complex="power" in COMPLEX_FUNCTIONS, check=_is_no_pred),
+        *[KernelRow(name, is_complex=True) for name in (*_WITH_COMPLEX, *sorted(COMPLEX_FUNCTIONS - {"power"}))],
+    )
+)
+
+
+def kernel_row(opcode: str) -> KernelRow:
+    """The row of an opcode; one without anything of its own where it has none."""
+    return KERNEL_ROWS.get(opcode) or KernelRow(opcode)
+
+
+def has_own_writer(opcode: str) -> bool:
+    """Whether kernels whose root has the opcode are more than a loop over elements."""
+    return kernel_row(opcode).write is not None

@@ -1,0 +1,51 @@
+"""Kernels of instructions: from the loop nest where a policy schedules it, else by the writer of the root's row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xla_explorer.compiler.codegen.kernels.contraction import write_dot_kernel
+from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
+from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
+from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.kernel import nest_code
+from xla_explorer.compiler.codegen.placement.kernel_rows import kernel_row
+from xla_explorer.compiler.target import Target
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def write_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...] | None = None, parts: int = 1) -> Kernel:
+    """Write the kernel of a fusion or a lone instruction. slots: see `Kernel.slots`; shared numbers mean shared memory.
+
+    parts: cut it into so many shares (CPU). The kernel's `parts` is 1 where it is not possible.
+    """
+    slots = slots if slots is not None else kernel_slots(i)
+    made = nest_kernel(i, target, slots, parts)
+    return made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, parts, why=made)
+
+
+def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
+                directives: Iterable[Directive] | None = None) -> Kernel | Reason:
+    """The kernel as it is made from its loop nest, or a Reason why it stays opaque. directives: instead of the policy's."""
+    code = nest_code(i, target, slots, parts, directives)
+    if isinstance(code, Reason):
+        return code
+    return Kernel(code.lines, code.origins, max(slots, default=-1) + 1, slots, code.declarations, (), (), 1, parts=code.shares,
+                  effort=code.effort, nest=code.schedule)
+
+
+def write_opaque_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
+                        why: Reason | None = None) -> Kernel:
+    """The kernel by the writer of its root, which no nest describes. why: none does."""
+    context = KernelContext(target, i, slots, parts)
+    context.writer.origin = i.id
+    root = context.roots[0]
+    write = kernel_row(root.opcode.name).write if len(context.roots) == 1 else None
+    if i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
+        write = write_dot_kernel
+    with context.writer.from_instruction(root.id):
+        (write or write_loop_kernel)(context)
+    if parts > 1 and not context.shares.cut:
+        return write_opaque_kernel(i, target, slots, why=why)
+    return context.finish(slots)._replace(nest=why)
