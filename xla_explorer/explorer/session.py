@@ -35,7 +35,7 @@ from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.wishes import Wishes, wishes_of
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, program_steps
+from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.options import options as defaults
 from xla_explorer.explorer.sessions.passes import name_or_id
 from xla_explorer.explorer.sessions.progress import working
@@ -106,7 +106,7 @@ class Session(Compilation):
     def _further_decisions(self, kind: str | None) -> list[Decision]:
         """What the journal does not hold: of code generation; of real XLA what it decided, replayed by our policies."""
         native = native_code_decisions(self) if kind in (None, NATIVE_CODE) else []
-        if self.backend == DUMP or self.backend.split(":")[0] == "xla":
+        if is_of_xla(self):
             # Start-up time: only a session of real XLA needs what replays it.
             from xla_explorer.explorer.xla.replay.replaying import replayed_decisions
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.xla.replay import replaying
 
 DUMPS = Path(__file__).parent / "dumps"
@@ -68,3 +69,46 @@ def test_an_instruction_that_runs_before_one_that_was_ready_first_is_shown(tmp_p
         (tmp_path / path.name).write_text("".join(lines))
     (row,) = xe.xla.replay(xe.load(tmp_path).session(), "schedule").disagreements()
     assert (row.subject, row.ours, row.xla) == ("copy.6", "%wrapped_exponential", "%copy.6")
+
+
+LLVM = """; ModuleID = 'm'
+declare ptr @helper(ptr)
+define ptr @{name}(ptr %0) {{
+  ret ptr %0
+}}
+"""
+PTX = ".version 8.0\n.visible .entry wrapped_reverse(\n\t.param .u64 p\n)\n{\n\tret;\n}\n.entry unknown()\n{\n}\n"
+
+
+def test_code_of_a_kernel_belongs_to_its_instruction(tmp_path: Path) -> None:
+    for path in (DUMPS / "cpu_loop").iterdir():
+        (tmp_path / path.name).write_text(path.read_text())
+    for name in ("wrapped_reverse", "wrapped_exponential"):
+        (tmp_path / f"module_0002.jit_loop.{name}_kernel_module.ir-with-opt.ll").write_text(LLVM.format(name=name))
+    (tmp_path / "module_0002.jit_loop.ptx").write_text(PTX)
+    session = xe.load(tmp_path).session()
+    for stage, kernels in (("llvm-ir-optimized", ["wrapped_exponential", "wrapped_reverse"]), ("ptx", ["wrapped_reverse"])):
+        made = session.stages()[stage]
+        found = [key for key in made.origins if key is not None]
+        assert list(dict.fromkeys(found)) == [session.module.find(name).id for name in kernels]
+        assert len(made.origins) == len(made.text.split("\n"))
+    assert [line for line, key in zip(made.text.split("\n"), made.origins, strict=True) if key is not None][-1] == "}"
+
+
+def test_the_buffers_of_xla_are_shown_as_ours_are() -> None:
+    report = xe.load(DUMPS / "cpu_loop").session().buffers()
+    assert report.peak_bytes == 1048 and "XLA: temporary allocation" in report.headline()
+    assert report.at_peak().instruction == "b.5" and report.at_peak().holders[0][0] == "%b.5"
+    reason = report.why_not_shared("x.1", "wrapped_exponential")
+    assert reason is not None and reason.code == "live-ranges-overlap"
+    assert report.why_not_shared("wrapped_exponential", "reverse_add_fusion") is None
+    assert report.by_program_point()["live_bytes"].max() == 1024
+
+
+def test_the_page_of_a_dump_has_its_buffers_and_decisions() -> None:
+    source = SessionSource(xe.load(DUMPS / "cpu_attention").session())
+    assert source.title == "jit_attention · compiled by XLA"
+    refused = {row.code for row in source.decisions() if row.refused}
+    assert {"fused-before", "recomputed-per-element", "library-array-small"} <= refused
+    view = source.reports.buffers(with_reasons=True)
+    assert view is not None and view.arena_bytes == 2097152 and len(view.rows) == 14

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
@@ -13,6 +15,9 @@ from xla_explorer.compiler.pipeline.trace import PassStep
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.xla_dump import DumpedModule, DumpedStage
 from xla_explorer.hlo.module import HloModule, snapshot_difference
+
+# Where the code of a kernel begins, and its name; it ends with a brace of its own.
+_BEGINS: Final = {"llvm": re.compile(r'define [^@]*@"?([\w.$\-]+)"?\('), "ptx": re.compile(r"\s*(?:\.visible\s+)?\.entry\s+([\w.$]+)")}
 
 
 class _ForeignPass:
@@ -42,22 +47,50 @@ def dumped_trace(stages: list[DumpedStage], module: HloModule) -> PassTrace:
     return trace
 
 
-def dumped_stages(dumped: DumpedModule, source: HloModule, module: HloModule) -> dict[str, Stage]:
-    """The artifacts: both HLO texts, LLVM IR of all kernels before and after optimisation, XLA's reports by their names."""
+def dumped_stages(dumped: DumpedModule, source: HloModule, module: HloModule, names: Mapping[str, str] | None = None) -> dict[str, Stage]:
+    """The artifacts: both HLO texts, LLVM IR of all kernels before and after optimisation, PTX, XLA's reports by their names.
+
+    names: XLA's names of instructions to the module's, where they differ.
+    """
     found = {"hlo": hlo_stage("hlo", source), "hlo-optimized": hlo_stage("hlo-optimized", module)}
+    known = _instructions(module, names or {})
     for when, name in (("no", "llvm-ir"), ("with", "llvm-ir-optimized")):
         paths = [path for (_, kind), path in sorted(dumped.llvm.items()) if kind == when]
         if paths:
-            found[name] = _text_stage(name, paths, "llvm")
+            found[name] = _text_stage(name, paths, "llvm", known)
+    if dumped.ptx:
+        found["ptx"] = _text_stage("ptx", dumped.ptx, "ptx", known)
     for name, path in sorted(dumped.reports.items()):
-        found[name] = _text_stage(name, [path], "text")
+        found[name] = _text_stage(name, [path], "text", {})
     return found
 
 
-def _text_stage(name: str, paths: list[Path], language: str) -> Stage:
+def _instructions(module: HloModule, names: Mapping[str, str]) -> dict[str, int]:
+    """Name of a kernel's function -> the id of its instruction: XLA's name, with underscores where the device allows no dots."""
+    shown = {ours: theirs for theirs, ours in names.items()}
+    found: dict[str, int] = {}
+    for i in module.instructions():
+        name = shown.get(i.name, i.name)
+        found[name] = found[f"{name}_kernel"] = i.id
+        found.setdefault(re.sub(r"[.\-]", "_", name), i.id)
+    return found
+
+
+def _origins(lines: list[str], language: str, known: Mapping[str, int]) -> Iterator[int | None]:
+    """The instruction of each line of code: that whose kernel the line is in."""
+    begins, inside = _BEGINS.get(language), None
+    for line in lines:
+        if begins is not None and (head := begins.match(line)):
+            inside = known.get(head[1])
+        yield inside
+        if line.startswith("}"):
+            inside = None
+
+
+def _text_stage(name: str, paths: list[Path], language: str, known: Mapping[str, int]) -> Stage:
     def produce() -> tuple[str, list[int | None]]:
         parts = [path.read_text(errors="replace") for path in paths]
         text = "\n".join([f"; {path.name}\n{part}" for path, part in zip(paths, parts, strict=True)] if len(paths) > 1 else parts)
-        return text, [None] * (text.count("\n") + 1)
+        return text, list(_origins(text.split("\n"), language, known))
 
     return Stage(name, produce, language, "xla")

@@ -107,7 +107,7 @@ class XlaCompiler:
         """What the child compiled in run_hlo_passes."""
         child, seconds, dumped, source, restored, refusal = self._last
         executable = XlaExecutable(child, trace.module, restored, refusal)
-        return CompileResult(trace, executable, dumped_stages(dumped, source, trace.module), None, seconds)
+        return CompileResult(trace, executable, dumped_stages(dumped, source, trace.module, restored), None, seconds)
 
 
 class XlaExecutable:

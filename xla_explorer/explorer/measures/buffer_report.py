@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.explorer.display import Blocks, Layout, Report, Svg, Table, byte_count, escape, named_data, wide_frame
+from xla_explorer.explorer.measures.dumped_buffers import DumpedBuffers, dumped_buffers
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, NotThereError, source_line
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -35,10 +36,12 @@ class Peak(Report):
 
 
 class BufferReport(Report):
-    """Where every value lives and when. assignment: the BufferAssignment. Positions are in program order. line_of: instruction id to
-    `file:line`. scratch_bytes: what kernels need besides, for packed operands or the other half of a sort."""
+    """Where every value lives and when. assignment: our BufferAssignment, or XLA's by its dump. Positions are in program order.
+    line_of: instruction id to `file:line`. scratch_bytes: what kernels need besides, for packed operands or the other half of a sort."""
 
-    def __init__(self, assignment: BufferAssignment, line_of: Callable[[int], str] = lambda _: "", scratch_bytes: int = 0) -> None:
+    def __init__(
+        self, assignment: BufferAssignment | DumpedBuffers, line_of: Callable[[int], str] = lambda _: "", scratch_bytes: int = 0
+    ) -> None:
         self.assignment, self.line_of, self.scratch_bytes = assignment, line_of, scratch_bytes
 
     @property
@@ -107,9 +110,10 @@ class BufferReport(Report):
         """The sizes of the arena, and how many allocations of each kind there are."""
         found = self.assignment
         kinds = ", ".join([f"{count} {kind}" for kind, count in Counter([a.kind for a in found.allocations]).items()])
+        arena = "XLA: temporary allocation" if isinstance(found, DumpedBuffers) else "BufferReport: arena"
         scratch = f" and {byte_count(self.scratch_bytes)} scratch memory of kernels" if self.scratch_bytes else ""
         return (
-            f"BufferReport: arena {byte_count(found.arena_size)} ({byte_count(found.arena_lower_bound)} live at the peak)"
+            f"{arena} {byte_count(found.arena_size)} ({byte_count(found.arena_lower_bound)} live at the peak)"
             f"{scratch}; allocations: {kinds}"
         )
 
@@ -120,7 +124,7 @@ class BufferReport(Report):
         yield self.records()
 
 
-def _chart_svg(rows: list[dict[str, Any]], assignment: BufferAssignment) -> str:
+def _chart_svg(rows: list[dict[str, Any]], assignment: BufferAssignment | DumpedBuffers) -> str:
     width, height, left, bottom = 720.0, 260.0, 70.0, 30.0
     last = max([float(row["end"]) for row in rows] or [1.0])
     last = last if last < 1e9 else max([float(row["start"]) for row in rows] or [1.0]) + 1
@@ -158,12 +162,19 @@ def _chart_svg(rows: list[dict[str, Any]], assignment: BufferAssignment) -> str:
     return "".join(out)
 
 
+def assigned_buffers(compilation: Compilation) -> BufferAssignment | DumpedBuffers | None:
+    """Our assignment, or XLA's own of a compile by XLA and of a dump; None where nothing was assigned."""
+    result = compilation.result
+    return result.buffers if result is not None and result.buffers is not None else dumped_buffers(compilation)
+
+
 def buffer_report(compilation: Compilation) -> BufferReport:
     """See `Session.buffers`."""
-    result = compilation.result
-    if result is None or result.buffers is None:
-        hint = "a dump's own are read by xe.load(FOLDER).buffers()" if compilation.backend == DUMP else ""
+    found = assigned_buffers(compilation)
+    if found is None:
+        hint = "dump with --xla_dump_hlo_as_text, which writes XLA's buffer assignment" if compilation.backend == DUMP else ""
         before = " before the compile failed" if compilation.error else ""
         raise NotThereError(f"{compilation.backend} assigned no buffers{before}", hint)
-    scratch = getattr(getattr(result.executable, "program", None), "scratch_bytes", 0)
-    return BufferReport(result.buffers, lambda instruction: source_line(compilation, instruction), scratch)
+    executable = compilation.result.executable if compilation.result is not None else None
+    scratch = getattr(getattr(executable, "program", None), "scratch_bytes", 0)
+    return BufferReport(found, lambda instruction: source_line(compilation, instruction), scratch)

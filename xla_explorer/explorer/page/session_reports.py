@@ -14,7 +14,7 @@ from xla_explorer.explorer.code.loop_nests import KernelLoops, all_loops
 from xla_explorer.explorer.code.loop_text import MOST_SHOWN, folds_of, loop_lines, steps_of
 from xla_explorer.explorer.code.program import kernel_table
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
-from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_report
+from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_buffers, buffer_report
 from xla_explorer.explorer.measures.emulation import emulation
 from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
@@ -129,13 +129,15 @@ class SessionReports(TraceReports):
     def no_decisions(self) -> str:
         if self._session.backend in ("xla", "xla-dump"):
             own = "xe.load(FOLDER).compile()" if self._session.backend == "xla-dump" else 'xe.compile(module, backend="cpu")'
-            return f"XLA dumps no decisions. {own} takes the same module through our passes, which say what they decide, and why"
+            return (
+                "XLA dumps no decisions, and this dump has none of the passes whose decisions are replayed (xe.xla.replay). "
+                f"{own} takes the same module through our passes, which say what they decide, and why"
+            )
         return super().no_decisions()
 
     # -- buffers -------------------------------------------------------------------------------------------------------
     def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
-        result = self._session.result
-        if result is None or result.buffers is None:
+        if assigned_buffers(self._session) is None:
             return None
         report = self._report
         assignment = report.assignment

@@ -17,7 +17,7 @@ from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.rule_book import rule_book
-from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, program_steps
+from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.hlo.analysis.cost import module_cost
@@ -157,7 +157,7 @@ class SessionSource(TraceSource):
     @property
     def title(self) -> str:
         name = self.session.source.name
-        return f"{name} · compiled by XLA" if self.session.backend in ("xla", DUMP) else name
+        return f"{name} · compiled by XLA" if is_of_xla(self.session) else name
 
     def summary(self) -> Mapping[str, str | float | int]:
         session = self.session
@@ -184,7 +184,7 @@ class SessionSource(TraceSource):
         return found
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
-        beside, rows = self.session.beside, super().decisions(step)
+        beside, rows = self.session.beside, [*super().decisions(step), *[row for row in self._replayed if step in (None, row.step)]]
         if beside is None:
             return rows
         return [
@@ -193,6 +193,17 @@ class SessionSource(TraceSource):
             else row
             for row in rows
         ]
+
+    @cached_property
+    def _replayed(self) -> list[Decision]:
+        """What XLA decided, by its policies."""
+        if not is_of_xla(self.session):
+            return []
+        # Start-up time: only a session of real XLA needs what replays it.
+        from xla_explorer.explorer.xla.replay.replaying import replayed_decisions
+
+        with collector_paused():
+            return replayed_decisions(self.session, None)
 
     def steps(self) -> Sequence[StepRow]:
         rows = list(super().steps())

@@ -283,6 +283,11 @@ def recompiled(compilation: C, kept: Mapping[str, Any] | None = None, **changes:
     return compile_as(type(compilation), compilation.source, **{**same, **changes})
 
 
+def is_of_xla(compilation: Compilation) -> bool:
+    """Whether real XLA compiled it: a dump, or a backend `xla` of whichever environment."""
+    return compilation.backend == DUMP or compilation.backend.partition(":")[0] == "xla"
+
+
 def program_steps(compilation: Compilation) -> list[ProgramStep]:
     """What runs, in order; empty when nothing can."""
     result = compilation.result

@@ -47,7 +47,8 @@ class DumpedModule:
     """The files of one module.
 
     name: without number (`jit_f`). before, after: HLO before and after all passes, where dumped. passes: in order. llvm: (kernel, `no` or
-    `with` optimisation) -> file. reports: other texts by what their name says (`buffer-assignment`, `memory-usage-report` ...).
+    `with` optimisation) -> file. ptx: of a GPU's kernels. reports: other texts by what their name says (`buffer-assignment`,
+    `memory-usage-report` ...).
     """
 
     def __init__(self, number: int, name: str) -> None:
@@ -56,6 +57,7 @@ class DumpedModule:
         self.after: Path | None = None
         self.passes: list[DumpedPass] = []
         self.llvm: dict[tuple[str, str], Path] = {}
+        self.ptx: list[Path] = []
         self.reports: dict[str, Path] = {}
 
     @property
@@ -114,6 +116,9 @@ class DumpFolder:
         found = _LLVM.match(kind)
         if found:
             module.llvm[found["kernel"] or "", found["when"]] = path
+            return
+        if kind == "ptx" or kind.endswith(".ptx"):
+            module.ptx.append(path)
             return
         stem = re.sub(r"\.(?:txt|hlo|hlo\.pb)(?:\.gz)?\Z", "", kind)
         for ending, attribute in _PLAIN.items():

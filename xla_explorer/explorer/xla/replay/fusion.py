@@ -57,7 +57,7 @@ def replayed_fusion(step: RecordedPass, makers: dict[str, str]) -> ReplayedFusio
     for pair, fused in theirs.items():
         producer, consumer = pair
         here, there = [FUSED if is_fused else MEMORY for is_fused in (ours.get(pair, False), fused)]
-        code, message = "", ""
+        code, message = "", "one kernel computes both" if here == there == FUSED else ""
         if here == there == MEMORY:
             asked = refusals.get((original_name(producer.name), original_name(consumer.name)), ("", ""))
             made = _made_before(producer, consumer, makers)

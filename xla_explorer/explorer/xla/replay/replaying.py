@@ -36,6 +36,8 @@ KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
     "fusion": _fusion, "dot-library": _library, "layout": _layout, "buffers": replayed_buffers, "schedule": replayed_schedule,
 }  # fmt: skip
 """Kind of replay -> what makes it."""
+WEIGHED: Final = ("fusion", "dot-library", "layout")
+"""The kinds of which each row was weighed and has a reason; the others say where and when, of everything."""
 _MADE: Final[WeakKeyDictionary[Compilation, dict[str, Replay]]] = WeakKeyDictionary()
 
 
@@ -107,12 +109,11 @@ def replay_fusion(session: Compilation) -> ReplayedFusion:
 
 
 def replayed_decisions(session: Compilation, kind: str | None) -> list[Decision]:
-    """XLA's decisions of a session of real XLA or of a dump, of a kind or of all; what the dump does not have is left out."""
+    """XLA's decisions of a session of real XLA or of a dump, of a kind or of all that were weighed; what the dump lacks is left out."""
     found: list[Decision] = []
-    for name in KINDS:
-        if kind in (None, name):
-            with suppress(NotThereError):
-                found += _replayed(session, name).decisions()
+    for name in WEIGHED if kind is None else (kind,) if kind in KINDS else ():
+        with suppress(NotThereError):
+            found += _replayed(session, name).decisions()
     return found
 
 

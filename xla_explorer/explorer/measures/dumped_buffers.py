@@ -1,0 +1,156 @@
+"""XLA's own buffer assignment, as its dump has it, in the shape of ours: the same table, chart and tab show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from xla_explorer.compiler.buffers.donation import Alias
+from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
+from xla_explorer.frontends.xla_dump.live_range import parse_live_ranges
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+STAGE: Final = "buffer-assignment"
+_KINDS: Final = (("parameter", "parameter"), ("constant", "constant"), ("preallocated-temp", "arena"), ("thread-local", "thread-local"))
+
+
+class DumpedAllocation(NamedTuple):
+    """Memory of XLA's. kind: as in our assignments, `arena` for the temporary one, and `thread-local`."""
+
+    name: str
+    kind: str
+    size: int
+
+
+class DumpedValue(NamedTuple):
+    """A value in XLA's memory; start and end are moments of XLA's schedule."""
+
+    name: str
+    instruction: HloInstruction
+    shape: Shape
+    allocation: DumpedAllocation
+    offset: int
+    size: int
+    start: int
+    end: int
+
+
+class DumpedBuffers:
+    """What a BufferAssignment answers, by XLA's texts. aliases: none, XLA's text does not list them."""
+
+    def __init__(self, module: HloModule, assignment: str, live_range: str, names: Mapping[str, str]) -> None:
+        """names: XLA's names of instructions to the module's, where they differ."""
+        self.module = module
+        self.aliases: list[Alias] = []
+        live = parse_live_ranges(live_range)
+        known = {i.name: i for i in module.instructions()}
+        ranges = {(one.instruction, one.shape_index): (one.start, one.end) for one in live.ranges}
+        self._schedule = [i for name in live.schedule if (i := known.get(names.get(name, name))) is not None]
+        whole = 0, len(live.schedule)
+        found: dict[int, DumpedAllocation] = {}
+        self.values: list[DumpedValue] = []
+        for one in parse_buffer_assignment(assignment):
+            i = known.get(names.get(one.instruction, one.instruction))
+            allocation = found.setdefault(one.allocation, _allocation(one))
+            if i is not None:
+                index = one.shape_index or "{}"
+                start, end = ranges.get((one.instruction, index), whole)
+                shape = i.shape.sub_shape(tuple(map(int, filter(None, index[1:-1].split(",")))))
+                self.values.append(DumpedValue(i.name + one.shape_index, i, shape, allocation, one.offset, one.size, start, end))
+        self.allocations = list(found.values())
+        self.arena_size = sum([one.size for one in self.allocations if one.kind == "arena"])
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, int], list[DumpedValue]]:
+        """The values of each place by allocation and offset."""
+        places: dict[tuple[str, int], list[DumpedValue]] = {}
+        for value in self.values:
+            places.setdefault((value.allocation.name, value.offset), []).append(value)
+        return places
+
+    @property
+    def arena_lower_bound(self) -> int:
+        """The most bytes of the temporary allocation that hold something at one moment."""
+        return max([live for _, _, live in self.memory_by_position()], default=0)
+
+    def memory_by_position(self, kinds: Iterable[str] = ("arena",)) -> list[tuple[HloInstruction, int, int]]:
+        """(instruction, moment, bytes that hold something needed then)."""
+        wanted, change = set(kinds), [0] * (len(self._schedule) + 2)
+        for place in self._places.values():
+            if place[0].allocation.kind in wanted:
+                for start, end, size in _merged(place):
+                    change[min(start, len(change) - 1)] += size
+                    change[min(end + 1, len(change) - 1)] -= size
+        rows, live = [], 0
+        for moment, i in enumerate(self._schedule):
+            live += change[moment]
+            rows.append((i, moment, live))
+        return rows
+
+    def held_at(self, position: float, kinds: Iterable[str] = ("arena",)) -> list[tuple[DumpedValue, int]]:
+        """(value, bytes) of what holds something at a moment, the largest first."""
+        wanted = set(kinds)
+        held = [
+            max(alive, key=lambda value: value.start)
+            for place in self._places.values()
+            if place[0].allocation.kind in wanted and (alive := [value for value in place if value.start <= position <= value.end])
+        ]
+        return sorted([(value, value.size) for value in held], key=lambda row: -row[1])
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """A row a value, with the columns of ours."""
+        rows = []
+        for value in self.values:
+            place = self._places[value.allocation.name, value.offset]
+            rows.append({
+                "value": value.name, "id": value.instruction.id, "opcode": value.instruction.opcode.name, "shape": value.shape.text,
+                "allocation": value.allocation.name, "kind": value.allocation.kind, "offset": value.offset, "size": value.size,
+                "start": value.start, "end": value.end, "buffer_start": min([one.start for one in place]),
+                "buffer_end": max([one.end for one in place]), "shared_with": [one.name for one in place if one is not value],
+            })  # fmt: skip
+        return rows
+
+    def why_not_shared(self, a: HloInstruction, b: HloInstruction) -> Reason | None:
+        """None where XLA put both into one place, else what can be said of it: XLA writes no reasons down."""
+        first, second = [next((value for value in self.values if value.instruction is i), None) for i in (a, b)]
+        if first is None or second is None:
+            raise KeyError(f"XLA gave no buffer to %{(a if first is None else b).name}")
+        if (first.allocation, first.offset) == (second.allocation, second.offset):
+            return None
+        early, late = (first, second) if first.start <= second.start else (second, first)
+        if late.start <= early.end:
+            return refuse("live-ranges-overlap", f"%{early.name} is still needed when %{late.name} is written",
+                          first=early.name, second=late.name)  # fmt: skip
+        return refuse("different-places", f"%{first.name} and %{second.name} could share; XLA's packing put them apart")
+
+
+def _allocation(one: DumpedSlice) -> DumpedAllocation:
+    kind = next((kind for word, kind in _KINDS if word in one.role), "output")
+    return DumpedAllocation(f"{'temporary' if kind == 'arena' else kind} {one.allocation}", kind, one.allocation_size)
+
+
+def _merged(place: list[DumpedValue]) -> list[tuple[int, int, int]]:
+    """(start, end, bytes) of a place's use, values that touch or overlap as one."""
+    found: list[tuple[int, int, int]] = []
+    for value in sorted(place, key=lambda one: one.start):
+        if found and value.start <= found[-1][1]:
+            start, end, size = found.pop()
+            found.append((start, max(end, value.end), max(size, value.size)))
+        else:
+            found.append((value.start, value.end, value.size))
+    return found
+
+
+def dumped_buffers(compilation: Compilation) -> DumpedBuffers | None:
+    """XLA's assignment of a compile by real XLA or of a dump; None where its dump has none."""
+    stages = compilation.stages() if compilation.error is None else {}
+    if STAGE not in stages:
+        return None
+    restored: Mapping[str, str] = getattr(compilation.result.executable if compilation.result else None, "restored", {})
+    live_range = stages["live-range"].text if "live-range" in stages else ""
+    return DumpedBuffers(compilation.module, stages[STAGE].text, live_range, restored)
