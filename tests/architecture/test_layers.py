@@ -31,6 +31,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 BY_NAME = {
     "explorer/warming.py": "xe.warm_up loads what xe.compile imports, and says how long that took",
     "explorer/widget.py": "xe.explore returns the widget, which lives in the notebook room; without Jupyter the rest works",
+    "cli/commands.py": "xla-explorer pjrt-plugin writes a file that loads the room pjrt, which stands beside the command line",
+    "pjrt/__init__.py": "the lists that a user reads load the compiler, which JAX's start must not",
     "__init__.py": "the facade: names of all rooms, fetched on first use",
     "__main__.py": "python -m xla_explorer is the command line",
 }

@@ -2,8 +2,8 @@
 
     python child.py cpu,interpreter 42 < names        # 42: the seed of the arguments
 
-Every harness runs through jax.jit on JAX's own CPU and through xe.jit on backends of ours, with the same arguments. The first line out
-says which harnesses there are.
+Every harness runs through jax.jit on JAX's own CPU and through xe.jit on backends of ours, with the same arguments; on `pjrt` it runs
+through jax.jit on our platform. The first line out says which harnesses there are.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["JAX_PLATFORMS"] = "cpu,xla_explorer" if "pjrt" in "".join(sys.argv[1:2]).split(",") else "cpu"
 os.environ.setdefault("JAX_ENABLE_X64", "1")  # before jax is imported: the harnesses of 64-bit types exist with it only
 
 import numpy as np
 
+PLUGIN = "pjrt"
 KEEP = 50  # harnesses between two times that jax's caches are emptied
 
 
@@ -56,7 +57,7 @@ def one(harness: Any, arguments: list[Any], backend: str, want: list[np.ndarray]
     from tests.jax_harnesses.agreement import compare
 
     try:
-        got = leaves(xe.jit(harness.dyn_fun, backend=backend)(*arguments))
+        got = leaves(compiled(harness.dyn_fun, backend)(*arguments))
     except Exception as problem:
         note = f"{type(problem).__name__}: {problem}"[:1500]
         if want is None:
@@ -65,16 +66,34 @@ def one(harness: Any, arguments: list[Any], backend: str, want: list[np.ndarray]
     return compare(harness, arguments, got, want) if want is not None else {"status": "ours alone", "jax": said}
 
 
+def compiled(function: Any, backend: str) -> Any:
+    """The function on a backend of ours, or on our platform."""
+    import jax
+
+    import xla_explorer as xe
+
+    if backend != PLUGIN:
+        return xe.jit(function, backend=backend)
+
+    def on_the_platform(*arguments: Any) -> Any:
+        with jax.default_device(jax.devices("xla_explorer")[0]):
+            return jax.jit(function)(*arguments)
+
+    return on_the_platform
+
+
 def main() -> None:
     backends, seed = sys.argv[1].split(","), int(sys.argv[2])
+    if PLUGIN in backends:
+        from xla_explorer import pjrt
+
+        pjrt.initialize()
     # Whatever a harness prints must not mix with the rows.
     rows = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     harnesses = load()
     # What is imported on first use must not be counted as the time of the first harness.
-    import xla_explorer as xe
-
-    xe.jit(lambda x: x, backend=backends[0])(np.float32(0))
+    compiled(lambda x: x, backends[0])(np.float32(0))
     print(json.dumps({name: harness.group_name for name, harness in harnesses.items()}), file=rows, flush=True)
     for count, line in enumerate(sys.stdin, start=1):
         harness = harnesses[line.strip()]

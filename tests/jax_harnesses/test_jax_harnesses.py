@@ -25,15 +25,15 @@ pytestmark = pytest.mark.jax
 BACKENDS = ("cpu", "interpreter")
 
 
-def agree(count: int | None) -> None:
-    with Pool(",".join(BACKENDS), seed=42) as pool:
+def agree(count: int | None, backends: tuple[str, ...] = BACKENDS) -> None:
+    with Pool(",".join(backends), seed=42) as pool:
         chosen = sample(pool.harnesses, count) if count else in_mixed_order(pool.harnesses)
         rows = list(pool.run(chosen))
-    said = table(rows, BACKENDS)
+    said = table(rows, backends)
     print(said)
-    lines = wrong(rows, BACKENDS)
+    lines = wrong(rows, backends)
     assert not lines, "\n".join([said, *lines])
-    compared = sum(row["cpu"]["status"] == "agrees" for row in rows)
+    compared = sum(row[backends[0]]["status"] == "agrees" for row in rows)
     assert compared >= 0.9 * len(rows), f"JAX itself did not run enough of them:\n{said}"
 
 
@@ -52,6 +52,18 @@ def test_five_hundred_harnesses() -> None:
 @pytest.mark.timeout(0)
 def test_all_of_them() -> None:
     agree(None)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+def test_all_of_them_through_the_plugin() -> None:
+    agree(None, ("pjrt",))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_sample_through_the_plugin() -> None:
+    agree(100, ("pjrt",))
 
 
 def harness(primitive: str, **parameters: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -242,6 +243,14 @@ def aot(given: Namespace) -> int:
 def new_backend(given: Namespace) -> int:
     """The package of a new backend."""
     print(repr(scaffold(given.name, given.scenario, given.output)))
+    return 0
+
+
+def pjrt_plugin(given: Namespace) -> int:
+    """Write a shared object that hands the plugin's table to its host."""
+    content = importlib.import_module("xla_explorer.pjrt.shared_object").shared_object()
+    print(f"written: {write_file(given.output, content)} ({len(content):,} bytes), for a Python that can import xla_explorer:")
+    print(f"PJRT_NAMES_AND_LIBRARY_PATHS=xla_explorer:{Path(given.output).resolve()} python train.py")
     return 0
 
 

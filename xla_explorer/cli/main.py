@@ -167,6 +167,10 @@ def make_parser() -> argparse.ArgumentParser:
     _common(one, backend=False)
     one.set_defaults(run="aot")
 
+    one = sub.add_parser("pjrt-plugin", help="a shared object with GetPjrtApi, for Python hosts that load a PJRT plugin from a file")
+    one.add_argument("-o", "--output", default="libxla_explorer_pjrt.so", metavar="FILE", help="the file (default: %(default)s)")
+    one.set_defaults(run="pjrt_plugin")
+
     one = sub.add_parser("new-backend", help="write an installable package with a backend to start from, and its tests")
     one.add_argument("name", help="name of the backend: lower case, digits, hyphens")
     one.add_argument("--scenario", type=int, choices=[1, 2, 3], required=True, help="1: another CPU by its LLVM triple; "

@@ -6,6 +6,7 @@ JAX finds this module by the entry point group `jax_plugins` and calls `initiali
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from xla_explorer.pjrt.plugin_options import options
     from xla_explorer.pjrt.session_list import sessions
 
-__all__ = ["initialize", "options", "sessions"]
+__all__ = ["initialize", "options", "sessions", "table_address"]
 PLATFORM = "xla_explorer"
+_tables: list[Any] = []
 _registered: list[Any] = []
 # Start-up time: JAX imports this module in every process.
 _LATER = {"options": "xla_explorer.pjrt.plugin_options", "sessions": "xla_explorer.pjrt.session_list"}
@@ -26,8 +28,16 @@ _LATER = {"options": "xla_explorer.pjrt.plugin_options", "sessions": "xla_explor
 def initialize() -> None:
     """Register the platform with JAX, below JAX's own CPU; JAX calls this. A second call does nothing."""
     if not _registered:
-        _registered.append(capsule(api_table()))
+        table_address()
+        _registered.append(capsule(_tables[0]))
         register(PLATFORM, _registered[0])
+
+
+def table_address() -> int:
+    """The address of the `PJRT_Api` of this process; the shared object of `xla-explorer pjrt-plugin` asks for it."""
+    if not _tables:
+        _tables.append(api_table())
+    return ctypes.addressof(_tables[0])
 
 
 def __getattr__(name: str) -> Any:
