@@ -223,3 +223,14 @@ def test_a_map_is_told_in_one_line(body: str, text: str) -> None:
 def test_the_place_of_an_offset_has_that_offset(extents: tuple[int, ...]) -> None:
     x = index(Axis("x", math.prod(extents)))
     assert linearize(delinearize(x, extents), row_major_strides(extents)) == x
+
+
+def test_parts_of_one_number_come_together_however_they_were_simplified() -> None:
+    rng = random.Random(1)
+    for _ in range(60):
+        extents = [rng.choice([1, 2, 3, 4, 7, 8, 12]) for _ in range(rng.randint(1, 4))]
+        copies, lanes = rng.choice([1, 2, 3, 4]), rng.choice([1, 4, 8, 16])
+        turns = Axis("o", -(-math.prod(extents) // (copies * lanes)))
+        whole = index(turns) * (copies * lanes) + index(Axis("u", copies)) * lanes + index(Axis("v", lanes)) + rng.randrange(3)
+        outer, *inner = delinearize(whole, (10**6, *extents))
+        assert str(linearize((outer, *inner), row_major_strides((10**6, *extents)))) == str(whole)

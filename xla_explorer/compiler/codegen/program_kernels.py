@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels import Kernel
+from xla_explorer.compiler.codegen.kernels.streaming import STREAMED_TRANSPOSE_BYTES
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS
 from xla_explorer.compiler.codegen.loop_vectorization import VectorDecision, in_vectors, is_scalar, is_written, little_code, may_read_pairs
@@ -21,8 +22,10 @@ from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
+from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import CONSTANT
 
 KernelWriter = Callable[..., Kernel]
 _CUT = (write_kernel, write_opaque_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
@@ -61,6 +64,8 @@ class ProgramKernels:
         self.functions: dict[str, int] = {}
         self.threaded: set[str] = set()  # kernels that the thread pool calls
         self._kernels: list[_NamedKernel] = []
+        self._keys = StructuralKeys(layout_sensitive=True)
+        self._written: dict[Hashable, tuple[Kernel, HloInstruction]] = {}  # by all that a kernel is written from
         self._known: dict[tuple[object, ...], str] = {}
         self._chains: dict[tuple[tuple[str, tuple[int, ...]], ...], str] = {}  # calls of a block -> the function that does them
         self._names: set[str] = {entry}
@@ -84,7 +89,7 @@ class ProgramKernels:
         if i in self.scheduled:
             made = self.scheduled.kernel(i, self.target, slots, overlap)
         else:
-            made = write(i, self.target, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
+            made = self._once(write, i, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
             self._note_nest(i, made)
         tiny = all(place.size <= TINY_BYTES for place in places) and kind == "kernel" and len(made.lines) < TINY_LINES
         if tiny and isinstance(made.nest, Schedule):
@@ -100,19 +105,37 @@ class ProgramKernels:
     def _write(self, i: HloInstruction, kind: str, write: KernelWriter, slots: tuple[int, ...], overlap: bool) -> Kernel:
         """The kernel, in shares when it is worth several threads; the decision is noted."""
         if self.threads == 1:
-            return write(i, self.target, slots)
+            return self._once(write, i, slots)
         if self.control.forbidden("parallel", (i,)):
             reason = refuse("forbidden-by-user", f"the user forbids to cut the kernel of %{i.name} into shares")
             self.decisions.append(KernelDecision(i.id, i.name, False, reason, "parallel"))
-            return write(i, self.target, slots)
+            return self._once(write, i, slots)
         plan = plan_parallel(i, self.threads, kind)
         if self.control.forced("parallel", (i,)):
             plan = plan._replace(parts=max(plan.parts, self.threads))
         cut = plan.parts > 1 and not overlap and write in _CUT
-        made = write(i, self.target, slots, plan.parts) if cut else write(i, self.target, slots)
+        made = self._once(write, i, slots, *([plan.parts] if cut else []))
         if cut and made.parts == 1 and plan.parts > self.threads:
-            made = write(i, self.target, slots, self.threads)
+            made = self._once(write, i, slots, self.threads)
         self.decisions.append(parallel_decision(i, plan, made.parts, overlap))
+        return made
+
+    def _once(self, write: KernelWriter, i: HloInstruction, slots: tuple[int, ...], *parts: int) -> Kernel:
+        """The kernel, taken from an instruction before that has the same operations on arrays of the same shapes, in the same memory."""
+        if any(leaf.is_array and leaf.byte_size >= STREAMED_TRANSPOSE_BYTES for _, leaf in i.shape.leaves()):
+            return write(i, self.target, slots, *parts)  # who reads a result decides whether it is written past the cache
+        first = {o: k for k, o in reversed(list(enumerate(i.operands)))}
+        operands = tuple([(first[o], o.shape, self._keys.parts(o) if o.opcode is CONSTANT else o.opcode) for o in i.operands])
+        key = (write, slots, parts, self._keys.parts(i), operands)
+        found = self._written.get(key)
+        if found is None:
+            made = write(i, self.target, slots, *parts)
+            self._written[key] = made, i
+            return made
+        made, other = found
+        if isinstance(made.nest, Reason):
+            message = f"%{i.name} is the same kernel as %{other.name}: {made.nest.message}"
+            made = made._replace(nest=Reason(made.nest.code, message, made.nest.facts))
         return made
 
     def _note_nest(self, i: HloInstruction, made: Kernel) -> None:

@@ -60,3 +60,25 @@ def test_lanes_of_narrow_integers_are_stored_alone(wide: str, narrow: str) -> No
     x = (np.arange(576) % 4 - (2 if wide[0] == "s" else 0)).astype(session.source.entry.parameters()[0].shape.element_type.dtype)
     given = [x.reshape(1, 16, 6, 6), x[3]]
     np.testing.assert_array_equal(session.run_flat(given)[0], xe.evaluate(session.source, *given))
+
+
+@needs_fixed_width
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_kernel_of_the_same_operations_is_written_once(threads: int) -> None:
+    less = "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=D }"
+    text = (
+        "HloModule m\n" + less.replace("=D", "=LT") + "\n" + less.replace("less", "greater").replace("=D", "=GT") + "\n"
+        "ENTRY e { x = f32[9] parameter(0) y = f32[9] parameter(1) z = f32[8] parameter(2)\n"
+        "first = f32[9] sort(x), dimensions={0}, to_apply=less\n second = f32[9] sort(y), dimensions={0}, to_apply=less\n"
+        "third = f32[9] sort(y), dimensions={0}, to_apply=greater\n fourth = f32[8] sort(z), dimensions={0}, to_apply=less\n"
+        "ROOT r = (f32[9], f32[9], f32[9], f32[8]) tuple(first, second, third, fourth) }"
+    )
+    session = xe.compile(text, threads=threads, cache=False)
+    rows = session.decisions("loop-nest").to_dict("records")
+    assert [row["message"] for row in rows if "the same kernel" in row["message"]] == [
+        "%second is the same kernel as %first: %first: sort has no loop nest"
+    ]
+    random = np.random.default_rng(3)
+    given = [random.normal(size=n).astype(np.float32) for n in (9, 9, 8)]
+    for got, wanted in zip(session.run_flat(given), xe.compile(text, backend="interpreter").run_flat(given), strict=True):
+        np.testing.assert_array_equal(got, wanted)

@@ -279,11 +279,12 @@ def row_major_strides(dimensions: Iterable[int]) -> tuple[int, ...]:
 
 
 def linearize(place: Place, strides: Iterable[int]) -> IndexExpression:
-    """The offset of an element from its place."""
-    total = ZERO
-    for x, stride in zip(place, strides, strict=True):
-        total += x * stride
-    return total
+    """The offset of an element from its place. Parts of one number come together again, however each of them was simplified."""
+    total = _sum_of(zip(place, strides, strict=True), 0)
+    if total.is_affine:
+        return total
+    opened = _without_remainders(total)
+    return opened if not any(isinstance(atom, Quotient) for atom, _ in opened.terms) else total
 
 
 def delinearize(offset: IndexExpression, dimensions: Iterable[int]) -> Place:
@@ -371,6 +372,41 @@ def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
 def _ordered(terms: list[Term]) -> tuple[Term, ...]:
     """Terms in the one order that equal sums have: great factors first, then by text."""
     return tuple(sorted(terms, key=lambda term: (-abs(term[1]), str(term[0])))) if len(terms) > 1 else tuple(terms)
+
+
+def _without_remainders(x: IndexExpression) -> IndexExpression:
+    """The same sum by x % n = x - n * (x // n), so that equal quotients meet."""
+    found: list[tuple[IndexExpression, int]] = []
+    for atom, factor in x.terms:
+        if isinstance(atom, Quotient | Remainder):
+            inner = _without_remainders(atom.dividend)
+            quotient = IndexExpression(((_one_quotient(inner, atom.divisor), 1),))
+            found += [(inner, factor), (quotient, -factor * atom.divisor)] if isinstance(atom, Remainder) else [(quotient, factor)]
+        else:
+            found.append((IndexExpression(((atom, 1),)), factor))
+    factors: dict[Atom, int] = {}
+    constant = x.constant
+    for expression, factor in found:
+        constant += expression.constant * factor
+        for atom, f in expression.terms:
+            factors[atom] = factors.get(atom, 0) + f * factor
+    return IndexExpression(_ordered([(atom, factor) for atom, factor in factors.items() if factor]), constant)
+
+
+def _one_quotient(x: IndexExpression, divisor: int) -> Quotient:
+    """x // divisor in the one form that equal quotients have: nested ones joined, without what is too small to count."""
+    nested = [atom for atom, factor in x.terms if isinstance(atom, Quotient) and factor == 1]
+    if len(nested) == 1 and not any(isinstance(atom, Quotient) and atom != nested[0] for atom, _ in x.terms):
+        inner, n = nested[0].dividend, nested[0].divisor
+        rest = IndexExpression(tuple([(atom, factor) for atom, factor in x.terms if atom != nested[0]]), x.constant)
+        return _one_quotient(_sum_of([(rest, n), (inner, 1)], 0), n * divisor)
+    for common in sorted({gcd(divisor, factor) for _, factor in x.terms}, reverse=True):
+        small = IndexExpression(tuple([(atom, factor) for atom, factor in x.terms if factor % common]), x.constant % common)
+        low, high = small.bounds
+        if common > 1 and low >= 0 and high < common:
+            large = tuple([(atom, factor // common) for atom, factor in x.terms if factor % common == 0])
+            return Quotient(IndexExpression(large, x.constant // common), divisor // common)
+    return Quotient(x, divisor)
 
 
 def _clamped(value: Any, low: int, high: int) -> Any:
