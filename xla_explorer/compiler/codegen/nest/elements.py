@@ -63,9 +63,11 @@ def _operand(element: PrimitiveType) -> _Operand:
 
 def computed(b: Builder, s: Compute, types: Sequence[PrimitiveType], operands: Sequence[Scalar]) -> Scalar:
     """The value of an elementwise opcode. types: of the operands."""
-    lanes = max([lanes_of(x) for x in operands])
+    widths = [lanes_of(x) for x in operands]
+    lanes = max(widths)
     operation = ScalarOperation(s.opcode, _operand(s.element).shape, tuple([_operand(t) for t in types]), s.attributes)
-    return ELEMENTWISE_EMITTERS[s.opcode.name](b, operation, [in_lanes(b, x, lanes) for x in operands])
+    wide = [x if n == lanes else in_lanes(b, x, lanes) for x, n in zip(operands, widths, strict=True)]
+    return ELEMENTWISE_EMITTERS[s.opcode.name](b, operation, wide)
 
 
 def parts_of(x: Scalar) -> tuple[Value, ...]:
@@ -80,7 +82,7 @@ def element_of(parts: Sequence[Value]) -> Scalar:
 
 def lanes_of(x: Scalar) -> int:
     """How many lanes an element has."""
-    return max([part.type.lanes for part in parts_of(x)])
+    return max(x.real.type.lanes, x.imaginary.type.lanes) if isinstance(x, Complex) else x.type.lanes
 
 
 def in_lanes(b: Builder, x: Scalar, lanes: int) -> Scalar:

@@ -54,7 +54,7 @@ from xla_explorer.hlo.opcodes import FUSION, TUPLE, OpcodeSpec, opcode
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
-_ADD, _MULTIPLY, _CONVERT, _BITCAST_CONVERT = opcode("add"), opcode("multiply"), opcode("convert"), opcode("bitcast-convert")
+_ADD, _MULTIPLY, _CONVERT, _BITCAST_CONVERT, _MAP = map(opcode, ("add", "multiply", "convert", "bitcast-convert", "map"))
 _ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 _COMBINING = frozenset({"reduce", "reduce-window", "dot", "convolution"})
 MOST_STATEMENTS = 10_000
@@ -196,31 +196,37 @@ class _Builder:
 
     def leaves(self, indices: Sequence[IndexExpression]) -> list[tuple[Axis | RuntimeValue, int]]:
         """The axes and values of run time in indices, each with its depth."""
-        atoms = [atom for x in indices for atom in x.atoms() if isinstance(atom, Axis | RuntimeValue)]
+        atoms = [atom for x in indices for atom in x.atoms() if isinstance(atom, (Axis, RuntimeValue))]
         return [(atom, self.depth[atom if isinstance(atom, Axis) else int(atom.source[1:])]) for atom in atoms]
 
     def put(self, s: Definition, depth: int) -> tuple[int, ...]:
         """Write a statement into the scope of a depth. Axes inside, on which its value does not depend, are 0 in its origin."""
-        place = s.origin.place if s.origin is not None else ()
+        place = s.origin.place if s.origin is not None and depth < len(self.scopes) - 1 else ()
         inside: Substitution = {atom: ZERO for atom, d in self.leaves(place) if d > depth}
         if s.origin is not None and inside:
             s = replace(s, origin=Origin(s.origin.instruction, self.place(tuple([x.substitute(inside) for x in place]))))
         self.scopes[depth].body.append(s)
-        self.depth.update(dict.fromkeys(ids_of(s), depth))
+        numbers = ids_of(s)
+        for number in numbers:
+            self.depth[number] = depth
         self.statements += 1
         if self.statements > MOST_STATEMENTS:  # an element that is read at two places in each of many steps is computed 2^steps times
             raise _NoNest(refuse("nest-too-large", f"the nest has more than {MOST_STATEMENTS} statements", limit=MOST_STATEMENTS))
-        return ids_of(s)
+        return numbers
 
     def known(self, i: HloInstruction, at: Place) -> tuple[int, ...] | None:
         key = (i, id(at))
-        return next((s.known[key] for s in reversed(self.scopes) if key in s.known), None)
+        for scope in reversed(self.scopes):
+            if key in scope.known:
+                return scope.known[key]
+        return None
 
     def place(self, at: Place) -> Place:
         return self.places.setdefault(at, at)
 
     def origin(self, i: HloInstruction, at: Place) -> Origin:
-        self.names[i.id] = identifier(i.name)
+        if i.id not in self.names:
+            self.names[i.id] = identifier(i.name)
         return Origin(i.id, at)
 
     # -- values ------------------------------------------------------------------------------------------------------
@@ -255,6 +261,8 @@ class _Builder:
         name = i.opcode.name
         if i in self.arrays or name in _COMBINING or not (i.opcode.elementwise or name in MOVEMENT):
             return []
+        if i.opcode.elementwise and all(o.shape.is_array and o.shape.dimensions == i.shape.dimensions for o in i.operands):
+            return [(o, at) for o in i.operands]
         reads = self.reads(i, at)
         addressing = [r for r in reads if r.addressing]
         moved = [] if addressing or (reads and reads[0].guards) else [r for r in reads if not r.addressing]
@@ -264,6 +272,10 @@ class _Builder:
         """Write the statements of an element whose `needed` ones are there."""
         if i in self.forwarded:
             return self.values(*needed[0])
+        if i.opcode.elementwise and i.opcode is not _MAP and i not in self.arrays and i.shape.is_array and True not in i.shape.dynamic:
+            values = [(self.known(*x) or self.values(*x))[0] for x in needed]
+            made = _compute(next(self.numbers), i, values, self.origin(i, at))
+            return self.put(made, max([self.depth[v] for v in values]))
         name, origin, number = i.opcode.name, self.origin(i, at), next(self.numbers)
         if (not i.shape.is_array and name != "reduce") or any(any(shape.dynamic) for _, shape in i.shape.leaves()):
             raise _NoNest(refuse("not-an-array", f"%{i.name} has the shape {i.shape.text_without_layout}"))
@@ -288,8 +300,6 @@ class _Builder:
             return self.inlined(i.to_apply, values)
         if name in MOVEMENT:
             return self.moved(i, at, values, origin)
-        if i.opcode.elementwise:
-            return self.put(_compute(number, i, values, origin), max([self.depth[v] for v in values]))
         raise _NoNest(refuse("no-loop-nest", f"%{i.name}: {name} has no loop nest", opcode=name))
 
     def reads(self, i: HloInstruction, at: Place) -> list[Read]:
@@ -414,5 +424,7 @@ def _compute(number: int, i: HloInstruction, values: Sequence[int], origin: Orig
 
 def _own_attributes(i: HloInstruction) -> Attributes:
     """The attributes of the opcode itself, without those of layouts, devices and backends."""
+    if not i.attributes:
+        return i.attributes
     own = {name: i.attributes[name] for name in i.opcode.attributes if name in i.attributes}
     return i.attributes if len(own) == len(i.attributes) else attributes_of(own)

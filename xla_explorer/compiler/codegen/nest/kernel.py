@@ -45,12 +45,12 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     if directives is None and target.vector.is_scalable:  # LLVM's vectoriser uses its long vectors
         message = "vectors of SVE, whose length is known when code runs, are left to LLVM"
         return refuse("target-without-nests", message, target="sve")
-    nest = nest_of(i)
-    if isinstance(nest, Reason):
-        return nest
     opcodes = {x.opcode.name for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))}
     if directives is None and (other := opcodes & _SUMS_OF_PRODUCTS):
         return refuse("family-not-moved", f"%{i.name} contains {min(other)}; such kernels are not made from nests yet")
+    nest = nest_of(i)
+    if isinstance(nest, Reason):
+        return nest
     schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning_of(target), parts)
     if isinstance(schedule, Reason):
         return schedule

@@ -121,7 +121,8 @@ class Lowering:
                 self.allocate(s.array)
                 continue
             self.b.origin = s.origin.instruction if s.origin is not None else None
-            self.types.update(zip(ids_of(s), elements_of(s), strict=True))
+            for number, element in zip(ids_of(s), elements_of(s), strict=True):
+                self.types[number] = element
             if isinstance(s, Store):
                 self.store(s)
             elif isinstance(s, Reduce):

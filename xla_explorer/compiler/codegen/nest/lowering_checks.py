@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import gcd
 
 from xla_explorer.compiler.codegen.elemental import ELEMENTWISE_EMITTERS
@@ -27,6 +28,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, Quotient, Remainder, linearize
 from xla_explorer.hlo.identity_element import identity_element
+from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
 
@@ -36,20 +38,27 @@ def why_not_lowered(nest: LoopNest) -> Reason | None:
         if (reason := type_is_emitted(array.shape)) is not None:
             return refuse("not-lowered", reason.message, element=array.shape.element_type.name)
     for s, _ in walk(nest.body):
-        launched = next((b for b in axes_of(s) if b.kind.is_launched), None)
-        if launched is not None:
-            return refuse("axis-of-a-launch", f"{launched.axis} is @{launched.kind.value}: a CPU has no launch")
-        bad = next((t for t in elements_of(s) if type_is_emitted(array_shape(t, ())) is not None), None)
-        if bad is not None:
-            return refuse("not-lowered", f"values of {bad} are not written for loop nests", element=bad.name)
+        for bound in axes_of(s):
+            if bound.kind.is_launched:
+                return refuse("axis-of-a-launch", f"{bound.axis} is @{bound.kind.value}: a CPU has no launch")
+        for t in elements_of(s):
+            if not _is_written(t):
+                return refuse("not-lowered", f"values of {t} are not written for loop nests", element=t.name)
+        if isinstance(s, Compute):
+            if s.opcode.name not in ELEMENTWISE_EMITTERS:
+                return refuse("not-lowered", f"%{s.id}: {s.opcode.name} is not written for loop nests", opcode=s.opcode.name)
+            continue
         if isinstance(s, Reduce) and (reason := _combiner_is_not_written(s)) is not None:
             return reason
-        if isinstance(s, Compute) and s.opcode.name not in ELEMENTWISE_EMITTERS:
-            return refuse("not-lowered", f"%{s.id}: {s.opcode.name} is not written for loop nests", opcode=s.opcode.name)
         for x in _expressions(nest, s):
-            if any(isinstance(atom, Quotient | Remainder) and atom.dividend.bounds[0] < 0 for atom in x.atoms()):
+            if any(isinstance(atom, (Quotient, Remainder)) and atom.dividend.bounds[0] < 0 for atom in x.atoms()):
                 return refuse("not-lowered", f"the index {x} divides what may be negative")
     return None
+
+
+@cache
+def _is_written(element: PrimitiveType) -> bool:
+    return type_is_emitted(array_shape(element, ())) is None
 
 
 def _combiner_is_not_written(s: Reduce) -> Reason | None:
@@ -64,13 +73,13 @@ def _combiner_is_not_written(s: Reduce) -> Reason | None:
 
 def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
     """The offsets and guards of a statement."""
-    if isinstance(s, Load | Store):
+    if isinstance(s, (Load, Store)):
         array = nest.array(s.array)
         assert array is not None
         return [linearize(s.place, array.shape.strides)]
     if isinstance(s, Iota):
         return [s.index]
-    guards = s.guards if isinstance(s, For | Reduce) else [g for case in s.cases for g in case.guards] if isinstance(s, Choose) else ()
+    guards = s.guards if isinstance(s, (For, Reduce)) else [g for case in s.cases for g in case.guards] if isinstance(s, Choose) else ()
     return [g.expression for g in guards]
 
 
@@ -87,13 +96,21 @@ def common_factor(nest: LoopNest, loop: For) -> int:
     return gcd(*factors) or 1
 
 
+def _union(parts: list[frozenset[Axis]]) -> frozenset[Axis]:
+    """The union; one of the parts where it has all of the others, so that values that depend on the same axes share a set."""
+    most = max(parts, key=len, default=frozenset())
+    return most if all(part is most or part <= most for part in parts) else frozenset().union(*parts)
+
+
 def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:
     """The axes that each value depends on."""
     found: dict[int, frozenset[Axis]] = {}
 
     def visit(body: Body) -> None:
         for s in body:
-            if isinstance(s, For):
+            if isinstance(s, Compute):
+                found[s.id] = _union([found[o] for o in s.operands])
+            elif isinstance(s, For):
                 visit(s.body)
             elif isinstance(s, Load):
                 found[s.id] = frozenset().union(*[x.axes for x in s.place])
@@ -101,8 +118,6 @@ def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:
                 found[s.id] = frozenset()
             elif isinstance(s, Iota):
                 found[s.id] = s.index.axes
-            elif isinstance(s, Compute):
-                found[s.id] = frozenset().union(*[found[o] for o in s.operands])
             elif isinstance(s, Choose):
                 for case in s.cases:
                     visit(case.body)

@@ -14,8 +14,8 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     axes_of,
     guards_replaced,
+    loops_in,
     rewritten,
-    walk,
     with_axes_replaced,
 )
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
@@ -23,7 +23,7 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 
 def loop_of(nest: LoopNest, axis: str) -> Loop | None:
     """The loop or reduction that opens an axis."""
-    return next((s for s, _ in walk(nest.body) if isinstance(s, For | Reduce) and axis in [b.axis.name for b in axes_of(s)]), None)
+    return next((s for s in loops_in(nest.body) if axis in [b.axis.name for b in axes_of(s)]), None)
 
 
 def inner_loop(nest: LoopNest, outer: str, inner: str) -> tuple[Loop, Loop] | None:

@@ -247,6 +247,8 @@ Place: TypeAlias = tuple[IndexExpression, ...]
 Substitution: TypeAlias = Mapping[Axis | RuntimeValue, IndexExpression]
 
 ZERO = IndexExpression()
+_OFFSETS: dict[tuple[int, tuple[int, ...]], tuple[Place, IndexExpression]] = {}  # by a place's id, which is its own while it is kept here
+_MOST_OFFSETS = 4096  # accesses of a nest are asked for theirs again and again, one nest after the other
 
 
 def index(value: Operand) -> IndexExpression:
@@ -280,11 +282,18 @@ def row_major_strides(dimensions: Iterable[int]) -> tuple[int, ...]:
 
 def linearize(place: Place, strides: Iterable[int]) -> IndexExpression:
     """The offset of an element from its place. Parts of one number come together again, however each of them was simplified."""
-    total = _sum_of(zip(place, strides, strict=True), 0)
-    if total.is_affine:
-        return total
-    opened = _without_remainders(total)
-    return opened if not any(isinstance(atom, Quotient) for atom, _ in opened.terms) else total
+    key = id(place), tuple(strides)
+    found = _OFFSETS.get(key)
+    if found is not None:
+        return found[1]
+    total = _sum_of(zip(place, key[1], strict=True), 0)
+    if not total.is_affine:
+        opened = _without_remainders(total)
+        total = total if any(isinstance(atom, Quotient) for atom, _ in opened.terms) else opened
+    if len(_OFFSETS) >= _MOST_OFFSETS:
+        _OFFSETS.clear()
+    _OFFSETS[key] = place, total
+    return total
 
 
 def delinearize(offset: IndexExpression, dimensions: Iterable[int]) -> Place:

@@ -61,7 +61,7 @@ class Plan:
 def accesses(nest: LoopNest, body: Body) -> Iterator[tuple[Load | Store, IndexExpression]]:
     """Every load and store with its offset in elements."""
     for s, _ in walk(body):
-        if isinstance(s, Load | Store):
+        if isinstance(s, (Load, Store)):
             array = nest.array(s.array)
             assert array is not None
             yield s, linearize(s.place, array.shape.strides)

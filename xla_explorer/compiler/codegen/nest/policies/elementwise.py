@@ -155,7 +155,7 @@ def _vectors(plan: Plan, loop: For, pieces: bool) -> Reason | None:
 
 def lanes_for(nest: LoopNest, statements: list[Statement], tuning: Tuning) -> int:
     """What a register has of the widest elements in memory; values that are computed in wider types take two at most."""
-    memory = [width_in_memory(nest, s) for s in statements if isinstance(s, Load | Store)]
+    memory = [width_in_memory(nest, s) for s in statements if isinstance(s, (Load, Store))]
     return max(min(tuning.register_bytes // max(memory), 2 * tuning.register_bytes // widest(statements)), 2)
 
 
@@ -201,7 +201,7 @@ def _tail(plan: Plan, name: str, lanes: int) -> None:
         axis = plan.nest.axes()[name].axis
     loop = loop_of(plan.nest, name)
     assert isinstance(loop, For)
-    arrays = [plan.nest.array(s.array) for s in statements_of(loop.body) if isinstance(s, Load | Store)]
+    arrays = [plan.nest.array(s.array) for s in statements_of(loop.body) if isinstance(s, (Load, Store))]
     sizes = {a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1) for a in arrays if a is not None}
     if axis.extent > 1 and (sizes <= plan.tuning.masks or axis.extent % lanes == 0):
         plan.do(Split(name, min(lanes, axis.extent) if axis.extent % lanes == 0 else _power_above(min(axis.extent, lanes))))
