@@ -6,8 +6,9 @@ import time
 
 from xla_explorer.backends.amdgpu.amdgpu_kernels import AMD_KERNELS, AmdArchitecture, amd_architecture, kernel_registers
 from xla_explorer.backends.amdgpu.availability import why_nothing_runs
-from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter, kernel_is_emitted_for_gpu
+from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter
 from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION, launch_table, stages_before_assembly
+from xla_explorer.backends.gpu.placement import gpu_placement
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage
 from xla_explorer.backends.llvm.assembly import assembly_with_lines
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit, optimized_ir
@@ -19,6 +20,7 @@ from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.compiler.target import AMDGPU
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -45,7 +47,7 @@ class AmdGpuCompiler:
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when there is a kernel (or nothing to do) for the (optimised) instruction."""
-        return kernel_is_emitted_for_gpu(instruction, own_operations=False)
+        return gpu_placement(instruction, AMDGPU).why_not_native
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module; `none` runs only what code generation cannot do without."""

@@ -18,17 +18,14 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
-from xla_explorer.compiler.buffers import assign_buffers, renames_memory
-from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
-from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
+from xla_explorer.compiler.buffers import assign_buffers
 from xla_explorer.compiler.codegen.loop_vectorization import in_vectors
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
 from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, parallel_decision
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted, nest_kernel
+from xla_explorer.compiler.codegen.placement import cpu_placement, nest_kernel
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
-from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
@@ -72,18 +69,7 @@ class CpuCompiler:
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when native code (ours or a library's) exists for an optimised instruction."""
-        name = instruction.opcode.name
-        if renames_memory(instruction) or name in ("copy", "while", "conditional", "call"):
-            return None
-        if name in COPIES or name in IDENTIFIERS:
-            return collective_on_one_device(instruction, instruction.parent.module)
-        if name == "dot" and dot_by_library(instruction) is None:
-            return None
-        if name == "convolution" and convolution_by_library(instruction) is None:
-            return None
-        if name in ("cholesky", "triangular-solve"):
-            return linear_algebra_by_library(instruction)
-        return kernel_is_emitted(instruction)
+        return cpu_placement(instruction, described_cpu(libraries=True)).why_not_native
 
     def compile_ahead_of_time(self, module: HloModule, options: AotCompilationOptions) -> AheadOfTimeProgram:
         """See `backends.interfaces.AheadOfTimeCompiler`: an object file, for this machine unless the options name a triple."""

@@ -46,7 +46,7 @@ class CpuExecutable:
         self.assignment = assignment
         self.program = program
         self.compiled = compiled
-        self.steps = [ProgramStep(*row) for row in program.rows]
+        self.steps = [ProgramStep(*row[:-1], refused=row.refused) for row in program.rows]
         self._lock = threading.Lock()
         _executables.add(self)
         self._readers = [LeafReader(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves()]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram, ahead_of_time_program, compile_ahead_of_time
 from xla_explorer.backends.aot.errors import AheadOfTimeError
-from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler, record_vector_width
+from xla_explorer.backends.cpu.cpu_compiler import record_vector_width
 from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
 from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
@@ -18,12 +18,12 @@ from xla_explorer.backends.llvm.cpu_targets import CpuTarget, UnknownTargetError
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import assign_buffers
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted
+from xla_explorer.compiler.codegen.placement import cpu_placement
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -44,12 +44,7 @@ class CrossCompiler:
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when there is native code for the (optimised) instruction."""
-        name = instruction.opcode.name
-        if name in ("cholesky", "triangular-solve"):
-            return refuse("no-library", f"%{instruction.name}: code for {self.target.triple} calls no library", opcode=name)
-        if name in ("dot", "convolution"):
-            return kernel_is_emitted(instruction)
-        return CpuCompiler().supports(instruction)
+        return cpu_placement(instruction, described_cpu(target_description(self.target))).why_not_native
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module; `none` runs only what code generation cannot do without."""

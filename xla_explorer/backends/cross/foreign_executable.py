@@ -22,7 +22,7 @@ class ForeignExecutable:
     def __init__(self, program: AheadOfTimeProgram, runner: Runner) -> None:
         self.module = program.module
         self.program = program
-        self.steps = [ProgramStep(*row) for row in program.program.rows]
+        self.steps = [ProgramStep(*row[:-1], refused=row.refused) for row in program.program.rows]
         self._runner = runner
         self._lock = threading.Lock()  # the runner has one folder
         self._readers = [LeafReader(buffer.instruction, buffer.shape) for buffer in program.inputs]

@@ -12,11 +12,12 @@ from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, LEVELS, device_
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank
 from xla_explorer.backends.gpu.emitters.selection import write_gpu_kernels
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
-from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter, kernel_is_emitted_for_gpu
+from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter
 from xla_explorer.backends.gpu.gpu_stages import gpu_stages
 from xla_explorer.backends.gpu.kernel_module import ptx_kernels
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing
 from xla_explorer.backends.gpu.own_products import OwnProducts
+from xla_explorer.backends.gpu.placement import gpu_placement
 from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
@@ -78,7 +79,7 @@ class GpuCompiler:
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when there is a PTX kernel (or nothing to do) for the (optimised) instruction."""
-        return kernel_is_emitted_for_gpu(instruction)
+        return gpu_placement(instruction).why_not_native
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module; `none` runs only what code generation cannot do without."""

@@ -10,17 +10,18 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.async_thunks import DONES, STARTS, done_thunks, operand_places, result_places, start_of, wrapped_operation
-from xla_explorer.backends.gpu.emitters import OPERATIONS, EmittedKernels, operation_is_emitted, write_gpu_kernels
+from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank, ConstantPlacement
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
 from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
-from xla_explorer.backends.gpu.thunk import CONTROL_FLOW, NO_STEP, Thunk
+from xla_explorer.backends.gpu.placement import gpu_placement
+from xla_explorer.backends.gpu.thunk import NO_STEP, Thunk
 from xla_explorer.backends.interfaces import ProgramStep
-from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice, renames_memory
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted
-from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
-from xla_explorer.compiler.target import NVPTX, Kind, Target
+from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
+from xla_explorer.compiler.codegen.placement import Way
+from xla_explorer.compiler.codegen.single_device import COPIES
+from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.compiler.transforms.library_calls.library_call import ConvolutionCall, FftCall, MatmulCall, call_name, library_call_of
 from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.foundation.reason import Reason, refuse
@@ -84,21 +85,6 @@ class GpuProgram(NamedTuple):
         return [thunk for thunk in self.walk() if thunk.kind == "evaluator"]
 
 
-def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) -> Reason | None:
-    """None when a kernel can be written for the instruction, or a copy is all it is. own_operations: NVIDIA's, whose operations have
-    emitters of their own."""
-    if i.opcode.name in COPIES or (own_operations and i.opcode.name in IDENTIFIERS):
-        return collective_on_one_device(i, i.parent.module)
-    if own_operations and i.opcode.name in OPERATIONS:
-        return operation_is_emitted(i)
-    if renames_memory(i) or i.opcode.name in CONTROL_FLOW or i.opcode.name == "copy":
-        return None
-    if own_operations and i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
-        product = product_in(i, "dot", "convolution")
-        return product if isinstance(product, Reason) else None
-    return kernel_is_emitted(i, Kind.GPU)
-
-
 def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) -> Reason | None:
     """Why a library call is not made where XLA would make one, with what both ways are estimated to take where they were weighed; None
     where XLA would write a kernel too. why: what the choice of libraries says of it."""
@@ -111,6 +97,10 @@ def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) 
     facts |= dict(why.facts)
     own = "loop kernel, one thread per result element" if made.emitter == "loop" else f"{made.emitter} kernel"
     return refuse("library-not-called", f"%{i.name}: XLA would call a library for this {name}; it is a {own} here: {why.message}", **facts)
+
+
+def _keeps_layout(copy: HloInstruction) -> bool:
+    return not copy.shape.is_array or copy.shape.layout is copy.operands[0].shape.layout or copy.shape.rank <= 1
 
 
 class GpuProgramWriter:
@@ -147,8 +137,8 @@ class GpuProgramWriter:
         thunks: list[Thunk] = []
         sequence = list(computation.sequence())
         for i in sequence:
-            name = i.opcode.name
-            if renames_memory(i):
+            name, placement = i.opcode.name, gpu_placement(i, self.target)
+            if placement.way is Way.NOTHING:
                 continue
             if name in STARTS and self._is_native(i):
                 thunks.extend(self._start(i, sequence))
@@ -158,15 +148,11 @@ class GpuProgramWriter:
                 continue
             if name == "async-update" and self._is_native(start_of(i)):
                 continue
-            if name in CONTROL_FLOW:
+            if placement.way is Way.CONTROL:
                 thunks.extend(self._control_flow(i))
-            elif name == "copy" and (
-                not i.shape.is_array or i.shape.layout is i.operands[0].shape.layout or i.shape.rank <= 1
-            ):
-                pairs = zip(self._leaves(i.operands[0]), self._leaves(i), strict=True)
-                thunks.extend([Thunk("copy", i, arguments=pair) for pair in pairs if pair[0] != pair[1]])
-            elif name in COPIES and self._why_no_kernel(i) is None:
-                pairs = zip([place for o in i.operands for place in self._leaves(o)], self._leaves(i), strict=True)
+            elif placement.way is Way.COPY and (name != "copy" or _keeps_layout(i)):
+                sources = [place for o in i.operands for place in self._leaves(o)]
+                pairs = zip(sources, self._leaves(i), strict=True)
                 thunks.extend([Thunk("copy", i, arguments=pair) for pair in pairs if pair[0] != pair[1]])
             else:
                 thunks.extend(self._operation(i))
@@ -218,7 +204,7 @@ class GpuProgramWriter:
         return [*thunks, first._replace(stream=stream, waits=waits), *[t._replace(stream=stream) for t in rest]]
 
     def _why_no_kernel(self, i: HloInstruction) -> Reason | None:
-        return kernel_is_emitted_for_gpu(i, isinstance(self.kernels.architecture, GpuArchitecture))
+        return gpu_placement(i, self.target).why_not_native
 
     def _operation(
         self, i: HloInstruction, given: list[BufferSlice] | None = None, target: list[BufferSlice] | None = None

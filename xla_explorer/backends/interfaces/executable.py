@@ -16,7 +16,7 @@ class ProgramStep(NamedTuple):
     """One step of an executable. runs_on: `kernel` (our code), `library` (BLAS ...), `copy`, `evaluator` (numpy, no native code).
 
     instruction: id in the optimised module. reason: why it is not native, or not by the library; None when nothing to say. stream: of
-    the device, 0 is the main one.
+    the device, 0 is the main one. refused: other ways of running it that were asked before, with what they said.
     """
 
     number: int
@@ -27,6 +27,7 @@ class ProgramStep(NamedTuple):
     function: str
     reason: Reason | None
     stream: int = 0
+    refused: tuple[tuple[str, Reason], ...] = ()
 
 
 class KernelTiming(NamedTuple):

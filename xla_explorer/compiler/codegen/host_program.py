@@ -13,39 +13,22 @@ from typing import Protocol
 from xla_explorer.compiler.buffers import renames_memory
 from xla_explorer.compiler.codegen.function_writer import WHILE, FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
-from xla_explorer.compiler.codegen.library_calls import (
-    convolution_by_library,
-    dot_by_library,
-    why_by_library,
-    why_fft_without_library,
-    write_library_convolution,
-    write_library_dot,
-)
-from xla_explorer.compiler.codegen.linear_algebra_calls import (
-    linear_algebra_by_library,
-    why_linear_algebra_by_library,
-    write_cholesky,
-    write_triangular_solve,
-)
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, plan_parallel
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_kernel
+from xla_explorer.compiler.codegen.placement import Placement, Way, cpu_placement, operation_placement, write_kernel
 from xla_explorer.compiler.codegen.program_kernels import KernelWriter, PreparedKernel, ProgramKernels
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
 from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
-from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
+from xla_explorer.compiler.codegen.single_device import IDENTIFIERS
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 _EXTERNAL = re.compile(r"@((?:cblas|LAPACKE)_\w+|[sdcz]potrf_|xla_explorer_\w+)\(")  # what the backend has the address of
-_NO_ROW_KERNEL = frozenset(
-    {"copy", "while", "conditional", "call", "dot", "convolution", "cholesky", "triangular-solve", *COPIES, *IDENTIFIERS}
-)
 MOST_POINTERS = 32  # that are handed on as parameters
 LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
 
@@ -85,17 +68,15 @@ class HostProgramWriter:
         self.w = FunctionWriter()
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
+        self._placements: dict[HloInstruction, Placement] = {}
         self.kernels = ProgramKernels(target, threads, name, control, scheduled)
         self.calls = KernelCalls(self.w, layout, self.kernels, probes=probes)
 
-    def _library_reason(self, name: str, i: HloInstruction) -> Reason | None:
-        if self.kernels.control.forbidden("native-code", (i,)):
-            return refuse("forbidden-by-user", f"the user forbids that a library computes %{i.name}")
-        if not self.target.abilities.calls_libraries:
-            return refuse("no-library", f"%{i.name}: code for {self.target.triple} calls no library", opcode=name)
-        if name in ("cholesky", "triangular-solve"):
-            return linear_algebra_by_library(i)
-        return dot_by_library(i, self.target) if name == "dot" else convolution_by_library(i, self.target)
+    def _placed(self, i: HloInstruction) -> Placement:
+        found = self._placements.get(i)
+        if found is None:
+            found = self._placements[i] = cpu_placement(i, self.target, self.kernels.control)
+        return found
 
     # -- addresses ---------------------------------------------------------------------------------------------------
     def leaves(self, i: HloInstruction) -> list[Place]:
@@ -136,9 +117,9 @@ class HostProgramWriter:
 
     def _row_kernel(self, i: HloInstruction) -> RowKernel | None:
         """How the kernel of an instruction could be part of a chain."""
-        if i.opcode.name in _NO_ROW_KERNEL or not any(leaf.is_array and leaf.byte_size for _, leaf in i.shape.leaves()):
+        if i in self.kernels.scheduled or not any(leaf.is_array and leaf.byte_size for _, leaf in i.shape.leaves()):
             return None
-        if kernel_is_emitted(i) is not None or i in self.kernels.scheduled:
+        if self._placed(i).way is not Way.KERNEL:
             return None
         return row_kernel(i, self.target)
 
@@ -185,22 +166,24 @@ class HostProgramWriter:
 
     def instruction(self, i: HloInstruction) -> None:
         """Emit one instruction."""
-        name = i.opcode.name
-        if renames_memory(i):
-            return
-        if name == "copy":
+        placement = self._placed(i)
+        if placement.way is Way.CONTROL:
+            self._control(i)
+        elif placement.way is Way.COPY and i.opcode.name == "copy":
             self.copy_instruction(i)
-        elif name == "while":
-            self.while_loop(i)
-        elif name == "conditional":
-            self.conditional(i)
-        elif name in COPIES or name in IDENTIFIERS:
+        elif placement.way is Way.COPY:
             self.collective(i)
-        elif name == "call":
+        elif placement.way is not Way.NOTHING:
+            self.operation(i, placement)
+
+    def _control(self, i: HloInstruction) -> None:
+        if i.opcode.name == "while":
+            self.while_loop(i)
+        elif i.opcode.name == "conditional":
+            self.conditional(i)
+        else:
             self.computation(i.called[0])
             self._copy_result(i.called[0].root, i)
-        else:
-            self.operation(i)
 
     def _copy_result(self, root: HloInstruction, i: HloInstruction) -> None:
         for index, leaf in i.shape.leaves():
@@ -211,7 +194,7 @@ class HostProgramWriter:
         """A copy: memcpy when the layout stays and one thread is enough, else a loop kernel."""
         moves = i.shape.is_array and i.shape.layout is not i.operands[0].shape.layout and i.shape.rank > 1
         if moves or (self.threads > 1 and i.shape.is_array and plan_parallel(i, self.threads, "kernel").parts > 1):
-            self.operation(i)
+            self.operation(i, operation_placement(i, self.target, self.kernels.control))
             return
         number = self._row(i, "copy", "memcpy", None)
         self.calls.probe(number, True)
@@ -220,11 +203,7 @@ class HostProgramWriter:
         self.calls.probe(number, False)
 
     def collective(self, i: HloInstruction) -> None:
-        """On one device a collective copies, and the device's number is zero; anything else goes to the evaluator."""
-        refusal = collective_on_one_device(i, self.module)
-        if refusal is not None:
-            self.evaluator_step(i, refusal)
-            return
+        """On one device a collective copies, and the device's number is zero."""
         number = self._row(i, "copy", "memcpy", None)
         self.calls.probe(number, True)
         if i.opcode.name in IDENTIFIERS:
@@ -276,45 +255,31 @@ class HostProgramWriter:
         w.start_block(end)
 
     # -- operations --------------------------------------------------------------------------------------------------
-    def operation(self, i: HloInstruction) -> None:
+    def operation(self, i: HloInstruction, placement: Placement) -> None:
         """A kernel, a library call, or the evaluator."""
-        name = i.opcode.name
-        library: Reason | None = None
-        if name in ("dot", "convolution"):
-            library = self._library_reason(name, i)
-            if library is None:
-                self.kernel(i, "library", write_library_dot if name == "dot" else write_library_convolution, why_by_library(i, self.target))
-                return
-        if name in ("cholesky", "triangular-solve"):
-            library = self._library_reason(name, i)
-            if library is None:
-                write = write_cholesky if name == "cholesky" else write_triangular_solve
-                self.kernel(i, "library", write, why_linear_algebra_by_library(i, self.target))
-            else:
-                self.evaluator_step(i, library)
-            return
-        if name == "fft":
-            library = why_fft_without_library(i, self.target)
-        refusal = kernel_is_emitted(i)
-        if refusal is None:
-            self.kernel(i, "kernel", write_kernel, library)
+        if placement.way is Way.EVALUATOR:
+            assert placement.reason is not None
+            self.evaluator_step(i, placement.reason, placement.refused)
         else:
-            self.evaluator_step(i, refusal)
+            assert placement.write is not None
+            self.kernel(i, placement.way.value, placement.write, placement.reason, placement.refused)
 
-    def kernel(self, i: HloInstruction, kind: str, write: KernelWriter, reason: Reason | None) -> None:
+    def kernel(
+        self, i: HloInstruction, kind: str, write: KernelWriter, reason: Reason | None, refused: tuple[tuple[str, Reason], ...] = ()
+    ) -> None:
         """Write (or find) the kernel and call it."""
         if all(place.size == 0 for place in self.leaves(i)):
             return
         prepared = self._prepared(i, kind, write)
-        number = self._row(i, kind, prepared.function, reason)
+        number = self._row(i, kind, prepared.function, reason, refused)
         self.calls.probe(number, True)
         self.calls.kernel(prepared)
         self.calls.probe(number, False)
 
-    def evaluator_step(self, i: HloInstruction, reason: Reason) -> None:
+    def evaluator_step(self, i: HloInstruction, reason: Reason, refused: tuple[tuple[str, Reason], ...] = ()) -> None:
         """Call back into the evaluator; a non-zero answer ends the program with that status."""
         w = self.w
-        number = self._row(i, "evaluator", "evaluator", reason)
+        number = self._row(i, "evaluator", "evaluator", reason, refused)
         step = len(self.steps)
         self.steps.append(EvaluatorStep(i, tuple([tuple(self.leaves(o)) for o in i.operands]), tuple(self.leaves(i))))
         self.calls.probe(number, True)
@@ -326,8 +291,10 @@ class HostProgramWriter:
         w.do(f"ret i32 {status}")
         w.start_block(good)
 
-    def _row(self, i: HloInstruction, runs_on: str, function: str, reason: Reason | None) -> int:
-        self.rows.append(ProgramRow(len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason))
+    def _row(
+        self, i: HloInstruction, runs_on: str, function: str, reason: Reason | None, refused: tuple[tuple[str, Reason], ...] = ()
+    ) -> int:
+        self.rows.append(ProgramRow(len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason, refused))
         return len(self.rows) - 1
 
     # -- the whole ---------------------------------------------------------------------------------------------------

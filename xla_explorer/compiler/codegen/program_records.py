@@ -20,7 +20,8 @@ class Place(NamedTuple):
 class ProgramRow(NamedTuple):
     """One step of the program, for tables: an instruction and how it runs (`kernel`, `library`, `evaluator`, `copy`).
 
-    function: name of the LLVM function. reason: why it runs on the evaluator, or why by a library or not.
+    function: name of the LLVM function. reason: why it runs on the evaluator, or why by a library or not. refused: the other ways that were
+    asked before (see `placement`), with what they said.
     """
 
     number: int
@@ -30,6 +31,7 @@ class ProgramRow(NamedTuple):
     runs_on: str
     function: str
     reason: Reason | None
+    refused: tuple[tuple[str, Reason], ...] = ()
 
 
 class KernelDecision(NamedTuple):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted
+from xla_explorer.backends.interfaces import ProgramStep
+from xla_explorer.compiler.codegen.placement import placed
 from xla_explorer.compiler.decisions.recorded import code_check, decision
 from xla_explorer.explorer.display import CodeText, wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
@@ -45,12 +46,18 @@ def native_code_decisions(compilation: Compilation) -> list[Decision]:
     """What runs on the evaluator, and what a library computes or could, as decisions of the kind `native-code`."""
     return [
         decision(
-            NATIVE_CODE, s.runs_on != "evaluator", (s.instruction,), (s.name,), s.reason, {"runs_on": s.runs_on},
-            checklist=code_check(NATIVE_CODE, s.runs_on != "evaluator", s.reason, {"runs_on": s.runs_on}, place_of(kernel_is_emitted)),
+            NATIVE_CODE, s.runs_on != "evaluator", (s.instruction,), (s.name,), s.reason, _ways(s),
+            checklist=code_check(NATIVE_CODE, s.runs_on != "evaluator", s.reason, _ways(s), place_of(placed)),
         )
         for s in program_steps(compilation)
         if s.reason is not None
     ]
+
+
+def _ways(step: ProgramStep) -> dict[str, object]:
+    """Who runs a step, and what the ways that were asked before said."""
+    refused = [f"{way}: {reason.code}" for way, reason in step.refused]
+    return {"runs_on": step.runs_on} | ({"refused": refused} if refused else {})
 
 
 def stage_code(compilation: Compilation, name: str, language: str, whole: str) -> CodeText:

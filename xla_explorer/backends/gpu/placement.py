@@ -1,0 +1,57 @@
+"""Who runs an instruction on a GPU: the rows, in the order in which they are asked. Which emitter writes a kernel says `selection`."""
+
+from __future__ import annotations
+
+from xla_explorer.backends.gpu.emitters import OPERATIONS, operation_is_emitted
+from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
+from xla_explorer.compiler.codegen.placement import Placement, PlacementRow, Way, kernel_is_emitted, placed
+from xla_explorer.compiler.codegen.placement.placement import CONTROL_FLOW, RENAMES, anything, of
+from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
+from xla_explorer.compiler.target import NVPTX, Kind, Target
+from xla_explorer.compiler.transforms.library_calls.library_call import library_call_of
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def _one_device(i: HloInstruction, target: Target) -> Reason | None:
+    return collective_on_one_device(i, i.parent.module)
+
+
+def _own_operation(i: HloInstruction, target: Target) -> Reason | None:
+    return operation_is_emitted(i)
+
+
+def _is_product(i: HloInstruction) -> bool:
+    return i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput"
+
+
+def _product(i: HloInstruction, target: Target) -> Reason | None:
+    found = product_in(i, "dot", "convolution")
+    return found if isinstance(found, Reason) else None
+
+
+def _emitted(i: HloInstruction, target: Target) -> Reason | None:
+    return kernel_is_emitted(i, Kind.GPU)
+
+
+_COPIES = PlacementRow("one-device", Way.COPY, of(*COPIES), _one_device, is_only=True)
+_COPY = PlacementRow("copy", Way.COPY, of("copy"))
+_KERNEL = PlacementRow("kernel", Way.KERNEL, anything, _emitted)
+# Any GPU: one thread an element. NVIDIA's besides: libraries, and operations and products with emitters of their own.
+GPU_ROWS = (_COPIES, RENAMES, CONTROL_FLOW, _COPY, _KERNEL)
+NVIDIA_ROWS = (
+    PlacementRow("library", Way.LIBRARY, lambda i: library_call_of(i) is not None),
+    _COPIES,
+    PlacementRow("one-device", Way.KERNEL, of(*IDENTIFIERS), _one_device, is_only=True),
+    PlacementRow("operation", Way.KERNEL, of(*OPERATIONS), _own_operation, is_only=True),
+    RENAMES,
+    CONTROL_FLOW,
+    _COPY,
+    PlacementRow("product", Way.KERNEL, _is_product, _product, is_only=True),
+    _KERNEL,
+)
+
+
+def gpu_placement(i: HloInstruction, target: Target = NVPTX) -> Placement:
+    """Who runs an optimised instruction on a GPU."""
+    return placed(i, target, NVIDIA_ROWS if target.triple == NVPTX.triple else GPU_ROWS)

@@ -1,0 +1,80 @@
+"""Who runs an instruction on a CPU: the rows, in the order in which they are asked."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.library_calls import (
+    convolution_by_library,
+    dot_by_library,
+    why_by_library,
+    why_fft_without_library,
+    write_library_convolution,
+    write_library_dot,
+)
+from xla_explorer.compiler.codegen.linear_algebra_calls import (
+    linear_algebra_by_library,
+    why_linear_algebra_by_library,
+    write_cholesky,
+    write_triangular_solve,
+)
+from xla_explorer.compiler.codegen.placement.kernel_checks import kernel_is_emitted
+from xla_explorer.compiler.codegen.placement.kernel_writing import write_kernel
+from xla_explorer.compiler.codegen.placement.placement import CONTROL_FLOW, RENAMES, Placement, PlacementRow, Way, anything, of, placed
+from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
+from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.target import Target
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def _no_library(i: HloInstruction, target: Target) -> Reason | None:
+    if target.abilities.calls_libraries:
+        return None
+    return refuse("no-library", f"%{i.name}: code for {target.triple} calls no library", opcode=i.opcode.name)
+
+
+def _dot(i: HloInstruction, target: Target) -> Reason | None:
+    return _no_library(i, target) or dot_by_library(i, target)
+
+
+def _convolution(i: HloInstruction, target: Target) -> Reason | None:
+    return _no_library(i, target) or convolution_by_library(i, target)
+
+
+def _linear_algebra(i: HloInstruction, target: Target) -> Reason | None:
+    return _no_library(i, target) or linear_algebra_by_library(i)
+
+
+def _one_device(i: HloInstruction, target: Target) -> Reason | None:
+    return collective_on_one_device(i, i.parent.module)
+
+
+def _emitted(i: HloInstruction, target: Target) -> Reason | None:
+    return kernel_is_emitted(i)
+
+
+# What computes: a copy is among it where its layout changes, or several threads share it.
+OPERATION_ROWS = (
+    PlacementRow("blas", Way.LIBRARY, of("dot"), _dot, write_library_dot, why_by_library),
+    PlacementRow("blas", Way.LIBRARY, of("convolution"), _convolution, write_library_convolution, why_by_library),
+    PlacementRow("lapack", Way.LIBRARY, of("cholesky"), _linear_algebra, write_cholesky, why_linear_algebra_by_library, True),
+    PlacementRow("blas", Way.LIBRARY, of("triangular-solve"), _linear_algebra, write_triangular_solve, why_linear_algebra_by_library, True),
+    PlacementRow("fft-library", Way.LIBRARY, of("fft"), why_fft_without_library),
+    PlacementRow("kernel", Way.KERNEL, anything, _emitted, write_kernel),
+)
+CPU_ROWS = (
+    RENAMES,
+    CONTROL_FLOW,
+    PlacementRow("copy", Way.COPY, of("copy")),
+    PlacementRow("one-device", Way.COPY, of(*COPIES, *IDENTIFIERS), _one_device, is_only=True),
+    *OPERATION_ROWS,
+)
+
+
+def cpu_placement(i: HloInstruction, target: Target, control: PassControl | None = None) -> Placement:
+    """Who runs an optimised instruction on a CPU. control: what the user forbids."""
+    return placed(i, target, CPU_ROWS, control)
+
+
+def operation_placement(i: HloInstruction, target: Target, control: PassControl | None = None) -> Placement:
+    """The same where more is asked for than a copy of memory."""
+    return placed(i, target, OPERATION_ROWS, control)
