@@ -33,7 +33,7 @@ FILES = sorted(path.name for path in FOLDER.glob("*.hlo"))
 MOST_LINES = 48  # of one function
 _NO_CODE = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
 _CHECK = re.compile(r"^// (CHECK|GPU)(-\w+)?:")
-_UNINTERESTING = re.compile(r"^\s*(br |%\w+ = phi |ret void|\}|entry:|[\w.]+:$|$)")
+_UNINTERESTING = re.compile(r"^\s*(br |%[\w.]+ = phi |ret void|\}|entry:|[\w.]+:$|$)")
 _NAME = re.compile(r"%(?:v|i|n|slot|table)\d+\b")
 _LABEL = re.compile(r"label %[A-Za-z_.0-9]+")
 _DEFINE = re.compile(r"^define [^@]*@(\w+)\(")

@@ -28,7 +28,7 @@ from tests.properties.random_modules import RandomModule, random_module  # noqa:
 from tests.support.opcode_programs import PROGRAMS, module_with  # noqa: E402
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable  # noqa: E402
 from xla_explorer.compiler.codegen import host_program, loop_vectorization, parallel_plan, row_blocks  # noqa: E402
-from xla_explorer.compiler.codegen.kernels import gather, short_rows, streaming, stretches, transpose  # noqa: E402
+from xla_explorer.compiler.codegen.kernels import gather, short_rows, streaming, transpose  # noqa: E402
 from xla_explorer.hlo.evaluator import flatten_value  # noqa: E402
 from xla_explorer.hlo.opcodes import OPCODES  # noqa: E402
 
@@ -42,7 +42,7 @@ _LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 # What only large arrays get, and what it takes for small ones to get it.
 LIMITS: list[tuple[Any, str, float]] = [
     (loop_vectorization, "WORTH_LINES", 0), (streaming, "STREAMED_BYTES", 0), (streaming, "TILE_BYTES", 256),
-    (gather, "STREAMED_BYTES", 0), (transpose, "STREAMED_TRANSPOSE_BYTES", 0), (stretches, "LONG", 256), (stretches, "BEYOND_CACHES", 0), (short_rows, "LEAST_WORTH", 8), (host_program, "LEAST_BYTES", 0), (row_blocks, "LEAST_BYTES", 0),
+    (gather, "STREAMED_BYTES", 0), (transpose, "STREAMED_TRANSPOSE_BYTES", 0), (short_rows, "LEAST_WORTH", 8), (host_program, "LEAST_BYTES", 0), (row_blocks, "LEAST_BYTES", 0),
     (row_blocks, "BLOCK_BYTES", 2048),
 ]  # fmt: skip
 
@@ -102,9 +102,9 @@ def run_guarded(session: xe.Session, arguments: list[Any], *, at_end: bool, miss
     arena = GuardedMemory(max(executable.assignment.arena_size, 1), at_end=at_end, alignment=64)
     scratch = GuardedMemory(max(program.scratch_bytes, 1), at_end=at_end, alignment=64)
     executable._arena, executable._scratch = arena, scratch
-    executable._table[program.arena_slot] = arena.address
+    executable._own.table[program.arena_slot] = arena.address
     if program.scratch_bytes:
-        executable._table[program.scratch_slot] = scratch.address
+        executable._own.table[program.scratch_slot] = scratch.address
     executable._outputs = [(GuardedSlot(getattr(slot, "slot", slot), at_end, missing), order) for slot, order in executable._outputs]
     given = [None if a is None else GuardedMemory(a.nbytes, at_end=at_end).array(a) for a in arguments]  # None: a token
     found = session.run_flat(given)

@@ -7,7 +7,7 @@ import xla_explorer as xe
 from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReducer
 from xla_explorer.compiler.codegen.elemental import ElementalEmitter
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.reduction import ReductionState
+from xla_explorer.compiler.codegen.kernels.reducer import Reducer
 from xla_explorer.compiler.codegen.llvm_types import part_names, scalar_constant, type_is_emitted
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import F32, PRIMITIVE_TYPES
@@ -42,7 +42,7 @@ def test_both_targets_start_from_the_identity_element(t):
             continue
         reduce = parse_hlo(_text(opcode, t.name)).entry.root
         wide = F32 if t.is_float and t.bits < 32 else t
-        for kind in (ReductionState, ParallelReducer):
+        for kind in (Reducer, ParallelReducer):
             reducer = kind(FunctionWriter(), ElementalEmitter(FunctionWriter(), {}), reduce)
             (identity,) = reducer.identity()
             names = part_names(identity) if t.is_complex else identity.name

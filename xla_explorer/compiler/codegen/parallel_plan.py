@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.dot_epilogue import epilogue_dot
-from xla_explorer.compiler.codegen.kernels.window import scan_dimension
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.cost import instruction_cost
+from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.instruction import HloInstruction
 
 BYTES_PER_NS = 16.0  # read or written by one core, caches and memory mixed

@@ -12,9 +12,10 @@ from xla_explorer.compiler.codegen.kernels.streaming import STREAMED_TRANSPOSE_B
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS
 from xla_explorer.compiler.codegen.loop_vectorization import VectorDecision, in_vectors, is_scalar, is_written, little_code, may_read_pairs
+from xla_explorer.compiler.codegen.nest.policies.reductions import reorders_sums
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
-from xla_explorer.compiler.codegen.placement import write_kernel, write_opaque_kernel
+from xla_explorer.compiler.codegen.placement import write_kernel, write_kernel_in_rows, write_opaque_kernel
 from xla_explorer.compiler.codegen.program_records import KernelDecision, Place
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.share_function import chain_function, scratch_of_kernel, share_function
@@ -84,8 +85,10 @@ class ProgramKernels:
             for y, b in enumerate(unique)
             if x < y
         )
-        if write is write_kernel and (blocks or overlap):  # a nest's shares are not rows, and its vectors read ahead of what is written
+        if write is write_kernel and overlap:  # the vectors of a nest read ahead of what is written
             write = write_opaque_kernel
+        elif write is write_kernel and blocks:
+            write = write_kernel_in_rows
         if i in self.scheduled:
             made = self.scheduled.kernel(i, self.target, slots, overlap)
         else:
@@ -142,7 +145,8 @@ class ProgramKernels:
         """Whether the kernel was made from a loop nest is a decision."""
         if isinstance(made.nest, Schedule):
             said = f"%{i.name}: {made.nest}" if made.nest.directives else f"%{i.name} as it is"
-            reason = Reason("made-from-nest", said, {"schedule": str(made.nest), "by": "policy"})
+            order = {"reorders-sum": True} if reorders_sums(made.nest) else {}
+            reason = Reason("made-from-nest", said, {"schedule": str(made.nest), "by": "policy", **order})
             self.decisions.append(KernelDecision(i.id, i.name, True, reason, "loop-nest"))
         elif made.nest is not None:
             self.decisions.append(KernelDecision(i.id, i.name, False, made.nest, "loop-nest"))

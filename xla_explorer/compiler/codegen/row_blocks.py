@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.collapse import dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, kernel_slots
-from xla_explorer.compiler.codegen.kernels.reduction import initial_is_simple
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
 from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer
 from xla_explorer.compiler.target import Target
@@ -90,6 +89,13 @@ def row_kernel(i: HloInstruction, target: Target) -> RowKernel | None:
     inner = i.called[0].parameters() if i.opcode.name == "fusion" else list(dict.fromkeys(i.operands))
     follows = tuple([bool(maps.get(parameter)) and maps[parameter][0] == 0 for parameter in inner])
     return RowKernel(kept[0], len(kept) == 1, follows)
+
+
+def initial_is_simple(i: HloInstruction, context: KernelContext) -> bool:
+    """Whether an initial value is read from memory or a constant, perhaps converted."""
+    if i.opcode.name == "convert":
+        i = i.operands[0]
+    return i in context.arrays or (i.opcode.name == "constant" and i.literal.splat is not None)
 
 
 def blocks_of(kernels: Sequence[RowKernel], accesses: Sequence[Access]) -> int:

@@ -196,6 +196,9 @@ KINDS: dict[str, DecisionKind] = {
         "Does a reduction go outside of a loop, its sums in memory?", nest_reasons.DIRECTIVES, check="reduction-can-go-outside"
     ),
     "loop-rfactor": DecisionKind("Is a reduction made in partial results?", nest_reasons.DIRECTIVES, check="reduction-has-partial-results"),
+    "loop-unordered": DecisionKind(
+        "Does an argmax combine partial results in any order?", nest_reasons.DIRECTIVES, check="reduction-has-positions"
+    ),
     "loop-keep": DecisionKind("Is a value computed once and read again?", nest_reasons.DIRECTIVES, check="value-can-be-kept"),
     "loop-stage": DecisionKind("Is a tile of an array copied before it is read?", nest_reasons.DIRECTIVES, check="array-can-be-staged"),
     "loop-chain": DecisionKind("Do two loops along the same rows become one?", nest_reasons.DIRECTIVES, check="loops-can-be-chained"),

@@ -47,6 +47,14 @@ class Reducer:
         found = identity_constant(self.w, self.combiner, self.wide[0])
         return None if found is None else [found]
 
+    def initial_values(self) -> list[Scalar]:
+        """The values to start from, in accumulator types."""
+        return self.widened([self.emitter.element(i, ()) for i in self.initial])
+
+    def with_element(self, accumulators: list[Scalar], index: IndexTuple) -> list[Scalar]:
+        """Accumulators with the input elements at an index taken in."""
+        return self.join(accumulators, self.elements(index))
+
     def elements(self, index: IndexTuple) -> list[Scalar]:
         """The input elements at an index, in accumulator types."""
         return self.widened([self.emitter.element(i, index) for i in self.inputs])

@@ -17,7 +17,8 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, Eleme
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.reduction import ReductionState, store_results
+from xla_explorer.compiler.codegen.kernels.reducer import Reducer
+from xla_explorer.compiler.codegen.kernels.reduction import store_results
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
 from xla_explorer.compiler.codegen.llvm_types import memory_type
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -32,7 +33,7 @@ _INTEGER = {"add": "add", "multiply": "mul", "and": "and", "or": "or", "xor": "x
 _EXTREME = {"maximum": "max", "minimum": "min"}
 
 
-def write_scan(context: KernelContext, state: ReductionState, emitter: ElementalEmitter, dimension: int, from_end: bool) -> None:
+def write_scan(context: KernelContext, state: Reducer, emitter: ElementalEmitter, dimension: int, from_end: bool) -> None:
     """The kernel; see `scan_dimension`."""
     out = context.outputs[0].shape
     if _in_vectors(context, state, dimension):
@@ -57,12 +58,12 @@ def write_scan(context: KernelContext, state: ReductionState, emitter: Elemental
         with w.loop(extent, stem="scan") as step, emitter.scope(), w.loop(length, stem="column") as j, emitter.scope():
             at = w.sub(extent - 1, step) if from_end else step
             place = (*index, at, w.add(start, j)) if by_row else (*index, at, *rest)
-            values = state.combine(slots.load(j), place)
+            values = state.with_element(slots.load(j), place)
             slots.store(values, j)
             store_results(context, state.results(values), w.linear(place, out.strides))
 
 
-def _in_vectors(context: KernelContext, state: ReductionState, dimension: int) -> bool:
+def _in_vectors(context: KernelContext, state: Reducer, dimension: int) -> bool:
     out, t = context.outputs[0].shape, state.wide[0]
     known = t.bits in (32, 64) and not t.is_complex and state.identity() is not None
     contiguous = dimension == out.rank - 1 and (out.layout.is_default or out.rank == 1)
@@ -72,7 +73,7 @@ def _in_vectors(context: KernelContext, state: ReductionState, dimension: int) -
 class _VectorScan:
     """A scan along the minor dimension."""
 
-    def __init__(self, context: KernelContext, state: ReductionState, emitter: ElementalEmitter, from_end: bool) -> None:
+    def __init__(self, context: KernelContext, state: Reducer, emitter: ElementalEmitter, from_end: bool) -> None:
         self.context, self.state, self.emitter, self.from_end = context, state, emitter, from_end
         self.w = context.writer
         self.output = context.outputs[0]
@@ -112,7 +113,7 @@ class _VectorScan:
             start, end = bounds(number)
             slots.store([self.identity])
             with w.loop(end, start, stem="reduce") as at, self.emitter.scope():
-                slots.store(state.combine(slots.load(), self._place(row, at)))
+                slots.store(state.with_element(slots.load(), self._place(row, at)))
             found.store_linear(w, w.mul(number, pitch), slots.load()[0])
         with shares.phase(by_hand=True) as number, self.emitter.scope():
             slots.store(state.initial_values())

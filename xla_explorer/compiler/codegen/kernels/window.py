@@ -15,10 +15,12 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators, accumulation_type
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_convolution import plan_convolution, write_planned_convolution
-from xla_explorer.compiler.codegen.kernels.reduction import ReductionState, store_results
+from xla_explorer.compiler.codegen.kernels.reducer import Reducer
+from xla_explorer.compiler.codegen.kernels.reduction import store_results
 from xla_explorer.compiler.codegen.kernels.scan import write_scan
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.attributes import WindowDimension
 
 
@@ -61,23 +63,6 @@ class Guard(ExitStack):
         self.callback(finish)
 
 
-def scan_dimension(rules: tuple[WindowDimension, ...], base: tuple[int, ...]) -> tuple[int, bool] | None:
-    """(dimension, from the end) when the windows make a running reduction (cumsum and its kin) along one dimension, else None.
-
-    Window k covers everything up to k: the size of the dimension, padded by size - 1 on one side. Linear work instead of
-    quadratic.
-    """
-    found: tuple[int, bool] | None = None
-    for d, (rule, size) in enumerate(zip(rules, base, strict=True)):
-        if rule == WindowDimension(1):
-            continue
-        whole = rule._replace(padding_low=0, padding_high=0) == WindowDimension(size)
-        if found is not None or not whole or (rule.padding_low, rule.padding_high) not in ((size - 1, 0), (0, size - 1)):
-            return None
-        found = d, rule.padding_high > 0
-    return found
-
-
 def write_reduce_window_kernel(context: KernelContext) -> None:
     """Each result element on its own, accumulators in registers; a kept minor dimension is the inner, vectorised loop."""
     root, w = context.roots[0], context.writer
@@ -90,7 +75,7 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
     rank = out.rank
     scan = scan_dimension(rules, base)
     # The order within a window is that of XLA:CPU and of the evaluator, which round each step; that of a scan is open, and long.
-    state = ReductionState(w, emitter, root, rounds_each_step=scan is None)
+    state = Reducer(w, emitter, root, rounds_each_step=scan is None)
     if scan is not None and not context.target.is_launched:
         write_scan(context, state, emitter, *scan)
         return
@@ -106,7 +91,7 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
                     [base_position(w, rule, x, k, size, conditions) for rule, x, k, size in zip(rules, index, at, base, strict=True)]
                 )
                 with Guard(w, conditions), emitter.scope():
-                    slots.store(state.combine(slots.load(), place))
+                    slots.store(state.with_element(slots.load(), place))
             store_results(context, state.results(slots.load()), w.linear(index, out.strides))
         return
     width = out.dimensions[-1]
@@ -130,7 +115,7 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
                 base_position(w, rule, x, k, size, conditions) for rule, x, k, size in zip(rules[:-1], outer, at, base[:-1], strict=True)
             ]
             with Guard(w, conditions), emitter.scope(), w.loop(length, stem="column") as j, emitter.scope():
-                slots.store(state.combine(slots.load(j), (*place_outer, w.add(start, j))), j)
+                slots.store(state.with_element(slots.load(j), (*place_outer, w.add(start, j))), j)
         with w.loop(length, stem="write") as j, emitter.scope():
             store_results(context, state.results(slots.load(j)), w.linear((*outer, w.add(start, j)), out.strides))
 

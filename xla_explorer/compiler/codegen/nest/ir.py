@@ -141,12 +141,21 @@ class Choose:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Combination:
-    """A combiner that is several operations: `results` of `body` from what was combined so far (`left`) and the next values (`right`)."""
+    """A combiner that is several operations: `results` of `body` from what was combined so far (`left`) and the next values (`right`).
+
+    join: the same of two partial results of any points, whichever come first; None where points are combined in their order.
+    """
 
     left: tuple[int, ...]
     right: tuple[int, ...]
     body: Body
     results: tuple[int, ...]
+    join: Combination | None = None
+
+    @property
+    def parts(self) -> tuple[Combination, ...]:
+        """The combiner itself and that of partial results."""
+        return (self,) if self.join is None else (self, self.join)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -273,8 +282,8 @@ def _numbers_of(s: Statement) -> tuple[int, ...]:
     """The values that a statement defines, those of a combiner among them."""
     if not isinstance(s, Reduce) or not isinstance(s.combiner, Combination):
         return ids_of(s)
-    c = s.combiner
-    return (*s.ids, *c.left, *c.right, *[number for inner in c.body for number in ids_of(inner)])
+    inside = [number for c in s.combiner.parts for number in (*c.left, *c.right, *[n for inner in c.body for n in ids_of(inner)])]
+    return (*s.ids, *inside)
 
 
 def bodies_of(s: Statement) -> tuple[Body, ...]:

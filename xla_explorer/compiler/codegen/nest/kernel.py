@@ -9,21 +9,27 @@ from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.ir.records import has_loop
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, Choose, For, LoopNest, Reduce, Store, walk
 from xla_explorer.compiler.codegen.nest.lower import Code, lower
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
 from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_policy
+from xla_explorer.compiler.codegen.nest.policies.windows import slides, window_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.instruction import HloInstruction
 
-_SUMS_OF_PRODUCTS = frozenset({"dot", "convolution", "reduce-window"})
+LEFT_TO_LLVM = Tuning(register_bytes=0, masks=frozenset())  # for loops whose vectors LLVM makes
+_SUMS_OF_PRODUCTS = frozenset({"dot", "convolution"})
 
 
 class NestCode(NamedTuple):
-    """The body of a kernel. schedule: what it was made from. shares: how many its last parameter `%part` counts."""
+    """The body of a kernel. schedule: what it was made from. shares: how many its last parameter `%part` counts.
+
+    scratch_bytes, phases: see `Kernel`.
+    """
 
     schedule: Schedule
     lines: tuple[str, ...]
@@ -31,6 +37,8 @@ class NestCode(NamedTuple):
     declarations: tuple[str, ...]
     shares: int
     effort: Effort
+    scratch_bytes: int = 0
+    phases: tuple[int, ...] = ()
 
 
 def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: int = 1,
@@ -39,19 +47,24 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
 
     slots: parameter numbers as in `Kernel.slots`. parts: shares for threads, where that is possible. directives: instead of the policy's.
     """
-    if not target.vectorizes_itself:
+    own_vectors = target.vectorizes_itself and not target.vector.is_scalable
+    reduces = (i.called[0].root if i.opcode.name == "fusion" else i).opcode.name == "reduce"
+    if target.is_launched or not (target.vectorizes_itself or reduces):
         where = target.triple or target.name
         return refuse("target-without-nests", f"kernels for {where} are not made from loop nests", target=where)
-    if directives is None and target.vector.is_scalable:  # LLVM's vectoriser uses its long vectors
+    if directives is None and target.vector.is_scalable and not reduces:  # LLVM's vectoriser uses its long vectors
         message = "vectors of SVE, whose length is known when code runs, are left to LLVM"
         return refuse("target-without-nests", message, target="sve")
     opcodes = {x.opcode.name for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))}
     if directives is None and (other := opcodes & _SUMS_OF_PRODUCTS):
         return refuse("family-not-moved", f"%{i.name} contains {min(other)}; such kernels are not made from nests yet")
+    if directives is None and (reason := _is_another_window(i)) is not None:
+        return reason
     nest = nest_of(i)
     if isinstance(nest, Reason):
         return nest
-    schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning_of(target), parts)
+    tuning = tuning_of(target) if own_vectors else LEFT_TO_LLVM
+    schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning, parts)
     if isinstance(schedule, Reason):
         return schedule
     code = Code(target.vector.fma, False, target.abilities.keeps_nan_payloads)
@@ -63,13 +76,36 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     chosen = any(bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values()) and has_loop(lowered.builder.records)
     effort = Effort.FINAL if chosen else Effort.DEFAULT
     origins = (*[origin for _, origin in lines], i.id)
-    return NestCode(schedule, texts, origins, tuple(lowered.builder.declarations), schedule.nest.shares, effort)
+    return NestCode(schedule, texts, origins, tuple(lowered.builder.declarations), schedule.nest.shares, effort,
+                    lowered.scratch_bytes, lowered.phases)
+
+
+def _is_another_window(i: HloInstruction) -> Reason | None:
+    """None unless the windows make running values, or round their sums at each step."""
+    root = i.called[0].root if i.opcode.name == "fusion" else i
+    if root.opcode.name != "reduce-window":
+        return None
+    if scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions) is not None:
+        return refuse("family-not-moved", f"%{i.name} makes running values; such kernels are not made from nests yet")
+    element = root.operands[0].shape.element_type
+    if element.is_float and element.bits < 32 and root.to_apply.root.opcode.name not in ("maximum", "minimum"):
+        return refuse("family-not-moved", f"%{i.name} rounds to {element} at each step; such kernels are not made from nests yet")
+    return None
 
 
 def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
     """What the policy of its family makes of a plain nest."""
-    policy = reduction_policy if any(isinstance(s, Reduce) for s, _ in walk(nest.body)) else elementwise_policy
+    if not any(isinstance(s, Reduce) for s, _ in walk(nest.body)):
+        return elementwise_policy(nest, tuning, parts)
+    policy = window_policy if slides(nest) else reduction_policy
     return policy(nest, tuning, parts)
+
+
+def shares_are_rows(nest: LoopNest) -> bool:
+    """Whether each share does as many steps of the one outermost loop."""
+    loops = [s for s in nest.body if isinstance(s, For | Reduce | Store | Choose | Allocate)]
+    only = loops[0] if len(loops) == 1 else None
+    return isinstance(only, For) and only.kind is AxisKind.SHARE and only.axis.extent % nest.shares == 0
 
 
 def _directed(nest: LoopNest, directives: Iterable[Directive]) -> Schedule:

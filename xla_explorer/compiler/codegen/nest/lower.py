@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
-from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR
+from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.nest.copies import Copies, Point, points
@@ -43,6 +43,8 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Remainder, RuntimeValue, Substitution, index, linearize
 from xla_explorer.hlo.primitive_type import S32, S64, PrimitiveType
 
+I8, LINE = Type("i8"), 64
+
 
 class Code(NamedTuple):
     """What a target has, as far as nests are lowered for it. fused: multiply-adds. The others: see `Builder`."""
@@ -54,10 +56,15 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True)
 class LoweredNest:
-    """A function of the arrays' addresses in order and, for shares, of the number of the share (i64)."""
+    """A function of the arrays' addresses in order and, for shares, of the number of the share (i64).
+
+    scratch_bytes: of `%scratch`, which all shares are given. phases: shares of each, see `Kernel.phases`.
+    """
 
     nest: LoopNest
     builder: StructuredBuilder
+    scratch_bytes: int = 0
+    phases: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -77,7 +84,7 @@ def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = 
         return reason
     lowering = Lowering(nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))])
     lowering.kernel()
-    return LoweredNest(nest, lowering.b)
+    return LoweredNest(nest, lowering.b, lowering.scratch_bytes, (nest.shares, 1) if lowering.phases else ())
 
 
 class Lowering:
@@ -97,16 +104,27 @@ class Lowering:
         self.unrolled: list[Axis] = []
         self.vector: Axis | None = None
         self.guards: list[Guard] = []
+        self.phases = nest.shares > 1 and any(isinstance(s, Allocate) for s in nest.body)
+        self.scratch_bytes = 0
 
     def kernel(self) -> None:
-        """The whole body. Loops beside the one that threads share are done by the last share."""
-        shared = self.nest.shares > 1
-        for s in self.nest.body:
-            if shared and isinstance(s, For | Store) and not (isinstance(s, For) and s.kind is AxisKind.SHARE):
-                with self.b.only_if(self.b.compare("eq", self.b.named("%part", I64), self.nest.shares - 1)):
+        """The whole body. Loops beside those that threads share are done by the last share; where memory hands values from a loop that they
+        share to what follows, that is a phase of its own, done by one more share."""
+        body, shares = self.nest.body, self.nest.shares
+        shared = [k for k, s in enumerate(body) if isinstance(s, For) and s.kind is AxisKind.SHARE]
+        after = shared[-1] + 1 if self.phases else len(body)
+        for k, s in enumerate(body[:after]):
+            if shared and k in shared and self.phases:
+                with self.b.only_if(self.b.compare("slt", self.b.named("%part", I64), shares)):
+                    self.body((s,))
+            elif shared and k not in shared and isinstance(s, For | Store):
+                with self.b.only_if(self.b.compare("eq", self.b.named("%part", I64), shares - 1)):
                     self.body((s,))
             else:
                 self.body((s,))
+        if after < len(body):
+            with self.b.only_if(self.b.compare("eq", self.b.named("%part", I64), shares)):
+                self.body(body[after:])
 
     def body(self, body: Body) -> None:
         for s in body:
@@ -134,8 +152,12 @@ class Lowering:
                 self.values[s.id] = Copies(axes, lambda point, s=s: self.value(s, point))  # type: ignore[misc]
 
     def allocate(self, array: Array) -> None:
-        """On the stack: memory of the thread that runs the kernel."""
+        """On the stack: memory of the thread that runs the kernel. Between phases in memory that all threads are given."""
         memory = self.memory[array.name] = Memory(self.b, array.shape.element_type, True)
+        if self.phases and any(isinstance(s, Allocate) and s.array is array for s in self.nest.body):
+            self.pointers[array.name] = self.b.address(self.b.named("%scratch", PTR), I8, self.b.index(self.scratch_bytes))
+            self.scratch_bytes += -(-array.shape.element_count * memory.alignment * memory.parts // LINE) * LINE
+            return
         self.pointers[array.name] = self.b.stack_slot(memory.stored, max(array.shape.element_count, 1) * memory.parts)
 
     # -- axes --------------------------------------------------------------------------------------------------------

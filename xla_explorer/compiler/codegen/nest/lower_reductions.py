@@ -154,21 +154,44 @@ class _Writer:
         """Results of a combiner of several operations."""
         start = [[in_lanes(self.b, self.l.values[n].at(point), self.lanes) for n in self.s.initial] for point in self.points]
         after = self.swept(start, self.computed)
-        results = dict(zip([tuple(p.values()) for p in self.points], after, strict=True))
+        results: dict[tuple[int, ...], list[Scalar]] = {}
+        for point, mine in zip(self.points, after, strict=True):
+            key = tuple([point[a] for a in self.outer])
+            results[key] = self.joined(results[key], mine, self.lanes) if key in results else mine
+        if self.vector is not None:
+            results = {key: self.joined_lanes(mine) for key, mine in results.items()}
         for k, number in enumerate(self.s.ids):
             self.l.values[number] = Copies(self.outer, lambda point, k=k: results[tuple(point.values())][k])  # type: ignore[misc]
 
+    def joined_lanes(self, values: list[Scalar]) -> list[Scalar]:
+        """Partial results of all lanes as one: halves of the registers, until one lane is left."""
+        lanes = self.lanes
+        while lanes > 1:
+            lanes //= 2
+            halves = [[element_of([self.b.shuffle(part, part, range(first, first + lanes)) for part in parts_of(x)]) for x in values]
+                      for first in (0, lanes)] if lanes > 1 else [[one_lane(self.b, x, lane) for x in values] for lane in (0, 1)]
+            values = self.joined(halves[0], halves[1], lanes)
+        return values
+
+    def joined(self, left: list[Scalar], right: list[Scalar], lanes: int) -> list[Scalar]:
+        """Two partial results as one."""
+        assert isinstance(self.s.combiner, Combination) and self.s.combiner.join is not None
+        return self.written(self.s.combiner.join, left, right, lanes)
+
     def computed(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
         """The operations of the combiner, written once more."""
-        c = self.s.combiner
-        assert isinstance(c, Combination)
+        assert isinstance(self.s.combiner, Combination)
+        return self.written(self.s.combiner, left, right, self.lanes)
+
+    def written(self, c: Combination, left: list[Scalar], right: list[Scalar], lanes: int) -> list[Scalar]:
+        """What a combiner makes of two sets of values."""
         unrolled, self.l.unrolled = self.l.unrolled, []
         for number, element, value in zip((*c.left, *c.right), (*self.s.elements, *self.s.elements), (*left, *right), strict=True):
             self.l.values[number] = Copies((), lambda _, value=value: value)  # type: ignore[misc]
             self.l.types[number], self.l.depends[number] = element, frozenset()
         self.l.body(c.body)
         self.l.unrolled = unrolled
-        return [in_lanes(self.b, self.l.values[number].at({}), self.lanes) for number in c.results]
+        return [in_lanes(self.b, self.l.values[number].at({}), lanes) for number in c.results]
 
     # -- the steps ---------------------------------------------------------------------------------------------------
     def swept(self, start: list[list[Scalar]], combine: Combine) -> list[list[Scalar]]:

@@ -64,7 +64,8 @@ def _is_written(element: PrimitiveType) -> bool:
 def _combiner_is_not_written(s: Reduce) -> Reason | None:
     """None where each operation of the combiner is written for scalars, and one operation has an identity element."""
     if isinstance(s.combiner, Combination):
-        bad = next((x.opcode.name for x in s.combiner.body if isinstance(x, Compute) and x.opcode.name not in ELEMENTWISE_EMITTERS), None)
+        inside = [x.opcode.name for c in s.combiner.parts for x in c.body if isinstance(x, Compute)]
+        bad = next((name for name in inside if name not in ELEMENTWISE_EMITTERS), None)
         return refuse("not-lowered", f"%{s.ids[0]}: {bad} in a combiner is not written for loop nests", opcode=bad) if bad else None
     if identity_element(s.combiner.name, s.elements[0]) is None:
         return refuse("not-lowered", f"%{s.ids[0]}: {s.combiner.name} of {s.elements[0]} as a combiner is not written for loop nests")
@@ -129,7 +130,7 @@ def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:
                 outside = frozenset().union(*[found[n] for n in s.initial])
                 found.update(dict.fromkeys(s.ids, (inner - {b.axis for b in s.axes}) | outside))
                 if isinstance(s.combiner, Combination):
-                    found.update(dict.fromkeys([n for x in s.combiner.body for n in ids_of(x)], frozenset()))
+                    found.update(dict.fromkeys([n for c in s.combiner.parts for x in c.body for n in ids_of(x)], frozenset()))
 
     visit(nest.body)
     return found

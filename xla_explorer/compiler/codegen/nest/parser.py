@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -157,8 +158,14 @@ class _Parser:
             c = _COMBINE.fullmatch(self.take())
             if c is None:
                 raise self.error("expected } combine ... with ... {")
-            inner = self.body()
-            combiner = Combination(_numbers(c[1]), _numbers(c[2]), inner, self.given())
+            combiner = Combination(_numbers(c[1]), _numbers(c[2]), self.body(), self.given())
+            closing = self.take()
+            if (joined := _COMBINE.fullmatch(closing.replace("} join", "} combine", 1))) is not None:
+                join = Combination(_numbers(joined[1]), _numbers(joined[2]), self.body(), self.given())
+                combiner, closing = replace(combiner, join=join), self.take()
+            if closing != "}":
+                raise self.error("expected }")
+            return Reduce(ids, elements, combiner, _numbers(m[2]), axes, body, values, guards, self.origin(note))
         self.expect("}")
         return Reduce(ids, elements, combiner, _numbers(m[2]), axes, body, values, guards, self.origin(note))
 

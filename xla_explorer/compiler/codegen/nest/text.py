@@ -110,10 +110,10 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
         yield from _body_lines(s.body, names, depth + 1)
         yield Line(f"{inside}give {_ids(s.values)}")
         if isinstance(s.combiner, Combination):
-            c = s.combiner
-            yield Line(f"{pad}}} combine {_ids(c.left)} with {_ids(c.right)} {{")
-            yield from _body_lines(c.body, names, depth + 1)
-            yield Line(f"{inside}give {_ids(c.results)}")
+            for c in s.combiner.parts:
+                yield Line(f"{pad}}} {'combine' if c is s.combiner else 'join'} {_ids(c.left)} with {_ids(c.right)} {{")
+                yield from _body_lines(c.body, names, depth + 1)
+                yield Line(f"{inside}give {_ids(c.results)}")
     yield Line(f"{pad}}}")
 
 

@@ -186,16 +186,16 @@ class _Verifier:
         counts = {len(s.ids), len(s.elements), len(s.initial), len(s.values)}
         given = [self.type_of(what, number, inner) for number in s.values]
         if isinstance(s.combiner, Combination):
-            c = s.combiner
-            counts |= {len(c.left), len(c.right), len(c.results)}
-            combining = scope.inside()
-            combining.values.update(zip((*c.left, *c.right), (*s.elements, *s.elements), strict=False))
-            self.defined.update((*c.left, *c.right))
-            self.body(c.body, combining)
-            given += [self.type_of(what, number, combining) for number in c.results]
+            for c in s.combiner.parts:
+                counts |= {len(c.left), len(c.right), len(c.results)}
+                combining = scope.inside()
+                combining.values.update(zip((*c.left, *c.right), (*s.elements, *s.elements), strict=False))
+                self.defined.update((*c.left, *c.right))
+                self.body(c.body, combining)
+                given += [self.type_of(what, number, combining) for number in c.results]
         if len(counts) > 1:
             self.problem("value-count", f"{what}: as many initial values, values and results must be there")
-        elif any(t not in (e, None) for t, e in zip(given, s.elements * 2, strict=False)):
+        elif any(t not in (e, None) for t, e in zip(given, s.elements * 3, strict=False)):
             self.problem("types-differ", f"{what}: values of {_names(given)} are combined into {_names(list(s.elements))}")
 
     # -- parts -------------------------------------------------------------------------------------------------------

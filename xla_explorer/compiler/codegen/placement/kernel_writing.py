@@ -8,7 +8,8 @@ from xla_explorer.compiler.codegen.kernels.contraction import write_dot_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.kernel import nest_code
+from xla_explorer.compiler.codegen.nest.kernel import nest_code, shares_are_rows
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.placement.kernel_rows import kernel_row
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason
@@ -25,14 +26,22 @@ def write_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...] | Non
     return made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, parts, why=made)
 
 
+def write_kernel_in_rows(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int) -> Kernel:
+    """The kernel whose share k, of `parts`, does the fraction [k / parts, (k + 1) / parts) of the outermost loop, and nothing else."""
+    made = nest_kernel(i, target, slots, parts)
+    if isinstance(made, Kernel) and isinstance(made.nest, Schedule) and shares_are_rows(made.nest.nest):
+        return made
+    return write_opaque_kernel(i, target, slots, parts, why=made if isinstance(made, Reason) else None)
+
+
 def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
                 directives: Iterable[Directive] | None = None) -> Kernel | Reason:
     """The kernel as it is made from its loop nest, or a Reason why it stays opaque. directives: instead of the policy's."""
     code = nest_code(i, target, slots, parts, directives)
     if isinstance(code, Reason):
         return code
-    return Kernel(code.lines, code.origins, max(slots, default=-1) + 1, slots, code.declarations, (), (), 1, parts=code.shares,
-                  effort=code.effort, nest=code.schedule)
+    return Kernel(code.lines, code.origins, max(slots, default=-1) + 1, slots, code.declarations, (), (), 1, code.scratch_bytes,
+                  parts=code.shares, phases=code.phases, effort=code.effort, nest=code.schedule)
 
 
 def write_opaque_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,

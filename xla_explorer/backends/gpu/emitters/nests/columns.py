@@ -9,10 +9,10 @@ from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.emitters.reductions.column_reduction import ColumnPlan, plan_columns
-from xla_explorer.compiler.codegen.kernels.reduction import SMALL
 from xla_explorer.compiler.codegen.nest.directives import Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread, Warp
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce
+from xla_explorer.compiler.codegen.nest.policies.columns import SMALL
 from xla_explorer.foundation.reason import Reason, refuse
 
 

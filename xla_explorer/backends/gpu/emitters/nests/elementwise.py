@@ -9,7 +9,6 @@ from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchDimensions, counted, launch_dimensions
-from xla_explorer.compiler.codegen.kernels.reduction import SMALL
 from xla_explorer.compiler.codegen.nest.directives import Directive, Pad, Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -26,6 +25,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.compiler.codegen.nest.policies.columns import SMALL
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 

@@ -14,10 +14,10 @@ from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.emitters.reductions.row_reduction import RowPlan, plan_rows
-from xla_explorer.compiler.codegen.kernels.reduction import SMALL
 from xla_explorer.compiler.codegen.nest.directives import Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread
 from xla_explorer.compiler.codegen.nest.ir import Body, For, LoopNest, Reduce, Statement, walk
+from xla_explorer.compiler.codegen.nest.policies.columns import SMALL
 from xla_explorer.foundation.reason import Reason, refuse
 
 

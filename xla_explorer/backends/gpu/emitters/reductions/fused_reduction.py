@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, Index
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, extents_of, group_dimensions, operands_along
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.reduction import SMALL
+from xla_explorer.compiler.codegen.nest.policies.columns import SMALL
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import DimensionMap
 from xla_explorer.hlo.instruction import HloInstruction

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from xla_explorer.backends.gpu.emitters.reductions.index_reduction import finds_extreme_and_index
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.kernels.index_reduction import finds_extreme_and_index
 from xla_explorer.compiler.codegen.kernels.reducer import Reducer, simple_combiner
 from xla_explorer.compiler.codegen.llvm_types import register_type
 from xla_explorer.foundation.reason import Reason, refuse

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives.accumulation import Accumulate, Rfactor
+from xla_explorer.compiler.codegen.nest.directives.accumulation import Accumulate, Rfactor, Unordered
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, NestModule, Subject, fields_of, offsets_of, order_of_sums
 from xla_explorer.compiler.codegen.nest.directives.cutting import Cut
 from xla_explorer.compiler.codegen.nest.directives.kinds import MOST_COPIES, MOST_LANES, Parallel, Unroll, Vectorize
@@ -35,6 +35,7 @@ __all__ = [
     "Stage",
     "Subject",
     "Tile",
+    "Unordered",
     "Unroll",
     "Vectorize",
     "fields_of",
@@ -42,5 +43,5 @@ __all__ = [
     "order_of_sums",
 ]
 
-_ALL = (Split, Cut, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Keep, Stage, Chain, Pad)
+_ALL = (Split, Cut, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Unordered, Keep, Stage, Chain, Pad)
 DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in _ALL}

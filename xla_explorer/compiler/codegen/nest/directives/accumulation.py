@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives.cutting import with_ids
+from xla_explorer.compiler.codegen.nest.extremes import MOST_POSITIONS, direction_of_extreme, with_positions
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
@@ -27,7 +30,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
     with_axes_replaced,
 )
-from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered
+from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered, without_unused
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Substitution, index
@@ -37,6 +40,8 @@ from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.opcodes import OpcodeSpec
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
+
+LINE = 64  # bytes of a cache line: partial results that threads write do not share one
 
 
 class OfReduction(Directive):
@@ -161,17 +166,28 @@ class Accumulate(OfReduction):
 class Rfactor(OfReduction):
     """The reduction over the other axes becomes a partial result for each step of this one, and these are combined.
 
-    stored: all partial results are made first, in memory; else each is combined when it is there.
+    stored: all partial results are made first, in memory; else each is combined when it is there. outermost: they are made for all results,
+    by a loop over this axis that stands before all loops around the reduction.
     """
 
     name: ClassVar[str] = "rfactor"
     axis: str
     stored: bool = False
+    outermost: bool = False
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
         found = (self.axis_exists, self.axis_is_reduced, self.axis_is_serial, self.has_other_axes, self.rest_has_identity)
-        return (*found, self.names_are_free) if self.stored else found
+        return (*found, self.names_are_free, self.stands_alone) if self.stored else found
+
+    def stands_alone(self, nest: LoopNest) -> Reason | None:
+        """No loop around has a kind or a condition, and none reads what the kernel stores."""
+        around = next(around for s, around in walk(nest.body) if _is_over(s, self.axis)) if self.outermost else ()
+        stored = {s.array for s, _ in walk(nest.body) if isinstance(s, Store)}
+        reads = any(isinstance(s, Load) and s.array in stored for s, _ in walk(around[:1]))
+        if not reads and all(isinstance(s, For) and s.kind is AxisKind.SERIAL and not s.guards and not s.ordered for s in around):
+            return None
+        return refuse("not-outermost", f"the reduction over {self.axis} stands in loops that the partial results cannot leave")
 
     def has_other_axes(self, nest: LoopNest) -> Reason | None:
         """Something is left to reduce in a step."""
@@ -193,6 +209,8 @@ class Rfactor(OfReduction):
         start = _identity(number, s.combiner, element)
         partial = replace(s, ids=(number + 1,), initial=(number,), axes=tuple([b for b in s.axes if b is not one]))
         made: Body
+        if self.outermost:
+            return self._before_all(nest, s, start, partial)
         if self.stored:
             after = Axis(f"{self.axis}p", one.axis.extent)
             array = Array(f"partial_{s.ids[0]}", array_shape(element, (after.extent,)), True, Space.SCRATCH)
@@ -203,6 +221,54 @@ class Rfactor(OfReduction):
         else:
             made = (replace(s, axes=(one,), body=(start, partial), values=(number + 1,), guards=()),)
         return replace(nest, body=rewritten(nest.body, lambda x: made if _is_over(x, self.axis) else None))
+
+    def _before_all(self, nest: LoopNest, s: Reduce, start: Constant, partial: Reduce) -> LoopNest:
+        """The loops twice: around the partial results, with an axis `<name>p` for each, and around what combines these."""
+        around = [x for x in next(around for x, around in walk(nest.body) if x is s) if isinstance(x, For)]
+        one = next(b for b in s.axes if b.axis.name == self.axis)
+        after = Axis(f"{self.axis}p", one.axis.extent)
+        inside = tuple([index(x.axis) for x in around])
+        extents = tuple([x.axis.extent for x in around]) or (LINE // s.elements[0].bytes,)
+        array = Array(f"partial_{s.ids[0]}", array_shape(s.elements[0], (one.axis.extent, *extents)), True, Space.SCRATCH)
+        number = partial.ids[0] + 1
+        made: Body = (partial, Store(array.name, (index(one.axis), *(inside or (index(0),))), partial.ids[0], s.origin))
+        for loop, inner in reversed(list(zip(around, (*around, s)[1:], strict=True))):
+            made = (replace(loop, body=(*loop.body[: loop.body.index(inner)], *made)),)
+        ids = fresh_numbers(made, number)
+        axes = {x.axis: Axis(f"{x.axis.name}p", x.axis.extent) for x in around}
+        along: Substitution = {old: index(new) for old, new in axes.items()}
+        made = tuple([with_ids(x, ids, axes) for x in with_axes_replaced(made, along)])
+        load = Load(number + len(ids), s.elements[0], array.name, (index(after), *(inside or (index(0),))), s.origin)
+        whole = replace(s, axes=(BoundAxis(after),), body=(load,), values=(load.id,), guards=())
+        combined = rewritten(nest.body, lambda x: whole if x is s else None)
+        at = nest.body.index(around[0] if around else s)
+        return without_unused(replace(nest, body=(*combined[:at], start, Allocate(array), For(one.axis, made), *combined[at:])))
+
+
+@dataclass(frozen=True)
+class Unordered(OfReduction):
+    """A reduction that finds an extreme value and its index carries the position of the value too: partial results combine in any order."""
+
+    name: ClassVar[str] = "unordered"
+    axis: str
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        return self.axis_exists, self.axis_is_reduced, self.axis_is_serial, self.finds_an_extreme
+
+    def finds_an_extreme(self, nest: LoopNest) -> Reason | None:
+        """The combiner is that of argmax or argmin, over elements that a position of 32 bits counts."""
+        s = loop_of(nest, self.axis)
+        assert isinstance(s, Reduce)
+        if direction_of_extreme(s) is not None and math.prod([b.axis.extent for b in s.axes]) < MOST_POSITIONS:
+            return None
+        return refuse("order-must-be-kept", f"%{s.ids[0]} does not find an extreme value and its index, or is in any order already")
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        s = loop_of(nest, self.axis)
+        assert isinstance(s, Reduce)
+        return with_positions(nest, s)
 
 
 def _is_over(s: Statement, axis: str) -> bool:

@@ -126,6 +126,12 @@ class Directive:
             return refuse("order-must-be-kept", f"%{loop.ids[0]} combines by several operations, in the order of {self.axis}")
         return None
 
+    def parts_combine(self, nest: LoopNest) -> Reason | None:
+        """No step sees what another stored, and a reduction may combine partial results of some steps each, in whatever order."""
+        loop = loop_of(nest, self.axis)
+        joins = isinstance(loop, Reduce) and isinstance(loop.combiner, Combination) and loop.combiner.join is not None
+        return None if joins else self.steps_are_independent(nest)
+
     def stays_well_formed(self, nest: LoopNest) -> Reason | None:
         """The verifier proves the nest afterwards."""
         found = why_not_well_formed(self.applied(nest))

@@ -122,10 +122,13 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
             others = {b.axis: Axis(f"{b.axis.name}r", b.axis.extent) for b in axes if b.axis != axis}
             others |= {b.axis: Axis(f"{b.axis.name}r", b.axis.extent) for inner, _ in walk(body) for b in axes_of(inner)}
             along: Substitution = {a: index(b) for a, b in others.items()}
-            body = tuple([_with_ids(inner, ids, others) for inner in with_axes_replaced(body, along)])
+            body = tuple([with_ids(inner, ids, others) for inner in with_axes_replaced(body, along)])
             bound = tuple([b._replace(axis=others.get(b.axis, b.axis)) for b in axes])
             taken = tuple([ids.get(n, n) for n in taken])
-            made.append(replace(s, initial=between, axes=bound, body=body, values=taken, guards=guards_replaced(guards, along)))
+            rest = replace(s, initial=between, axes=bound, body=body, values=taken, guards=guards_replaced(guards, along))
+            if isinstance(s.combiner, Combination):
+                rest = replace(rest, combiner=_renamed(s.combiner, {n: next(numbers) for n in _all_ids(s)[len(s.ids) :]}))
+            made.append(rest)
         return tuple(made)
 
     return replace(nest, body=rewritten(nest.body, change))
@@ -134,8 +137,7 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
 def _all_ids(s: Statement) -> tuple[int, ...]:
     own = ids_of(s)
     if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
-        c = s.combiner
-        own += (*c.left, *c.right, *[n for inner, _ in walk(c.body) for n in _all_ids(inner)])
+        own += tuple([n for c in s.combiner.parts for n in (*c.left, *c.right, *[k for inner, _ in walk(c.body) for k in _all_ids(inner)])])
     return own
 
 
@@ -154,12 +156,12 @@ def resolved(body: Body, same: dict[int, int] | None = None) -> Body:
                 continue
             made = [Case(case.guards, resolved(case.body, same), case.value) for case in cases]
             made[-1] = replace(made[-1], guards=())
-            found.append(_with_ids(replace(s, cases=tuple(made)), same, {}))
+            found.append(with_ids(replace(s, cases=tuple(made)), same, {}))
         elif isinstance(s, For):
             inner = resolved(s.body, same)
             found.append(s if inner is s.body else replace(s, body=inner))
         else:
-            found.append(_with_ids(s, same, {}) if same else s)
+            found.append(with_ids(s, same, {}) if same else s)
     return body if len(found) == len(body) and all(a is b for a, b in zip(found, body, strict=True)) else tuple(found)
 
 
@@ -178,10 +180,10 @@ def _copied(body: Body, numbers: Iterator[int], taken: Collection[str]) -> Body:
     ids = {n: next(numbers) for s, _ in walk(body) for n in _all_ids(s)}
     axes = {b.axis: Axis(fresh(b.axis.name), b.axis.extent) for s, _ in walk(body) for b in axes_of(s)}
     values: Substitution = {old: index(new) for old, new in axes.items()}
-    return tuple([_with_ids(s, ids, axes) for s in with_axes_replaced(body, values)])
+    return tuple([with_ids(s, ids, axes) for s in with_axes_replaced(body, values)])
 
 
-def _with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) -> Statement:
+def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) -> Statement:
     """The statement with other numbers of values, and other axes of its loops."""
 
     def of(number: int) -> int:
@@ -191,7 +193,7 @@ def _with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) -
         return tuple([of(n) for n in numbers])
 
     def body(old: Body) -> Body:
-        return tuple([_with_ids(inner, ids, axes) for inner in old])
+        return tuple([with_ids(inner, ids, axes) for inner in old])
 
     renamed: Substitution = {
         atom: index(RuntimeValue(f"%{of(int(atom.source[1:]))}", atom.place, atom.low, atom.high))
@@ -212,12 +214,23 @@ def _with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) -
     if isinstance(s, Reduce):
         combiner = s.combiner
         if isinstance(combiner, Combination):
-            combiner = Combination(several(combiner.left), several(combiner.right), body(combiner.body), several(combiner.results))
+            combiner = _renamed(combiner, ids)
         bound = tuple([b._replace(axis=axes.get(b.axis, b.axis)) for b in s.axes])
         return replace(s, ids=several(s.ids), combiner=combiner, initial=several(s.initial), axes=bound, body=body(s.body),
                        values=several(s.values))
     assert not isinstance(s, Allocate)
     return replace(s, id=of(s.id))
+
+
+def _renamed(combiner: Combination, ids: Mapping[int, int]) -> Combination:
+    """The combiner with other numbers of values."""
+
+    def several(numbers: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple([ids.get(n, n) for n in numbers])
+
+    parts = [Combination(several(c.left), several(c.right), tuple([with_ids(x, ids, {}) for x in c.body]), several(c.results))
+             for c in combiner.parts]
+    return replace(parts[0], join=parts[1] if len(parts) > 1 else None)
 
 
 def _indices_of(s: Statement) -> Place:

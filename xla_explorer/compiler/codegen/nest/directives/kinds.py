@@ -22,7 +22,7 @@ class Unroll(Directive):
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_serial, self.copies_within_limit, self.steps_are_independent
+        return self.axis_exists, self.axis_is_serial, self.copies_within_limit, self.parts_combine
 
     def applied(self, nest: LoopNest) -> LoopNest:
         """See `Directive.applied`."""
@@ -50,7 +50,7 @@ class Vectorize(Directive):
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        fits = (self.axis_exists, self.axis_is_serial, self.is_a_vector, self.steps_are_independent, self.no_other_vector)
+        fits = (self.axis_exists, self.axis_is_serial, self.is_a_vector, self.parts_combine, self.no_other_vector)
         return (*fits, self.accesses_are_contiguous)
 
     def applied(self, nest: LoopNest) -> LoopNest:

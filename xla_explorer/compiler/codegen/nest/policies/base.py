@@ -22,9 +22,10 @@ FUNCTIONS = frozenset(vector_math_opcodes()) - {"sqrt"}
 class Tuning:
     """The numbers that policies decide by.
 
-    register_bytes: of a vector register. masks: bytes of elements that the target reads and writes under a mask in one instruction.
-    copies: registers of each value in cheap code. cheap: statements up to which code is cheap. heavy: registers of each value in code with
-    functions. most_statements: of all copies together, so that code stays small. streamed_bytes: of a result written past the cache.
+    register_bytes: of a vector register, 0 where LLVM makes the vectors. masks: bytes of elements that the target reads and writes under a
+    mask in one instruction. copies: registers of each value in cheap code. cheap: statements up to which code is cheap. heavy: registers of
+    each value in code with functions. most_statements: of all copies together, so that code stays small. streamed_bytes: of a result
+    written past the cache.
     """
 
     register_bytes: int = 64

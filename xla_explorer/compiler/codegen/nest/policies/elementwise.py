@@ -136,7 +136,7 @@ def _vectors(plan: Plan, loop: For, pieces: bool) -> Reason | None:
     if any(isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements):
         return refuse("wide-iota", f"@{plan.nest.name} counts in more bits than it stores")
     if axis.extent < lanes and pieces:
-        _tail(plan, axis.name, lanes)
+        tail(plan, axis.name, lanes)
         return None
     short = axis.extent < SHORT_ROW and axis.extent % lanes and loop not in plan.nest.body and not pieces
     if axis.extent < lanes or short:
@@ -147,9 +147,9 @@ def _vectors(plan: Plan, loop: For, pieces: bool) -> Reason | None:
     if whole < axis.extent:
         plan.do(Cut(name, whole))
         name, rest = f"{axis.name}m", f"{axis.name}r"
-    _in_registers(plan, name, lanes, copies)
+    in_registers(plan, name, lanes, copies)
     if rest:
-        _tail(plan, rest, lanes)
+        tail(plan, rest, lanes)
     return None
 
 
@@ -178,7 +178,7 @@ def _copies(statements: list[Statement], most: int, tuning: Tuning) -> int:
     return copies
 
 
-def _in_registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
+def in_registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
     """An axis of whole registers."""
     if copies > 1:
         plan.do(Split(name, lanes * copies))
@@ -190,13 +190,13 @@ def _in_registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
         plan.do(Vectorize(f"{name}i"))
 
 
-def _tail(plan: Plan, name: str, lanes: int) -> None:
+def tail(plan: Plan, name: str, lanes: int) -> None:
     """Less than what the registers of the loop take: in masked registers where the target has these, else in ever narrower ones."""
     axis = plan.nest.axes()[name].axis
     if lanes < axis.extent and axis.extent % lanes:
         whole = axis.extent - axis.extent % lanes
         plan.do(Cut(name, whole))
-        _in_registers(plan, f"{name}m", lanes, 1)
+        in_registers(plan, f"{name}m", lanes, 1)
         name = f"{name}r"
         axis = plan.nest.axes()[name].axis
     loop = loop_of(plan.nest, name)

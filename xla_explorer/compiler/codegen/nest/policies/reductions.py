@@ -1,107 +1,124 @@
-"""The policy of reductions: several accumulators in registers along rows; columns side by side in registers."""
+"""The policy of reductions: several accumulators in registers along rows; columns side by side (`columns.py`).
+
+What neither fits (rows of a few elements, elements far apart, choices of what to read, reductions inside of reductions, combiners of
+several operations) keeps its plain loops, which LLVM's optimiser unrolls or vectorises.
+"""
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Rfactor, Split, Unroll, Vectorize
-from xla_explorer.compiler.codegen.nest.ir import (
-    Body,
-    Choose,
-    Combination,
-    For,
-    Load,
-    LoopNest,
-    Reduce,
-    Statement,
-    Store,
-    elements_of,
-    walk,
-)
-from xla_explorer.compiler.codegen.nest.policies.base import (
-    Plan,
-    Tuning,
-    accesses,
-    calls_functions,
-    chain_of,
-    collapses,
-    statements_of,
-    widest,
+import itertools
+
+from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Rfactor, Split, Unordered, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, For, LoopNest, Reduce, Statement, Store, walk
+from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, calls_functions, collapses, statements_of
+from xla_explorer.compiler.codegen.nest.policies.columns import (
+    SMALL,
+    columns,
+    count_of,
+    has_masks,
+    is_simple,
+    lanes_of_body,
+    runs_along,
+    unrolled_if_small,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.compiler.codegen.nest.transformations import inner_loop, loop_of
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue
+from xla_explorer.hlo.analysis.indexing import Axis
 
 CHUNK = 4096  # elements summed before a partial sum joins the total: rounding errors grow with the chunk, not with the run
 STREAMS = 4  # places of one long sum that are read at once
-REGISTERS = 16  # of columns whose sums stay in registers
+NARROW = 2048  # bytes of a row that a share of the columns should have, or the shares take rows
+GRAIN = 64  # neighbours that a share has at least
+BALANCED = 4  # steps of a share from which the difference between two does not matter
+LEAST_EXTREME = 32  # elements of a row whose extreme is searched in lanes
+LEAST_RUN = 256  # bytes of neighbours from which on columns are read in pieces of rows
 
 
 def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
     """The schedule of a nest whose results are reductions. parts: shares for threads, where that is possible."""
-    if (reason := _is_another_family(nest)) is not None:
-        return reason
     plan = Plan(nest, tuning)
-    chain = _kept(plan)
-    body = chain[-1].body if chain else plan.nest.body
-    for s in [s for s in body if isinstance(s, Reduce)]:
+    kept = kept_loops(nest)
+    if isinstance(kept, Reason):
+        return kept
+    for s in [s for s in _reductions(plan) if s.axes]:
         _collapse(plan, s)
-    chain = _kept(plan)
-    body = chain[-1].body if chain else plan.nest.body
-    reductions = [s for s in body if isinstance(s, Reduce)]
-    rows = [_row_axis(plan.nest, s) for s in reductions]
-    along_rows = all(axis is not None for axis in rows)
-    _collapse_kept(plan, chain if along_rows else chain[:-1])
-    chain = _kept(plan)
-    if along_rows:
-        for s, axis in zip(reductions, rows, strict=True):
-            assert axis is not None
-            if (reason := _rows(plan, s, axis)) is not None:
+    reductions = _reductions(plan)
+    along_rows = tuning.register_bytes > 0 and all(_row_axis(plan.nest, s) is not None for s in reductions)
+    by_column = not along_rows and bool(kept) and _by_column(plan.nest, kept[-1].axis, reductions)
+    _collapse_kept(plan, 1 if by_column and _reads_long_runs(plan) else 0)
+    cut = _what_to_cut(plan, parts, by_column) if parts > 1 else ""
+    if cut == "reduced":
+        _split(plan, parts, by_column)
+    found = [(s, around) for s, around in walk(plan.nest.body) if isinstance(s, Reduce) and all(isinstance(x, For) for x in around)]
+    if by_column:
+        for name in dict.fromkeys([_innermost(around) for _, around in found]):
+            if (reason := columns(plan, name, parts if cut == "columns" else 1)) is not None:
                 return reason
-    elif chain and _runs_along(plan.nest, chain[-1].body, chain[-1].axis):
-        if (reason := _columns(plan, chain[-1], reductions)) is not None:
-            return reason
     else:
-        return refuse("not-along-memory", f"@{nest.name} reads neither its rows nor its columns along memory")
-    return plan.schedule() if parts == 1 else _shared(plan, parts)
+        for name in [s.axes[-1].axis.name for s, _ in found if s.axes]:
+            one = loop_of(plan.nest, name)
+            assert isinstance(one, Reduce)
+            _rows(plan, one) if along_rows else unrolled_if_small(plan, one)
+    if cut in ("results", "columns"):
+        _in_shares(plan, parts)
+    return plan.schedule()
 
 
-def _is_another_family(nest: LoopNest) -> Reason | None:
-    """None for reductions inside loops that contain nothing else."""
-    work = [s for s in nest.body if isinstance(s, For | Reduce | Choose)]
-    loops = [s for s in nest.body if isinstance(s, For)]
-    inner = chain_of(loops[0])[-1].body if len(loops) == 1 else nest.body
-    reductions = [s for s in inner if isinstance(s, Reduce)]
-    if not reductions or (loops and len(work) > 1) or any(isinstance(s, For) for s in inner):
+def kept_loops(nest: LoopNest) -> list[For] | Reason:
+    """The loops over the results, outermost first; reductions stand in the last, or in none."""
+    found: list[For] = []
+    body = nest.body
+    while inner := [s for s in body if isinstance(s, For)]:
+        if len(inner) > 1 or any(isinstance(s, Reduce | Store) for s in body):
+            return refuse("family-not-moved", f"@{nest.name} is not a reduction in loops of its own")
+        found, body = [*found, inner[0]], inner[0].body
+    if not any(isinstance(s, Reduce) for s in body):
         return refuse("family-not-moved", f"@{nest.name} is not a reduction in loops of its own")
-    for s, _ in walk(inner):
-        if isinstance(s, Reduce) and s not in reductions:
-            return refuse("family-not-moved", f"@{nest.name} reduces inside of a reduction; such kernels are not made from nests yet")
-        if isinstance(s, Load) and any(isinstance(atom, RuntimeValue) for x in s.place for atom in x.atoms()):
-            return refuse("family-not-moved", f"@{nest.name} reads where values say; such kernels are not made from nests yet")
-        if isinstance(s, Choose):
-            return refuse("family-not-moved", f"@{nest.name} chooses where to read; such kernels are not made from nests yet")
-        if isinstance(s, Reduce) and (isinstance(s.combiner, Combination) or s.guards):
-            return refuse("family-not-moved", f"@{nest.name} combines by several operations, or under conditions")
-        if any(t.is_complex or t.is_pred for t in elements_of(s)) and isinstance(s, Reduce):
-            return refuse("family-not-moved", f"@{nest.name} reduces {elements_of(s)[0]}; such kernels are not made from nests yet")
-    if any(0 in a.shape.dimensions for a in nest.arrays):
-        return refuse("family-not-moved", f"@{nest.name} reduces nothing")
-    return None
+    return found
 
 
-def _kept(plan: Plan) -> list[For]:
-    """The loops over the results, outermost first."""
-    loop = next((s for s in plan.nest.body if isinstance(s, For)), None)
-    return chain_of(loop) if loop is not None else []
+def reorders_sums(schedule: Schedule) -> bool:
+    """Whether sums or products of floats are not made in the order of the HLO: several at a time, or in parts."""
+    for s, _ in walk(schedule.nest.body):
+        if isinstance(s, Reduce) and not isinstance(s.combiner, Combination) and s.combiner.name in ("add", "multiply"):
+            apart = any(isinstance(d, Rfactor) for d in schedule.directives) or any(b.kind is not AxisKind.SERIAL for b in s.axes)
+            if apart and any(t.is_float or t.is_complex for t in s.elements):
+                return True
+    return False
 
 
-def _collapse_kept(plan: Plan, chain: list[For]) -> None:
-    """Loops over results as one where memory has them as one."""
-    axes = [loop.axis for loop in chain]
-    while len(axes) > 1 and collapses(plan.nest, chain[-1].body, axes[-2], axes[-1]):
-        plan.do(Collapse(axes[-2].name, axes[-1].name))
-        chain = _kept(plan)[: len(axes) - 1]
-        axes = [loop.axis for loop in chain]
+def _loops(plan: Plan) -> list[For]:
+    found = kept_loops(plan.nest)
+    assert not isinstance(found, Reason)
+    return found
+
+
+def _reductions(plan: Plan) -> list[Reduce]:
+    kept = _loops(plan)
+    return [s for s in (kept[-1].body if kept else plan.nest.body) if isinstance(s, Reduce)]
+
+
+def _innermost(around: tuple[Statement, ...]) -> str:
+    loop = around[-1]
+    assert isinstance(loop, For)
+    return loop.axis.name
+
+
+def _collapse_kept(plan: Plan, spared: int) -> None:
+    """Loops over results as one where memory has them as one. spared: innermost loops that stay as they are."""
+
+    def are_one(outer: For, inner: For) -> bool:
+        names = outer.axis.name, inner.axis.name
+        return inner_loop(plan.nest, *names) is not None and collapses(plan.nest, inner.body, outer.axis, inner.axis)
+
+    while True:
+        loops = _loops(plan)
+        pair = next(((a, b) for a, b in itertools.pairwise(loops[: len(loops) - spared]) if are_one(a, b)), None)
+        if pair is None:
+            return
+        plan.do(Collapse(pair[0].axis.name, pair[1].axis.name))
 
 
 def _collapse(plan: Plan, s: Reduce) -> None:
@@ -119,33 +136,32 @@ def _collapse(plan: Plan, s: Reduce) -> None:
 
 def _row_axis(nest: LoopNest, s: Reduce) -> Axis | None:
     """The last axis of a reduction, where all that is read for it lies side by side along that axis."""
-    axis = s.axes[-1].axis
-    return axis if _runs_along(nest, s.body, axis) else None
-
-
-def _runs_along(nest: LoopNest, body: Body, axis: Axis) -> bool:
-    """Whether every access is to neighbours along an axis, or to one element; some are to neighbours, stores among them."""
-    found = [(s, offset.coefficient(axis)) for s, offset in accesses(nest, body)]
-    return any(step == 1 for _, step in found) and all(step == 1 or (step == 0 and isinstance(s, Load)) for s, step in found)
-
-
-def _lanes(body: Body, tuning: Tuning) -> int:
-    return max(tuning.register_bytes // widest(statements_of(body)), 2)
+    axis = s.axes[-1].axis if s.axes else None
+    combines = is_simple(s) or (is_simple(s, several=True) and direction_of_extreme(s) is not None)
+    return axis if axis is not None and combines and runs_along(nest, s.body, axis) else None
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------------
-def _rows(plan: Plan, s: Reduce, axis: Axis) -> Reason | None:
-    lanes = _lanes((s,), plan.tuning)
-    if axis.extent < lanes:
-        return refuse("short-rows", f"{axis} has {axis.extent} steps, a register {lanes} lanes", steps=axis.extent, lanes=lanes)
-    statements = statements_of(s.body)
-    copies = 2 if calls_functions(statements) else plan.tuning.copies
+def _rows(plan: Plan, s: Reduce) -> None:
+    lanes, axis = lanes_of_body((s,), plan.tuning), s.axes[-1].axis
+    if unrolled_if_small(plan, s) or axis.extent < lanes:
+        return
+    if isinstance(s.combiner, Combination):
+        if axis.extent >= LEAST_EXTREME:
+            plan.do(Unordered(axis.name))
+            if len(s.axes) == 1:
+                _row(plan, axis.name, axis.extent, lanes, 2)
+            else:  # what a cut leaves over would come after elements behind it
+                plan.do(Split(axis.name, lanes))
+                plan.do(Vectorize(f"{axis.name}i"))
+        return
+    copies = 2 if calls_functions(statements_of(s.body)) else plan.tuning.copies
     while copies > 1 and copies * lanes > axis.extent:
         copies //= 2
     name = axis.name
     if _sums_floats(s) and axis.extent >= 16 * CHUNK and len(s.axes) == 1:
         _streams(plan, axis, lanes)
-        return None
+        return
     if _sums_floats(s) and axis.extent >= 2 * CHUNK:
         whole = _whole(axis.extent, CHUNK, lanes)
         if whole < axis.extent:
@@ -155,9 +171,8 @@ def _rows(plan: Plan, s: Reduce, axis: Axis) -> Reason | None:
         plan.do(Split(name, CHUNK))
         plan.do(Rfactor(f"{name}o"))
         _row(plan, f"{name}i", CHUNK, lanes, copies)
-        return None
+        return
     _row(plan, name, axis.extent, lanes, copies)
-    return None
 
 
 def _streams(plan: Plan, axis: Axis, lanes: int) -> None:
@@ -194,7 +209,7 @@ def _rest(plan: Plan, name: str, extent: int, lanes: int) -> None:
     """Fewer elements than a turn takes."""
     s = loop_of(plan.nest, name)
     assert s is not None
-    if extent % lanes and not _has_masks(plan, s):
+    if extent % lanes and not has_masks(plan, (s,)):
         if extent > lanes:
             plan.do(Cut(name, extent - extent % lanes))
             _rest(plan, f"{name}m", extent - extent % lanes, lanes)
@@ -209,11 +224,6 @@ def _whole(extent: int, turn: int, least: int) -> int:
     """Elements of whole turns, the last of which goes to a rest that would be less than a register."""
     whole = extent - extent % turn
     return whole - turn if 0 < extent - whole < least else whole
-
-
-def _has_masks(plan: Plan, s: Statement) -> bool:
-    arrays = [plan.nest.array(x.array) for x, _ in walk((s,)) if isinstance(x, Load | Store)]
-    return {a.shape.element_type.bytes for a in arrays if a is not None} <= plan.tuning.masks
 
 
 def _registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
@@ -233,29 +243,51 @@ def _sums_floats(s: Reduce) -> bool:
 
 
 # -- columns -----------------------------------------------------------------------------------------------------------------
-def _columns(plan: Plan, loop: For, reductions: list[Reduce]) -> Reason | None:
-    axis, lanes = loop.axis, _lanes(loop.body, plan.tuning)
-    if axis.extent < lanes or axis.extent % lanes:
-        return refuse("short-rows", f"{axis} has {axis.extent} steps, not whole registers of {lanes} lanes", steps=axis.extent, lanes=lanes)
-    most = REGISTERS // len(reductions)
-    registers = axis.extent // lanes
-    if registers <= most:
-        if registers > 1:
-            plan.do(Split(axis.name, lanes))
-            plan.do(Unroll(f"{axis.name}o"))
-            plan.do(Vectorize(f"{axis.name}i"))
-        else:
-            plan.do(Vectorize(axis.name)) if axis.extent & (axis.extent - 1) == 0 else plan.do(Split(axis.name, lanes))
-        return None
-    return refuse("family-not-moved", f"@{plan.nest.name} has sums of {axis.extent} columns, more than registers hold")
+def _by_column(nest: LoopNest, column: Axis, reductions: list[Reduce]) -> bool:
+    """Whether more is read along the innermost loop over results than along what is reduced."""
+    steps = [offset.coefficient(column) for s in reductions for _, offset in accesses(nest, s.body)]
+    inner = [offset.coefficient(s.axes[-1].axis) for s in reductions if s.axes for _, offset in accesses(nest, s.body)]
+    return steps.count(1) > inner.count(1)
+
+
+def _reads_long_runs(plan: Plan) -> bool:
+    """Whether the columns of the innermost loop are many enough to read them in pieces of rows."""
+    bytes_of_run = _loops(plan)[-1].axis.extent * max([a.shape.element_type.bytes for a in plan.nest.arrays])
+    return bytes_of_run >= LEAST_RUN and all(is_simple(s) for s in _reductions(plan))
 
 
 # -- threads -----------------------------------------------------------------------------------------------------------------
-def _shared(plan: Plan, parts: int) -> Schedule | Reason:
-    """The outermost loop over results in shares."""
-    chain = _kept(plan)
-    alone = len([s for s in plan.nest.body if isinstance(s, For | Reduce | Store)]) == 1
-    if not chain or not alone or chain[0].axis.extent < parts:
-        return refuse("not-cut", f"@{plan.nest.name} has no loop over results of {parts} steps", parts=parts)
-    plan.do(Parallel(chain[0].axis.name, parts))
-    return plan.schedule()
+def _what_to_cut(plan: Plan, parts: int, by_column: bool) -> str:
+    """What threads share: the outer loop over results, columns in tiles, what is reduced, or nothing."""
+    loops, reductions = _loops(plan), _reductions(plan)
+    if loops and not (by_column and len(loops) == 1) and loops[0].axis.extent >= parts:
+        return "results"
+    if by_column and len(loops) == 1:
+        extent = loops[0].axis.extent
+        wide = extent * max([a.shape.element_type.bytes for a in plan.nest.arrays]) >= NARROW * parts
+        small = all(count_of(s) <= SMALL for s in reductions)
+        if extent >= GRAIN * parts and (wide or small):
+            return "columns"
+    (first, *others) = reductions
+    least = BALANCED * (GRAIN if not by_column and len(first.axes) == 1 else 1) * parts
+    return "reduced" if not others and is_simple(first) and first.axes and first.axes[0].axis.extent >= least else ""
+
+
+def _split(plan: Plan, parts: int, by_column: bool) -> None:
+    """What is reduced in shares, whose results are combined when all are there; less than a step of every share is left for then."""
+    (s,) = _reductions(plan)
+    axis, grain = s.axes[0].axis, 1 if by_column or len(s.axes) > 1 else GRAIN
+    size = axis.extent // parts // grain * grain
+    name = axis.name
+    if size * parts < axis.extent:
+        plan.do(Cut(name, size * parts))
+        name = f"{name}m"
+    plan.do(Split(name, size))
+    plan.do(Rfactor(f"{name}o", stored=True, outermost=True))
+    plan.do(Parallel(f"{name}o", parts))
+
+
+def _in_shares(plan: Plan, parts: int) -> None:
+    """The outermost loops over results in shares; the last of these does what is too short for that."""
+    for name in [s.axis.name for s in plan.nest.body if isinstance(s, For) and s.kind is AxisKind.SERIAL and s.axis.extent >= parts]:
+        plan.do(Parallel(name, parts))

@@ -1,0 +1,140 @@
+"""Reductions made from loop nests by policies: rows, columns, sums cut over threads, argmax in lanes, windows; values are the evaluator's."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
+from xla_explorer.compiler.codegen import parallel_plan
+from xla_explorer.compiler.codegen.nest.directives import Cut, Split, Unordered, Vectorize
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import Reduce, walk
+from xla_explorer.compiler.codegen.nest.parser import parse_nest
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
+from xla_explorer.hlo.text.parser import parse_hlo
+
+SHAPES = (
+    ((37, 53), (1,)), ((37, 53), (0,)), ((37, 53), (0, 1)), ((100, 3), (1,)), ((3, 100), (0,)), ((19, 2100), (0,)), ((11, 1031), (0,)),
+    ((64, 10), (0,)), ((5, 11, 13), (0, 2)), ((5, 300, 24), (1,)), ((6, 9, 8, 10), (0, 2)), ((70003,), (0,)), ((5000, 6), (0,)),
+    ((17, 1040), (0,)), ((1031, 33), (0,)), ((0, 5), (0,)),
+)  # fmt: skip
+TYPES = (("f32", "add", "1"), ("s8", "minimum", "127"), ("f16", "maximum", "-inf"), ("pred", "or", "false"), ("c64", "add", "(1,2)"))
+
+
+def _dims(found: object) -> str:
+    return ",".join(map(str, found))  # type: ignore[call-overload]
+
+
+def _sum(shape: tuple[int, ...], reduced: tuple[int, ...], element: str, opcode: str, initial: str) -> str:
+    kept = [d for k, d in enumerate(shape) if k not in reduced]
+    return f"""HloModule m
+f {{ a = {element}[] parameter(0) b = {element}[] parameter(1) ROOT r = {element}[] {opcode}(a, b) }}
+ENTRY e {{ x = {element}[{_dims(shape)}] parameter(0) z = {element}[] constant({initial})
+ ROOT r = {element}[{_dims(kept)}] reduce(x, z), dimensions={{{_dims(reduced)}}}, to_apply=f }}"""
+
+
+def _argmax(shape: tuple[int, ...], reduced: tuple[int, ...], element: str, direction: str) -> str:
+    kept = _dims([d for k, d in enumerate(shape) if k not in reduced])
+    initial = {"s8": "127"}.get(element, "-inf" if direction == "GT" else "inf")
+    better, nan = ("g", "") if element == "s8" else ("p", "n = pred[] compare(a, a), direction=NE p = pred[] or(g, n)")
+    return f"""HloModule m
+f {{ a = {element}[] parameter(0) b = s32[] parameter(1) c = {element}[] parameter(2) d = s32[] parameter(3)
+ g = pred[] compare(a, c), direction={direction} {nan} v = {element}[] select({better}, a, c) q = pred[] compare(a, c), direction=EQ
+ l = pred[] compare(b, d), direction=LT t = pred[] and(q, l) o = pred[] or({better}, t) i = s32[] select(o, b, d)
+ ROOT r = ({element}[], s32[]) tuple(v, i) }}
+ENTRY e {{ x = {element}[{_dims(shape)}] parameter(0) y = s32[{_dims(shape)}] iota(), iota_dimension={reduced[-1]}
+ z = {element}[] constant({initial}) w = s32[] constant(0)
+ ROOT r = ({element}[{kept}], s32[{kept}]) reduce(x, y, z, w), dimensions={{{_dims(reduced)}}}, to_apply=f }}"""
+
+
+def _checked(text: str, threads: int, x: np.ndarray) -> list[str]:
+    """Run beside the evaluator; what the schedules of its kernels are."""
+    session = xe.compile(text, threads=threads, cache=False)
+    for got, wanted in zip(session.run_flat([x]), xe.compile(text, backend="interpreter").run_flat([x]), strict=True):
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(wanted))
+        if got.dtype.kind == "f":
+            np.testing.assert_array_equal(np.signbit(np.nan_to_num(got)), np.signbit(np.nan_to_num(wanted)))
+    rows = session.decisions("loop-nest").to_dict("records")
+    return [row["message"] for row in rows if row["code"] == "made-from-nest"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("element", "opcode", "initial"), TYPES)
+@pytest.mark.parametrize(("shape", "reduced"), SHAPES)
+@pytest.mark.sampled(16)
+def test_sums_of_rows_and_columns(shape, reduced, element, opcode, initial, threads, monkeypatch):
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", 10.0)
+    x = np.random.default_rng(1).integers(-9, 9, shape).astype(parse_hlo(_sum(shape, reduced, element, opcode, initial)).entry.parameters()[0]
+                                                              .shape.element_type.dtype)
+    _checked(_sum(shape, reduced, element, opcode, initial), threads, x)
+
+
+@needs_fixed_width
+@pytest.mark.parametrize(("shape", "part"), [((70003,), "rfactor{"), ((5000, 6), "rfactor{"), ((60, 40000), "accumulate{")])
+def test_threads_share_what_is_reduced_or_tiles_of_columns(shape, part, monkeypatch):
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", 10.0)
+    x = np.random.default_rng(1).integers(-9, 9, shape).astype(np.float32)
+    (said,) = _checked(_sum(shape, (0,), "f32", "add", "0"), 2, x)
+    assert part in said and "parallel{" in said
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("element", ["f32", "f64", "s8"])
+@pytest.mark.parametrize(("shape", "reduced"), [((40, 100), (1,)), ((7, 65), (1,)), ((40, 100), (0,)), ((5000,), (0,)), ((6, 8, 40), (1, 2))])
+@pytest.mark.sampled(8)
+def test_an_extreme_is_the_first_nan_the_lowest_index_and_the_last_zero(shape, reduced, element, threads, monkeypatch):
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", 10.0)
+    random = np.random.default_rng(1)
+    for kind in range(3):
+        x = random.integers(-3, 2 if kind else 99, shape).astype({"f32": np.float32, "f64": np.float64, "s8": np.int8}[element])
+        if element != "s8":
+            x[random.random(shape) < 0.02 * (kind == 2)] = np.nan
+            x = np.where((x == 0) & (random.random(shape) < 0.5), -x, x)
+        _checked(_argmax(shape, reduced, element, "GT" if element == "f32" else "LT"), threads, x)
+
+
+@needs_fixed_width
+def test_rows_are_searched_in_lanes():
+    x = np.zeros((4, 200), np.float32)
+    assert any("unordered{" in said and "vectorize{" in said for said in _checked(_argmax((4, 200), (1,), "f32", "GT"), 1, x))
+
+
+def test_a_reduction_that_carries_positions_is_text_and_well_formed():
+    nest = nest_of(parse_hlo(_argmax((4, 50), (1,), "f32", "GT")).entry.root)
+    (axis,) = [b.axis.name for s, _ in walk(nest.body) if isinstance(s, Reduce) for b in s.axes]
+    made = Schedule(nest, nest)
+    for directive in (Unordered(axis), Cut(axis, 48), Split(f"{axis}m", 16), Vectorize(f"{axis}mi")):
+        made = made.then(directive)
+    text = nest_text(made.nest)
+    assert "} join %" in text and nest_text(parse_nest(text)) == text and why_not_well_formed(made.nest) == []
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("element", "opcode", "initial"), TYPES)
+@pytest.mark.parametrize(("shape", "windows"), [
+    ((2, 13, 17, 24), ((1, 1, 0, 0, 1), (3, 2, 0, 1, 1), (3, 2, 1, 1, 1), (1, 1, 0, 0, 1))),
+    ((3, 30, 5), ((1, 1, 0, 0, 1), (5, 1, 2, 2, 1), (1, 1, 0, 0, 1))),
+    ((3, 30, 20), ((1, 1, 0, 0, 1), (4, 3, 2, 5, 2), (1, 1, 0, 0, 1))),
+    ((40, 33), ((1, 1, 0, 0, 1), (3, 1, 1, 1, 1))),
+])  # fmt: skip
+@pytest.mark.sampled(8)
+def test_windows_are_cut_where_padding_begins(shape, windows, element, opcode, initial, threads, monkeypatch):
+    """Of each dimension: size, stride, padding before and after, dilation of the window."""
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", 10.0)
+    out = [(n + low + high - ((size - 1) * dilation + 1)) // stride + 1
+           for n, (size, stride, low, high, dilation) in zip(shape, windows, strict=True)]
+    size, stride, dilate = ["x".join([str(w[k]) for w in windows]) for k in (0, 1, 4)]
+    pad = "x".join([f"{w[2]}_{w[3]}" for w in windows])
+    text = f"""HloModule m
+f {{ a = {element}[] parameter(0) b = {element}[] parameter(1) ROOT r = {element}[] {opcode}(a, b) }}
+ENTRY e {{ x = {element}[{_dims(shape)}] parameter(0) z = {element}[] constant({initial})
+ ROOT r = {element}[{_dims(out)}] reduce-window(x, z), window={{size={size} stride={stride} pad={pad} rhs_dilate={dilate}}}, to_apply=f }}"""
+    dtype = parse_hlo(text).entry.parameters()[0].shape.element_type.dtype
+    x = np.random.default_rng(2).integers(-9, 9, math.prod(shape)).reshape(shape).astype(dtype)
+    _checked(text, threads, x)

@@ -1,0 +1,156 @@
+"""The policy of columns, which are reduced side by side: in registers where they fit, else in memory, while rows go by."""
+
+from __future__ import annotations
+
+import math
+
+from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cut, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.ir import Body, Choose, Combination, For, Load, LoopNest, Reduce, Store, walk
+from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, statements_of, widest
+from xla_explorer.compiler.codegen.nest.policies.elementwise import in_registers, tail
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue
+
+REGISTERS = 16  # of columns whose sums stay in registers
+TILE = 1024  # columns whose sums stay in the first-level cache
+GRAIN = 16  # columns that tiles are multiples of, where there is a choice
+ROWS = 4  # taken into the sums at once
+SMALL = 8  # reductions over so few elements are unrolled
+
+
+def lanes_of_body(body: Body, tuning: Tuning) -> int:
+    """What a register has of the widest values."""
+    return max(tuning.register_bytes // widest(statements_of(body)), 2)
+
+
+def is_simple(s: Reduce, several: bool = False, guarded: bool = False) -> bool:
+    """Whether a reduction combines values that are computed without choices, loops and addresses of run time, by one operation.
+
+    several: or by more. guarded: or under conditions.
+    """
+    if (isinstance(s.combiner, Combination) and not several) or (s.guards and not guarded):
+        return False
+    for x, _ in walk(s.body):
+        if isinstance(x, Choose | Reduce | For):
+            return False
+        if isinstance(x, Load) and any(isinstance(atom, RuntimeValue) for place in x.place for atom in place.atoms()):
+            return False
+    return True
+
+
+def runs_along(nest: LoopNest, body: Body, axis: Axis) -> bool:
+    """Whether every access is to neighbours along an axis, or to one element; some are to neighbours, stores among them."""
+    found = [(s, offset.coefficient(axis)) for s, offset in accesses(nest, body)]
+    return any(step == 1 for _, step in found) and all(step == 1 or (step == 0 and isinstance(s, Load)) for s, step in found)
+
+
+def count_of(s: Reduce) -> int:
+    """The number of elements that a result is made of."""
+    return math.prod([b.axis.extent for b in s.axes])
+
+
+def unrolled_if_small(plan: Plan, s: Reduce) -> bool:
+    """Unroll a reduction over a few elements."""
+    if count_of(s) > SMALL or not is_simple(s):
+        return False
+    for bound in s.axes:
+        if bound.axis.extent > 1:
+            plan.do(Unroll(bound.axis.name))
+    return True
+
+
+def columns(plan: Plan, name: str, parts: int = 1) -> Reason | None:
+    """The columns along an axis. parts: shares that tiles should be made for."""
+    loop = loop_of(plan.nest, name)
+    assert isinstance(loop, For)
+    reductions = [s for s in loop.body if isinstance(s, Reduce)]
+    lanes, extent = lanes_of_body(loop.body, plan.tuning), loop.axis.extent
+    simple = plan.tuning.register_bytes > 0 and all(is_simple(s) for s in reductions) and runs_along(plan.nest, loop.body, loop.axis)
+    if simple and all(count_of(s) <= SMALL for s in reductions):
+        for s in reductions:
+            unrolled_if_small(plan, s)
+        vectors(plan, name, lanes, 1)
+        return None
+    if simple and parts == 1 and _fits_registers(plan, loop, lanes, len(reductions)):
+        if extent & (extent - 1) == 0 and extent <= lanes:
+            plan.do(Vectorize(name))
+        else:
+            plan.do(Split(name, lanes))
+            plan.do(Unroll(f"{name}o"))
+            plan.do(Vectorize(f"{name}i"))
+        return None
+    (first, *others) = reductions
+    if others:
+        return refuse("family-not-moved", f"@{plan.nest.name} has sums of {extent} columns, more than registers hold")
+    if len(first.axes) > 1 and isinstance(first.combiner, Combination):
+        return None
+    tile = _tile(extent, parts)
+    if tile < extent:
+        whole = extent - extent % tile
+        if whole < extent:
+            plan.do(Cut(name, whole))
+            plan.do(Split(f"{name}r", extent - whole))  # in a loop of one step, to which the sums belong
+            _accumulated(plan, f"{name}ri", lanes if simple else 1)
+            name = f"{name}m"
+        plan.do(Split(name, tile))
+        name = f"{name}i"
+    _accumulated(plan, name, lanes if simple else 1)
+    return None
+
+
+def has_masks(plan: Plan, body: Body) -> bool:
+    """Whether the target reads and writes all that a body does under a mask."""
+    arrays = [plan.nest.array(s.array) for s, _ in walk(body) if isinstance(s, Load | Store)]
+    sizes = {a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1) for a in arrays if a is not None}
+    return sizes <= plan.tuning.masks
+
+
+def vectors(plan: Plan, name: str, lanes: int, copies: int) -> None:
+    """A loop in whole registers, and what these leave over."""
+    axis = plan.nest.axes()[name].axis
+    while copies > 1 and copies * lanes > axis.extent:
+        copies //= 2
+    whole = axis.extent - axis.extent % (lanes * copies)
+    if 0 < whole < axis.extent:
+        plan.do(Cut(name, whole))
+        tail(plan, f"{name}r", lanes)
+        name = f"{name}m"
+    if whole:
+        in_registers(plan, name, lanes, copies)
+    else:
+        tail(plan, name, lanes)
+
+
+def _fits_registers(plan: Plan, loop: For, lanes: int, reductions: int) -> bool:
+    extent = loop.axis.extent
+    if -(-extent // lanes) > REGISTERS // reductions:
+        return False
+    return extent % lanes == 0 or (extent < lanes and extent & (extent - 1) == 0) or has_masks(plan, loop.body)
+
+
+def _tile(extent: int, parts: int) -> int:
+    """Columns whose sums are in memory at a time: a divisor, if possible of whole vectors, where there is one."""
+    share = extent // parts
+    most = min(share, TILE)
+    divisors = [tile for tile in range(most, most // 4, -1) if extent % (tile * parts) == 0]
+    if divisors:
+        return next((tile for tile in divisors if tile % GRAIN == 0), divisors[0])
+    return max(most // GRAIN * GRAIN, min(GRAIN, extent))
+
+
+def _accumulated(plan: Plan, along: str, lanes: int) -> None:
+    """The rows go by outside, some at once; inside, the sums of all columns of the loop are in memory."""
+    loop = loop_of(plan.nest, along)
+    assert isinstance(loop, For)
+    s = next(s for s in loop.body if isinstance(s, Reduce))
+    row, inner = s.axes[0].axis.name, ""
+    if len(s.axes) == 1 and s.axes[0].axis.extent >= 2 * ROWS and not isinstance(s.combiner, Combination):
+        plan.do(Split(row, ROWS))
+        row, inner = f"{row}o", f"{row}i"
+    plan.do(Accumulate(row, along))
+    if inner:
+        plan.do(Unroll(inner))
+    if lanes > 1:
+        for name, copies in ((f"{along}c", plan.tuning.copies), (f"{along}t", 1), (along, 1)):
+            vectors(plan, name, lanes, copies)
