@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.pjrt.child import needs_jax, output, run
@@ -58,8 +60,29 @@ def test_jax_keeps_its_own_cpu_where_nobody_asks_for_the_plugin() -> None:
     assert output(script, platforms="") == "cpu ['xla_explorer'] 4.0\n"
 
 
-@pytest.mark.parametrize("backend", ["interpreter"])
-def test_another_backend(backend: str) -> None:
-    script = "import jax; from xla_explorer import pjrt; print(jax.jit(lambda x: (x * 2, x))(2.0), pjrt.sessions[-1].backend)"
-    done = run(script, XLA_EXPLORER_PJRT_BACKEND=backend)
-    assert done.returncode == 0 and done.stdout.split()[-1] == backend, done.stderr
+ANOTHER = """
+import jax, jax.numpy as jnp
+from xla_explorer import pjrt
+
+print(pjrt.options.backend, jax.devices()[0].device_kind)
+for backend in ("interpreter", "gpu"):
+    pjrt.options.backend = backend
+    a, b = jax.jit(lambda x: (x * 2, x + 4), donate_argnums=0)(jnp.arange(4.0))
+    print(a, b, pjrt.sessions[-1].backend)
+"""
+
+
+def test_other_backends_and_a_page_for_each_compile(tmp_path: Path) -> None:
+    done = run(ANOTHER, XLA_EXPLORER_PJRT_BACKEND="interpreter", XLA_EXPLORER_PJRT_DUMP=str(tmp_path / "pages"))
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and lines[0] == "interpreter xla_explorer interpreter", done.stderr
+    assert lines[1:] == [f"[0. 2. 4. 6.] [4. 5. 6. 7.] {backend}" for backend in ("interpreter", "gpu")]
+    pages = sorted((tmp_path / "pages").iterdir())
+    assert pages[0].name.startswith("0000_jit_") and all(b"<html" in page.read_bytes()[:200] for page in pages)
+
+
+def test_what_keeps_the_plugin_from_starting_is_said() -> None:
+    done = run("import jax; jax.devices()", XLA_EXPLORER_PJRT_THREADS="many")
+    assert done.returncode == 1 and "threads must be an integer of at least 1, got 'many'" in done.stderr, done.stderr
+    quiet = run("import jax; print(jax.devices())", platforms="", XLA_EXPLORER_PJRT_THREADS="many")
+    assert quiet.returncode == 0 and "Cpu" in quiet.stdout and not quiet.stderr, quiet.stderr

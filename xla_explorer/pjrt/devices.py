@@ -7,6 +7,7 @@ from typing import Any
 
 from xla_explorer import __version__
 from xla_explorer.pjrt.layouts import NamedValue
+from xla_explorer.pjrt.plugin_options import options
 from xla_explorer.pjrt.records import ClientRecord, DeviceRecord, MemoryRecord, Owner, Text
 from xla_explorer.pjrt.state import implements
 
@@ -28,7 +29,7 @@ class Device(Owner):
     def __init__(self, number: int, memory: Memory) -> None:
         super().__init__(DeviceRecord(number=number, memory=memory.handle))
         self.number = number
-        self.text("kind", "xla_explorer cpu")
+        self.text("kind", f"xla_explorer {options.backend}")
         self.text("text", f"XlaExplorerDevice(id={number})")
         self.array("memories", ctypes.c_void_p, [memory.handle])
         self.record.memory_count = 1

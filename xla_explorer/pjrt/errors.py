@@ -8,6 +8,7 @@ import traceback
 
 from xla_explorer.backends.interfaces.host_arguments import ArgumentError
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.frontends.stablehlo.errors import StablehloError, StablehloUnsupportedError
 from xla_explorer.hlo.evaluator import UnsupportedOpcodeError
 from xla_explorer.pjrt.layouts import ERROR_CODES
 from xla_explorer.pjrt.plugin_options import PluginOptionError
@@ -24,7 +25,8 @@ class PjrtError(XlaExplorerError):
 # The first that fits.
 _CODES: tuple[tuple[type[BaseException], str], ...] = (
     (MemoryError, "exhausted"), (PluginOptionError, "invalid"), (ArgumentError, "invalid"), (UnsupportedOpcodeError, "unimplemented"),
-    (NotImplementedError, "unimplemented"), (KeyboardInterrupt, "cancelled"),
+    (NotImplementedError, "unimplemented"), (StablehloUnsupportedError, "unimplemented"), (StablehloError, "invalid"),
+    (KeyboardInterrupt, "cancelled"),
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import threading
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from xla_explorer.backends.cpu.activation import Activation, NativeCalls
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.analysis.cost import module_cost
+from xla_explorer.hlo.analysis.cost import Cost, module_cost
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.pjrt import native_execute as modes
 from xla_explorer.pjrt.buffers import array_at, c_list, elements, new_buffer, record_of
@@ -50,11 +51,16 @@ class CompiledProgram:
         compiled = getattr(session.executable, "compiled", None)
         self.code_size = sum(map(len, compiled.objects)) if compiled is not None else 0
         self.temporary = int(getattr(getattr(session.executable, "assignment", None), "arena_size", 0))
-        self.cost = module_cost(session.module)
+        self._module = session.module
         self._session: Session | None = session
         self._optimized: Text | None = None
         calls = getattr(session.executable, "native_calls", None)
         self.calls: NativeCalls | None = calls() if calls is not None else None
+
+    @cached_property
+    def cost(self) -> Cost:
+        """Of the optimised module."""
+        return module_cost(self._module)
 
     def optimized(self) -> Text:
         """HloModuleProtoWithConfig; made once, which needs the session, which is let go of then."""

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-from xla_explorer.pjrt import buffers, devices, jax_hooks, plugin_options, state
+from xla_explorer.pjrt import buffers, devices, jax_hooks, state
 from xla_explorer.pjrt.errors import PjrtError, code_and_message
 from xla_explorer.pjrt.layouts import ARGUMENTS, CALLBACK, FUNCTIONS
 from xla_explorer.pjrt.native_code import EXECUTE, NativeCode
@@ -17,9 +17,8 @@ _EXECUTE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ct
 
 def complete(table: Any, initialize: Any) -> int | None:
     """Load the native code and fill the table, once. initialize: the function of the table that calls this."""
-    if table.Error_Destroy:
+    if table.Client_Create:
         return None
-    plugin_options.set_from_environment()
     callbacks = {name: _callback(name) for name in FUNCTIONS}
     callbacks[EXECUTE], callbacks["Plugin_Initialize"] = _EXECUTE(_execute), initialize
     state.set_native(NativeCode(callbacks))

@@ -75,11 +75,5 @@ def _integer(name: str, value: Any) -> int:
     return number
 
 
-options = PluginOptions()
-"""Those of the next compiles of this process; `initialize` sets them by the environment."""
-
-
-def set_from_environment() -> None:
-    """Read the environment again."""
-    for field in fields(options):
-        setattr(options, field.name, getattr(PluginOptions.from_environment(), field.name))
+options = PluginOptions.from_environment()
+"""Those of the next compiles of this process."""

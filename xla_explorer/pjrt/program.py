@@ -9,6 +9,7 @@ from typing import Any
 
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
+from xla_explorer.foundation.warning import warn
 from xla_explorer.frontends.protobuf import Message, MessageType
 from xla_explorer.frontends.stablehlo import parse_stablehlo
 from xla_explorer.hlo.module import HloModule
@@ -44,9 +45,12 @@ def compile_program(code: bytes, options: PluginOptions) -> Session:
 
 
 def _dump(session: Session, folder: Path, number: int) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"[^\w.-]+", "_", session.source.name)[:80]
-    session.save(folder / f"{number:04}_{name}.html")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        session.save(folder / f"{number:04}_{name}.html")
+    except OSError as problem:  # the program matters more than its page
+        warn(f"no page of {session.source.name} in {folder}: {problem}", RuntimeWarning)
 
 
 def donated_parameters(module: HloModule) -> set[int]:
