@@ -12,7 +12,7 @@ from xla_explorer.compiler.codegen.kernels.streaming import STREAMED_TRANSPOSE_B
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS
 from xla_explorer.compiler.codegen.loop_vectorization import VectorDecision, in_vectors, is_scalar, is_written, little_code, may_read_pairs
-from xla_explorer.compiler.codegen.nest.policies.reductions import reorders_sums
+from xla_explorer.compiler.codegen.nest.policies.facts import schedule_facts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.placement import write_kernel, write_kernel_in_rows, write_opaque_kernel
@@ -145,8 +145,7 @@ class ProgramKernels:
         """Whether the kernel was made from a loop nest is a decision."""
         if isinstance(made.nest, Schedule):
             said = f"%{i.name}: {made.nest}" if made.nest.directives else f"%{i.name} as it is"
-            order = {"reorders-sum": True} if reorders_sums(made.nest) else {}
-            reason = Reason("made-from-nest", said, {"schedule": str(made.nest), "by": "policy", **order})
+            reason = Reason("made-from-nest", said, {**schedule_facts(made.nest), "by": "policy"})
             self.decisions.append(KernelDecision(i.id, i.name, True, reason, "loop-nest"))
         elif made.nest is not None:
             self.decisions.append(KernelDecision(i.id, i.name, False, made.nest, "loop-nest"))

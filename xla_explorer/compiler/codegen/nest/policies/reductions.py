@@ -79,16 +79,6 @@ def kept_loops(nest: LoopNest) -> list[For] | Reason:
     return found
 
 
-def reorders_sums(schedule: Schedule) -> bool:
-    """Whether sums or products of floats are not made in the order of the HLO: several at a time, or in parts."""
-    for s, _ in walk(schedule.nest.body):
-        if isinstance(s, Reduce) and not isinstance(s.combiner, Combination) and s.combiner.name in ("add", "multiply"):
-            apart = any(isinstance(d, Rfactor) for d in schedule.directives) or any(b.kind is not AxisKind.SERIAL for b in s.axes)
-            if apart and any(t.is_float or t.is_complex for t in s.elements):
-                return True
-    return False
-
-
 def _loops(plan: Plan) -> list[For]:
     found = kept_loops(plan.nest)
     assert not isinstance(found, Reason)

@@ -1,0 +1,75 @@
+"""Kernels whose float sums are not made in HLO's order say so in the journal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+
+TEXT = """HloModule m
+add { a = T[] parameter(0) b = T[] parameter(1) ROOT c = T[] OP(a, b) }
+ENTRY e { x = T[SHAPE] parameter(0) i = T[] constant(INITIAL) ROOT r = T[RESULT] reduce(x, i), dimensions={OVER}, to_apply=add }
+"""
+CASES = {
+    "rows": ("8,1000", "8", "1"),
+    "long rows": ("2,9000", "2", "1"),
+    "all": ("70000", "", "0"),
+    "columns": ("300,32", "32", "0"),
+    "wide columns": ("40,512", "512", "0"),
+    "short rows": ("50,5", "50", "1"),
+    "middle": ("4,30,64", "4,64", "1"),
+}
+
+
+def _in_order(x: np.ndarray, over: int, initial: float, combine: np.ufunc) -> np.ndarray:
+    rows = np.moveaxis(x, over, 0)
+    total = np.full(rows.shape[1:], initial, x.dtype)
+    for row in rows:
+        total = combine(total, row)
+    return total
+
+
+@needs_fixed_width
+@pytest.mark.parametrize("initial", ["0", "1.5"])
+@pytest.mark.parametrize("element", ["f32", "f64"])
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.sampled(8)
+def test_a_sum_that_is_not_in_order_is_told(name: str, element: str, initial: str) -> None:
+    shape, result, over = CASES[name]
+    text = TEXT
+    for word, value in (("T[", f"{element}["), ("OP", "add"), ("SHAPE", shape), ("INITIAL", initial), ("RESULT", result), ("OVER", over)):
+        text = text.replace(word, value)
+    session = xe.compile(text, threads=1, cache=False)
+    (decision,) = session.decisions("loop-nest").to_dict("records")
+    if decision["verdict"] != "accepted":
+        return
+    dtype = np.float32 if element == "f32" else np.float64
+    x = np.random.default_rng(7).lognormal(size=[int(n) for n in shape.split(",")]).astype(dtype)
+    exactly = np.array_equal(session.run_flat([x])[0], _in_order(x, int(over), float(initial), np.add))
+    told = decision["facts"].get("reorders-sum", False)
+    assert exactly or told
+    if name in ("rows", "long rows", "all"):
+        assert told  # lanes and several registers of partial sums
+    if name in ("columns", "middle") and initial == "0":
+        assert not told  # side by side in registers
+
+
+@pytest.mark.parametrize("directives", ["split{k,30},accumulate{ko,j}", "split{k,30},rfactor{ko,stored}", "split{k,30},rfactor{ko}"])
+def test_partial_sums_are_out_of_order_wherever_they_are_kept(directives: str) -> None:
+    text = TEXT.replace("T[", "f32[").replace("OP", "add").replace("SHAPE", "300,32").replace("INITIAL", "0").replace("OVER", "0")
+    fused = text.replace("RESULT", "32").replace("ENTRY e", "fused") + (
+        "ENTRY e { x = f32[300,32] parameter(0) ROOT f = f32[32] fusion(x), kind=kLoop, calls=fused }"
+    )
+    nest = nest_of(xe.parse_hlo(fused).entry.root)
+    assert isinstance(nest, LoopNest)
+    first, second = nest.axes()
+    directives = directives.replace("k", second).replace(",j", f",{first}")
+    made = Schedule(nest, nest).then(directives)
+    assert not sums_out_of_order(nest) and sums_out_of_order(made.nest)
+    assert not sums_out_of_order(Schedule(nest, nest).then(f"accumulate{{{second},{first}}}").nest)

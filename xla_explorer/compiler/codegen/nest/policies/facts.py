@@ -1,0 +1,75 @@
+"""What a schedule decided, in numbers: for the journal."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
+    AxisKind,
+    Body,
+    Combination,
+    Constant,
+    LoopNest,
+    Reduce,
+    axes_of,
+    bodies_of,
+    loops_in,
+    walk,
+)
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.hlo.identity_element import identity_element
+
+IN_REGISTERS = (AxisKind.UNROLLED, AxisKind.VECTOR)
+
+
+def schedule_facts(schedule: Schedule) -> dict[str, Any]:
+    """Steps of every axis, lanes of the widest vector, registers of each value, shares; `reorders-sum` where `sums_out_of_order`."""
+    axes = schedule.nest.axes().values()
+    facts: dict[str, Any] = {
+        "schedule": str(schedule),
+        "extents": {b.axis.name: b.axis.extent for b in axes},
+        "lanes": max([b.axis.extent for b in axes if b.kind is AxisKind.VECTOR], default=1),
+        "registers": _registers(schedule.nest.body),
+        "shares": schedule.nest.shares,
+    }
+    if sums_out_of_order(schedule.nest):
+        facts["reorders-sum"] = True
+    return facts
+
+
+def _registers(body: Body) -> int:
+    """Of a value that depends on every unrolled axis around it."""
+    own = [
+        math.prod([b.axis.extent for b in axes_of(s) if b.kind is AxisKind.UNROLLED]) * max(map(_registers, bodies_of(s)), default=1)
+        for s in body
+        if bodies_of(s)
+    ]
+    return max(own, default=1)
+
+
+def sums_out_of_order(nest: LoopNest) -> tuple[int, ...]:
+    """The sums and products of floats that are not made from the initial value on, one element after the other in row-major order."""
+    reductions = [s for s in loops_in(nest.body) if isinstance(s, Reduce)]
+    kept = any(isinstance(s, Allocate) for s, _ in walk(nest.body))  # partial results, for what else would reduce beside memory of its own?
+    return tuple([number for s in reductions if _counts_order(s) and (kept or not _is_in_order(nest, s, reductions)) for number in s.ids])
+
+
+def _counts_order(s: Reduce) -> bool:
+    ordered = isinstance(s.combiner, Combination) or s.combiner.name not in ("add", "multiply")
+    return not ordered and any(t.is_float or t.is_complex for t in s.elements)
+
+
+def _is_in_order(nest: LoopNest, s: Reduce, reductions: list[Reduce]) -> bool:
+    if any(b.kind in IN_REGISTERS and b.axis.extent > 1 for b in s.axes):
+        return False
+    if any(inner is not s and set(inner.ids) & set(s.values) for inner in loops_in(s.body) if isinstance(inner, Reduce)):
+        return False  # of partial results
+    before = next((r for r in reductions if s.initial[0] in r.ids), None)
+    if before is not None:
+        return before.combiner is s.combiner  # which goes on in the same registers
+    first = next((x for x, _ in walk(nest.body) if isinstance(x, Constant) and x.id == s.initial[0]), None)
+    assert not isinstance(s.combiner, Combination)
+    # accumulators begin with the identity element, and the initial value comes last
+    return first is not None and bool(first.literal.array[()] == identity_element(s.combiner.name, s.elements[0]))
