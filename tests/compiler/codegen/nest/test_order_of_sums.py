@@ -10,7 +10,7 @@ from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
-from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
 
 TEXT = """HloModule m
 add { a = T[] parameter(0) b = T[] parameter(1) ROOT c = T[] OP(a, b) }
@@ -60,14 +60,31 @@ def test_a_sum_that_is_not_in_order_is_told(name: str, element: str, initial: st
         assert not told  # side by side in registers
 
 
-@pytest.mark.parametrize("directives", ["split{k,30},accumulate{ko,j}", "split{k,30},rfactor{ko,stored}", "split{k,30},rfactor{ko}"])
-def test_partial_sums_are_out_of_order_wherever_they_are_kept(directives: str) -> None:
-    text = TEXT.replace("T[", "f32[").replace("OP", "add").replace("SHAPE", "300,32").replace("INITIAL", "0").replace("OVER", "0")
-    fused = text.replace("RESULT", "32").replace("ENTRY e", "fused") + (
-        "ENTRY e { x = f32[300,32] parameter(0) ROOT f = f32[32] fusion(x), kind=kLoop, calls=fused }"
+def _sums_of_columns(rows: int, columns: int) -> LoopNest:
+    text = TEXT.replace("T[", "f32[").replace("OP", "add").replace("SHAPE", f"{rows},{columns}").replace("INITIAL", "0").replace("OVER", "0")
+    fused = text.replace("RESULT", f"{columns}").replace("ENTRY e", "fused") + (
+        f"ENTRY e {{ x = f32[{rows},{columns}] parameter(0) ROOT f = f32[{columns}] fusion(x), kind=kLoop, calls=fused }}"
     )
     nest = nest_of(xe.parse_hlo(fused).entry.root)
     assert isinstance(nest, LoopNest)
+    return nest
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "directives", "size"),
+    [(4, 65537, "accumulate{j,i}", 262148), (70000, 4, "split{j,1},rfactor{jo,stored}", 280000), (70000, 4, "accumulate{j,i}", None)],
+)
+def test_sums_that_no_stack_holds_are_refused_with_their_bytes(rows: int, columns: int, directives: str, size: int | None) -> None:
+    nest = _sums_of_columns(rows, columns)
+    *before, last = parse_directives(directives)
+    made = Schedule(nest, nest).then(*before)
+    reason = made.why_not(last)
+    assert (reason.code, reason.facts["size"]) == ("scratch-too-large", size) if reason is not None else size is None
+
+
+@pytest.mark.parametrize("directives", ["split{k,30},accumulate{ko,j}", "split{k,30},rfactor{ko,stored}", "split{k,30},rfactor{ko}"])
+def test_partial_sums_are_out_of_order_wherever_they_are_kept(directives: str) -> None:
+    nest = _sums_of_columns(300, 32)
     first, second = nest.axes()
     directives = directives.replace("k", second).replace(",j", f",{first}")
     made = Schedule(nest, nest).then(directives)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from xla_explorer.compiler.codegen.nest.directives.base import Directive, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, Directive, order_of_sums
 from xla_explorer.compiler.codegen.nest.directives.cutting import with_ids
 from xla_explorer.compiler.codegen.nest.extremes import MOST_POSITIONS, direction_of_extreme, with_positions
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -76,7 +76,12 @@ class Accumulate(OfReduction):
         """See `Directive.checks`."""
         axes = (self.axis_exists, self.along_exists, self.axis_is_reduced, self.axis_is_serial, self.along_is_free)
         moves = (self.reduction_is_inside, self.rest_has_identity, self.starts_outside, self.needs_no_other_work)
-        return (*axes, *moves, self.not_in_registers, self.names_are_free)
+        return (*axes, *moves, self.not_in_registers, self.names_are_free, self.fits_in_scratch)
+
+    def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
+        """The sums of all steps of the loop are on a thread's stack."""
+        loop, s = _parts(nest, self)
+        return _too_large(f"the sums of {self.along}", loop.axis.extent, s)
 
     def along_exists(self, nest: LoopNest) -> Reason | None:
         """The loop is one of the nest's."""
@@ -178,7 +183,13 @@ class Rfactor(OfReduction):
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
         found = (self.axis_exists, self.axis_is_reduced, self.axis_is_serial, self.has_other_axes, self.rest_has_identity)
-        return (*found, self.names_are_free, self.stands_alone) if self.stored else found
+        return (*found, self.names_are_free, self.stands_alone, self.fits_in_scratch) if self.stored else found
+
+    def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
+        """The partial results of one reduction are on a thread's stack."""
+        s = loop_of(nest, self.axis)
+        assert isinstance(s, Reduce)
+        return None if self.outermost else _too_large(f"the partial results of {self.axis}", nest.axes()[self.axis].axis.extent, s)
 
     def stands_alone(self, nest: LoopNest) -> Reason | None:
         """No loop around has a kind or a condition, and none reads what the kernel stores."""
@@ -269,6 +280,14 @@ class Unordered(OfReduction):
         s = loop_of(nest, self.axis)
         assert isinstance(s, Reduce)
         return with_positions(nest, s)
+
+
+def _too_large(what: str, steps: int, s: Reduce) -> Reason | None:
+    """Why no stack has an element of each result of a reduction for every step."""
+    size = max([t.bytes for t in s.elements]) * steps
+    if size <= MOST_SCRATCH:
+        return None
+    return refuse("scratch-too-large", f"{what} take {size} bytes, the limit is {MOST_SCRATCH}", size=size, limit=MOST_SCRATCH)
 
 
 def _is_over(s: Statement, axis: str) -> bool:

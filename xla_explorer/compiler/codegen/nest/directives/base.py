@@ -28,6 +28,8 @@ from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import IndexExpression, linearize
 from xla_explorer.hlo.instruction import HloInstruction
 
+MOST_SCRATCH = 1 << 18  # bytes of an array on the stack of a thread
+
 
 class NestModule:
     """A nest in the making, as the pass runner sees a module: it asks for these methods and no others.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives.base import Directive
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, Directive
 from xla_explorer.compiler.codegen.nest.in_step import why_not_in_step
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -37,8 +37,6 @@ from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Substitution, index
 from xla_explorer.hlo.shape import array_shape
-
-MOST_SCRATCH = 1 << 18  # bytes of an array on the stack of a thread
 
 
 class _Occurrence(NamedTuple):
