@@ -83,36 +83,12 @@ LAUNCH = table(
         "record-too-large": ("records do not fit into shared memory", "%sort sorts records of 4096 bytes", "sort keys with indices"),
         # reductions
         "no-reduction": ("the kernel reduces nothing", "%fusion reduces nothing", _NEXT),
-        "reductions-of-different-shapes": (
-            "reductions differ in shape or dimensions",
-            "%a and %b reduce different shapes or dimensions",
-            _NEXT,
-        ),
-        "variadic-reduction-inside": (
-            "a reduction with several results is not the root",
-            "%r has several results and is not the root",
-            _NEXT,
-        ),
         "reduction-is-short": ("one thread reduces so few elements", "%r combines at most 8 elements, one thread does it", _NEXT),
-        "layout-not-row-major": (
-            "the result is stored in another order",
-            "%r is stored in another order than it is computed in",
-            "ask for row-major",
-        ),
-        "root-of-another-shape": ("the root has other dimensions", "%r has neither the reduced nor the kept dimensions", _NEXT),
-        "read-in-two-ways": ("a value is read along different dimensions", "%x is read along different dimensions", _NEXT),
-        "reduction-read-transposed": ("a reduction is read in another order", "%r is read in another order than it is computed in", _NEXT),
-        "moves-a-result": ("values that depend on a reduction are moved", "%s (slice) moves values that depend on a reduction", _NEXT),
         "opcode-not-emitted": ("the opcode has no elemental code", "%s: sort has no elemental emitter", _NEXT),
         "reducer-not-known-associative": (
             "the reducer is not known to give the same in any order",
             "%r: %f is not known to give the same in any order, so one thread does a whole result",
             "reduce by add, maximum, minimum, multiply, and, or",
-        ),
-        "columns-after-one-another": (
-            "a reduced column is not kept for a second pass",
-            "%f: values that depend on a reduced column are not kept for a second pass",
-            _NEXT,
         ),
         "no-scan": ("the kernel is not a scan", "%r is not a scan", _NEXT),
         "library-not-called": (

@@ -86,11 +86,6 @@ LOOP_NEST = table(
             "a row is swept over 40 and 80 elements",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
-        "rows-are-cut": (
-            "few long rows are cut over several blocks, and a second kernel combines what they leave",
-            "8 rows of 60000 elements are cut over 14 blocks each",
-            "look at session.decisions('launch') for the emitter that writes the kernel",
-        ),
         "sums-of-products": (
             "products and windows have emitters of their own",
             "%d: dot is written by its own emitters",

@@ -16,8 +16,11 @@ from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.selection import finished
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import Reduce, walk
+from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.schedule import parse_directives, run_schedule
 from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.codegen.nest.verifier import verify_nest
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -47,7 +50,7 @@ def run_nest(text, nest, *inputs, assemble=False):
     """The kernel of a nest of a module's root."""
 
     def write(root, facts):
-        draft = nest_draft(root, NestSchedule((), nest, "loop-nest", ""), kernel_slots(root))
+        draft = nest_draft(root, NestSchedule((), nest, "loop-nest", "", nest), kernel_slots(root))
         assert not isinstance(draft, Reason), draft
         return finished(draft, kernel_slots(root), ())
 
@@ -100,7 +103,6 @@ MORE = [
     ("loop", "x = f32[30,3] parameter(0) ROOT r = f32[3,30] transpose(x), dimensions={1,0}"),
 ]
 OTHERS = {
-    "rows-are-cut": "x = f32[4,60000] parameter(0) z = f32[] parameter(1) ROOT r = f32[4] reduce(x, z), dimensions={1}, to_apply=add",
     "window-over-the-edge": "x = f32[9] parameter(0) z = f32[] parameter(1) "
     "ROOT r = f32[9] reduce-window(x, z), window={size=3 pad=1_1}, to_apply=add",
 }
@@ -135,8 +137,42 @@ def test_what_policies_do_is_legal_directive_by_directive(emitter, body):
     ran = check(text, *inputs, assemble=False)
     schedule = ran.emitted.nest
     assert ran.emitted.emitter == emitter and isinstance(schedule, NestSchedule) and ran.conflicts() == 1
-    plain_nest = nest_of(root)
-    assert nest_text(scheduled(plain_nest, str(schedule))) == nest_text(schedule.nest)
+    assert nest_text(schedule.start) == nest_text(nest_of(root))
+    assert nest_text(scheduled(schedule.start, str(schedule))) == nest_text(schedule.nest)
+
+
+CUT = {
+    "x = f32[4,60000] parameter(0) z = f32[] parameter(1) ROOT r = f32[4] reduce(x, z), dimensions={1}, to_apply=add": 0,
+    "x = f32[3,10007] parameter(0) z = f32[] parameter(1) ROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=add": 2,
+    "x = f32[10000,8] parameter(0) z = f32[] parameter(1) ROOT r = f32[8] reduce(x, z), dimensions={0}, to_apply=add": 0,
+    "x = f32[2,10007,8] parameter(0) z = f32[] parameter(1) ROOT r = f32[2,8] reduce(x, z), dimensions={1}, to_apply=add": 2,
+}
+
+
+@pytest.mark.parametrize("body", CUT)
+def test_a_cut_reduction_is_two_nests_that_mean_the_same(body):
+    text = in_an_entry(body)
+    root = parse_hlo(text).entry.root
+    x = np.random.default_rng(5).integers(-9, 9, root.operands[0].shape.dimensions).astype(np.float32)
+    schedule = check(text, x, np.float32(3), assemble=False).emitted.nest
+    assert schedule.following is not None and "then" in str(schedule)
+    assert sum(isinstance(s, Reduce) for s, _ in walk(schedule.following.start.body)) == 1 + (CUT[body] > 0)  # and what no part has
+    names = {a.name: v for a, v in zip(nest_of(root).arrays, [x, np.float32(3)], strict=False)}
+    for stage in (schedule, schedule.following):
+        assert nest_text(scheduled(stage.start, str(stage).partition(";")[0])) == nest_text(stage.nest)
+        verify_nest(stage.nest)
+        written = [a.name for a in stage.nest.arrays if a.written]
+        names |= dict(zip(written, evaluate_nest(stage.nest, [names[a.name] for a in stage.nest.arrays if not a.written]), strict=True))
+    assert_near([names[written[0]]], [evaluate_nest(nest_of(root), [x, np.float32(3)])[0]], body)
+
+
+def test_results_of_different_dimensions_are_reduced_and_stored_by_kernels_of_their_own():
+    text = f"""HloModule m
+{ADD}f {{ x = f32[50,300] parameter(0) z = f32[] constant(0) e = f32[50,300] abs(x)
+  s = f32[50] reduce(e, z), dimensions={{1}}, to_apply=add ROOT t = (f32[50,300], f32[50]) tuple(e, s) }}
+ENTRY e {{ x = f32[50,300] parameter(0) ROOT r = (f32[50,300], f32[50]) fusion(x), kind=kInput, calls=f }}"""
+    emitted = check(text, np.arange(15000, dtype=np.float32).reshape(50, 300) / 7, assemble=False).emitted
+    assert len(emitted.kernels) == 2 and "thread{" in str(emitted.nest.following)
 
 
 @pytest.mark.parametrize("body", ONE_THREAD_EACH)

@@ -11,7 +11,7 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.ir import Array, LoopNest
 from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer
 from xla_explorer.compiler.target import NVPTX
 from xla_explorer.foundation.reason import Reason, refuse
@@ -38,15 +38,20 @@ class KernelDraft(NamedTuple):
 
 class NestSchedule(NamedTuple):
     """A plain loop nest and what was done to it. directives: in order. nest: afterwards. emitter: name of the family. reasoning: of the
-    launch, one sentence."""
+    launch, one sentence. start: the nest before. following: the kernel launched next, which reads what this one leaves in scratch memory.
+    scratch: its arrays there."""
 
     directives: tuple[Directive, ...]
     nest: LoopNest
     emitter: str
     reasoning: str
+    start: LoopNest
+    following: NestSchedule | None = None
+    scratch: tuple[Array, ...] = ()
 
     def __str__(self) -> str:
-        return ",".join(map(str, self.directives))
+        text = ",".join(map(str, self.directives))
+        return f"{text}; then {self.following}" if self.following is not None else text
 
 
 class OperationDraft(NamedTuple):

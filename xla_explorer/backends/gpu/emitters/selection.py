@@ -23,7 +23,6 @@ from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import write_warpgrou
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write_reducing_nest, write_transposing_nest
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
-from xla_explorer.backends.gpu.emitters.reductions.reduction import write_reduction
 from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
 from xla_explorer.backends.gpu.emitters.wide_accesses import with_wide_accesses
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
@@ -46,8 +45,7 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (  # dots, opcodes with kernels of th
     ("depthwise-convolution", write_depthwise_convolution),
     ("tensor-core-convolution", write_tensor_core_convolution),
     ("tiled-convolution", write_tiled_convolution),
-    ("loop-nest", write_reducing_nest),
-    ("reduction", write_reduction),
+    ("reduction", write_reducing_nest),
     ("transpose", write_transposing_nest),
     ("loop-nest", write_nest),
 )
@@ -105,7 +103,7 @@ def write_gpu_kernels(
                 return made if made.nest is not None else made._replace(nest=why_no_nest)
             if draft.code in _NOT_OF_THIS_KIND:
                 continue
-            if name in ("loop-nest", "transpose"):
+            if name in ("reduction", "transpose", "loop-nest"):
                 why_no_nest = why_no_nest or draft
             if name != "loop-nest":
                 refused.append((name, draft))

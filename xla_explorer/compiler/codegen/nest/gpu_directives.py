@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives import Directive, order_of_sums
+from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES, MOST_THREADS, extent_of, is_power_of_two, opened_axes
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
@@ -27,6 +28,11 @@ class _Launched(Directive):
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
         return {**super().facts(nest), **order_of_sums(nest, self.axis)}
+
+    def steps_are_independent(self, nest: LoopNest) -> Reason | None:
+        """See `Directive.parts_combine`; of argmax threads combine pairs by their indices."""
+        loop = loop_of(nest, self.axis)
+        return None if isinstance(loop, Reduce) and direction_of_extreme(loop) is not None else self.parts_combine(nest)
 
     def has_several_steps(self, nest: LoopNest) -> Reason | None:
         """There is something to distribute."""

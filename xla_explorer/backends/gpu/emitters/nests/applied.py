@@ -10,14 +10,14 @@ from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives import Collapse, Directive, Sink
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Store, walk
-from xla_explorer.hlo.analysis.indexing import IndexExpression, linearize
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 
 
 class Applied:
     """nest: after the directives so far. The verifier is not asked: tests ask it for the nests of all policies."""
 
     def __init__(self, nest: LoopNest) -> None:
-        self.nest = nest
+        self.start = self.nest = nest
         self.directives: list[Directive] = []
 
     def then(self, *directives: Directive) -> None:
@@ -48,15 +48,15 @@ class Applied:
         return name
 
     def runs_along(self, name: str) -> bool:
-        """Whether an array is accessed along an axis as it lies in memory, in runs of some length."""
-        return 1 in self._steps(name, 2)
+        """Whether an array is read along an axis as it lies in memory, in runs of some length; or none is read."""
+        return bool(self._contiguous(name, 2, Load)[0]) or not any(isinstance(s, Load) and s.place for s, _ in walk(self.nest.body))
 
     def width(self, names: Sequence[str], tuning: GpuTuning, most: int) -> int:
         """Neighbours that a thread takes at once: 16 bytes of the widest array, if they never lie across the end of a run."""
         arrays = {s.array for s, _ in walk(self.nest.body) if isinstance(s, Load | Store)}
         read = [a for a in self.nest.arrays if a.name in arrays and not a.written and a.shape.rank]
         width = min(max(tuning.bytes_at_once // max([a.shape.element_type.bytes for a in read], default=4), 1), most)
-        while width > 1 and not all(self.keeps_runs(name, width) for name in names):
+        while width > 1 and not all(self.keeps_runs(name, width) and self.loads_are_aligned(name, width) for name in names):
             width //= 2
         return width
 
@@ -66,13 +66,22 @@ class Applied:
 
     def stores_are_aligned(self, name: str, width: int) -> bool:
         """Whether so many neighbours along an axis lie beside one another in some result, and there at a multiple of as many."""
+        offsets, lane = self._contiguous(name, width, Store)
+        return bool(offsets) and all(are_neighbours(x, lane, width) for x in offsets)
+
+    def loads_are_aligned(self, name: str, width: int) -> bool:
+        """Whether so many neighbours along an axis, where they lie beside one another, are loaded from a multiple of as many."""
+        offsets, lane = self._contiguous(name, width, Load)
+        return all(are_neighbours(x, lane, width) for x in offsets)
+
+    def _contiguous(self, name: str, width: int, kind: type[Load] | type[Store]) -> tuple[list[IndexExpression], Axis]:
+        """(offsets of accesses that move on by one element from lane to lane, the axis of the lanes)."""
         after = transformations.split(self.nest, name, width)
         lane = after.axes()[f"{name}i"].axis
-        stores = [(s, array) for s, _ in walk(after.body) if isinstance(s, Store) and (array := after.array(s.array)) is not None]
-        offsets = [linearize(s.place, array.shape.strides) for s, array in stores]
+        accesses = [(s, array) for s, _ in walk(after.body) if isinstance(s, kind) and (array := after.array(s.array)) is not None]
+        offsets = [linearize(s.place, array.shape.strides) for s, array in accesses]
         first, second = [[x.substitute({lane: IndexExpression((), k)}) for x in offsets] for k in (0, 1)]
-        offsets = [x for x, a, b in zip(offsets, first, second, strict=True) if b - a == IndexExpression((), 1)]
-        return bool(offsets) and all(are_neighbours(x, lane, width) for x in offsets)
+        return [x for x, a, b in zip(offsets, first, second, strict=True) if b - a == IndexExpression((), 1)], lane
 
     def _steps(self, name: str, width: int) -> list[int | None]:
         """By how much the offset of each access grows along the lanes of an axis; None where that differs."""
@@ -83,4 +92,4 @@ class Applied:
 
     def schedule(self, emitter: str, reasoning: str) -> NestSchedule:
         """The schedule."""
-        return NestSchedule(tuple(self.directives), self.nest, emitter, reasoning)
+        return NestSchedule(tuple(self.directives), self.nest, emitter, reasoning, self.start)

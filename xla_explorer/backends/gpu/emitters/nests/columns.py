@@ -6,20 +6,24 @@ from __future__ import annotations
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
+from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
+from xla_explorer.backends.gpu.emitters.nests.plans import ColumnPlan, plan_columns
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
+from xla_explorer.backends.gpu.emitters.nests.splitting import cut, in_two_kernels, may_be_cut, size_of_parts
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.backends.gpu.emitters.reductions.column_reduction import ColumnPlan, plan_columns
-from xla_explorer.compiler.codegen.nest.directives import Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import Pad, Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread, Warp
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce
-from xla_explorer.compiler.codegen.nest.policies.columns import SMALL
+from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.foundation.reason import Reason, refuse
 
 
-def column_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+def column_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning, may_split: bool = True) -> NestSchedule | Reason:
     """Threads beside and above one another, or why not."""
+    applied = Applied(nest)
+    applied.sink()
     loops: list[For] = []
-    body = nest.body
+    body = applied.nest.body
     while len(inner := [s for s in body if isinstance(s, For)]) == 1 and not any(isinstance(s, Reduce) for s in body):
         if loops and len(body) > 1:
             return refuse("several-loops", f"something is computed once for each {loops[-1].axis}")
@@ -30,7 +34,6 @@ def column_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTu
     for s in reductions:
         if (reason := why_not_associative(s)) is not None:
             return reason
-    applied = Applied(nest)
     outer = applied.joined(tuple([loop.axis.name for loop in loops[:-1]]))
     column = loops[-1].axis.name
     sweeps = [applied.joined(tuple([b.axis.name for b in s.axes])) for s in reductions]
@@ -38,20 +41,32 @@ def column_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTu
     if len(lengths) > 1:
         return refuse("rows-of-different-lengths", f"a column is swept over {' and '.join(map(str, sorted(lengths)))} elements")
     (length,) = lengths
-    if length <= SMALL:
+    if length <= tuning.short or 0 in [applied.extent(name) for name in (outer, column) if name]:
         return refuse("reduction-is-short", f"columns of {length} elements: one thread reduces each", elements=length)
     if not applied.runs_along(column):
         return refuse("not-along-memory", "columns do not lie beside one another")
     width = applied.width([column], tuning, tuning.most_columns)
     outers = applied.extent(outer) if outer else 1
-    plan = plan_columns(outers, length, applied.extent(column), width, architecture, len(reductions) == 1)
+    plan = plan_columns(outers, length, applied.extent(column), width, architecture, tuning, may_split and may_be_cut(body))
     if plan.splits > 1:
-        return refuse("rows-are-cut", f"columns of {length} elements are cut over {plan.splits} blocks each", splits=plan.splits)
-    across, above = min(plan.across, applied.extent(column) // width), min(plan.above, length)
-    if across & (across - 1) or above & (above - 1):
-        return refuse("not-a-power-of-two", f"{across} x {above} threads would meet, powers of two can", across=across, above=above)
+        size = size_of_parts(length, plan.splits, plan.above, 1)
+        halves = cut(applied, tuple([name for name in (outer, column) if name]), sweeps, size, True)
+        before = applied.schedule("column-reduction", plan.launch.reasoning)
+        return in_two_kernels(before, halves, lambda n: column_schedule(n, architecture, tuning, False),
+                              lambda n: _combining(n, architecture, tuning))  # fmt: skip
+    plan = plan._replace(above=min(plan.above, 1 << (length.bit_length() - 1)))
+    if plan.above * plan.across < LANES:
+        return refuse("reduction-is-short", f"columns of {length} elements: one thread reduces each", elements=length)
+    if plan.across > applied.extent(column) // width:
+        applied.then(Pad(column, plan.across * width))
     _apply(applied, outer, column, sweeps, plan, tuning)
     return applied.schedule("column-reduction", plan.launch.reasoning)
+
+
+def _combining(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+    """The schedule of a second kernel: of few parts by one thread each, of more by several."""
+    made = column_schedule(nest, architecture, tuning, False)
+    return elementwise_schedule(nest, architecture, tuning) if isinstance(made, Reason) else made
 
 
 def _apply(applied: Applied, outer: str, column: str, sweeps: list[str], plan: ColumnPlan, tuning: GpuTuning) -> None:

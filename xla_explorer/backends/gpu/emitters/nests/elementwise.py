@@ -51,7 +51,7 @@ def distributed(applied: Applied, architecture: GpuArchitecture, tuning: GpuTuni
     if isinstance(groups, Reason):
         return groups
     reduces = any(isinstance(s, Reduce) for s, _ in walk(applied.nest.body))
-    _unroll_short(applied)
+    _unroll_short(applied, tuning)
     names, counts, widest, why = [], [], 1, "each combines several values" if reduces else "there is one"
     largest = max([math.prod([loop.axis.extent for loop in loops]) for loops in groups], default=1)
     for loops in groups:
@@ -90,14 +90,14 @@ def _distribute(applied: Applied, name: str, count: int, launch: LaunchDimension
     applied.then(Thread(f"{name}i"))
 
 
-def _unroll_short(applied: Applied) -> None:
+def _unroll_short(applied: Applied, tuning: GpuTuning) -> None:
     """Reductions over few elements are straight-line code; sums of products are a loop, where LLVM keeps their order."""
     for s, _ in walk(applied.nest.body):
         if not isinstance(s, Reduce) or isinstance(s.combiner, Combination) or s.guards:
             continue
         made = s.body[-1] if s.body else None
         sums_products = isinstance(made, Compute) and made.origin is None and made.opcode.name == "multiply"
-        if math.prod([b.axis.extent for b in s.axes]) <= SMALL and not sums_products:
+        if math.prod([b.axis.extent for b in s.axes]) <= tuning.short and not sums_products:
             applied.then(*[Unroll(b.axis.name) for b in s.axes])
 
 

@@ -201,9 +201,12 @@ class Indices:
             times = self._times(x, e)
             if times and isinstance(holds := self.holds(g, point), str) and not (x - e * times).axes & e.axes:
                 self._pending, outer = [other for other in self._pending if other is not g], self._pending
-                # The last step of a loop, which LLVM makes a minimum of; behind other steps the first, which needs no arithmetic.
-                inside = self._where(holds, self._whole(e, point), 0 if e.constant else g.bound - 1)
-                rest = self._whole(x - e * times, point)
+                # The last step of a loop, which LLVM makes a minimum of; behind other steps the first, which needs no arithmetic. A part of
+                # an index, such as a dividend, may lack what the bound has: then the last step, so that nothing becomes negative.
+                other = x - e * times
+                first = e.constant and other.bounds[0] >= 0
+                inside = self._where(holds, self._whole(e, point), 0 if first else g.bound - 1)
+                rest = self._whole(other, point)
                 self._pending = outer
                 return self.add(self.mul(inside, times), rest)
         return self.add(self.varying(x, point), x.constant)

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, NestSchedule, OperationDraft, fresh_context
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, NestSchedule, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter, NotWritten
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_written
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
 
 def nest_draft(i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...]) -> OperationDraft | Reason:
-    """The kernel of a scheduled nest of an instruction, or why it cannot be written."""
-    reason = why_not_written(schedule.nest)
-    if reason is not None:
-        return reason
-    context = fresh_context(i, slots)
-    writer = NestWriter(schedule.nest, context)
-    try:
-        writer.write()
-    except NotWritten as found:
-        return found.reason
-    blocks, threads = writer.launch.blocks, writer.block.threads
-    launch = LaunchDimensions(blocks, threads, blocks * writer.launch.threads, schedule.reasoning)
-    return OperationDraft((KernelDraft(context, launch, writer.block.shared_bytes),), schedule.emitter, nest=schedule)
+    """The kernels of a scheduled nest of an instruction, and of what follows it, or why they cannot be written."""
+    drafts: list[KernelDraft] = []
+    count = max([a.shape.element_count for a in schedule.scratch], default=0)
+    memory = ScratchArrays([a.shape.element_type for a in schedule.scratch], count)
+    stage: NestSchedule | None = schedule
+    while stage is not None:
+        reason = why_not_written(stage.nest)
+        if reason is not None:
+            return reason
+        context = fresh_context(i, slots)
+        partial = zip(schedule.scratch, memory.arrays(context, slots), strict=True)
+        scratch = {a.name: ArrayInMemory(array.pointer, a.shape, array.pointer_type) for a, array in partial}
+        writer = NestWriter(stage.nest, context, scratch)
+        try:
+            writer.write()
+        except NotWritten as found:
+            return found.reason
+        blocks, threads = writer.launch.blocks, writer.block.threads
+        launch = LaunchDimensions(blocks, threads, blocks * writer.launch.threads, stage.reasoning)
+        drafts.append(KernelDraft(context, launch, writer.block.shared_bytes, "_combine" if drafts else ""))
+        stage = stage.following
+    return OperationDraft(tuple(drafts), schedule.emitter, memory.end, nest=schedule)

@@ -8,7 +8,7 @@ of an axis' first index, and neither stores nor counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from xla_explorer.backends.gpu.emitters.block import Block
@@ -18,6 +18,7 @@ from xla_explorer.backends.gpu.emitters.nests.memory import Memory
 from xla_explorer.backends.gpu.emitters.nests.questions import loaded_arrays, needed_by_all_threads, stored_arrays, types_of
 from xla_explorer.backends.gpu.emitters.nests.reductions import Reductions
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Scalar
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -60,9 +61,9 @@ class NotWritten(Exception):
 
 
 class NestWriter:
-    """Writes one kernel into a context. values: copies of each value of the nest."""
+    """Writes one kernel into a context. values: copies of each value of the nest. scratch: arrays that are neither operands nor results."""
 
-    def __init__(self, nest: LoopNest, context: KernelContext) -> None:
+    def __init__(self, nest: LoopNest, context: KernelContext, scratch: Mapping[str, ArrayInMemory]) -> None:
         self.nest, self.context, self.w = nest, context, context.writer
         self.launch = launch_of(nest)
         self.pads = any(crosses_threads(s) for s, _ in walk(nest.body))  # shuffles are made by whole warps
@@ -76,7 +77,7 @@ class NestWriter:
         self._alone = False
         self._branches = 0  # around, which not all threads take
         self.indices = Indices(self)
-        self.memory = Memory(self)
+        self.memory = Memory(self, scratch)
         self.reductions = Reductions(self)
         self._instructions: dict[tuple[object, ...], HloInstruction] = {}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from xla_explorer.backends.gpu.emitters.block import SharedArray
@@ -27,23 +27,26 @@ NARROWEST = 4  # shorter elements LLVM joins itself; of wide accesses to them it
 _GLOBAL = Type("ptr", space=1)
 
 
-def arrays_of(nest: LoopNest, context: KernelContext) -> dict[str, ArrayInMemory]:
-    """The arrays of a nest by name. A fusion has a parameter for each of its operands, a nest an array for each that differs."""
+def arrays_of(nest: LoopNest, context: KernelContext, scratch: Mapping[str, ArrayInMemory]) -> dict[str, ArrayInMemory]:
+    """The arrays of a nest, which may leave results out, by name. A fusion has a parameter for each of its operands, a nest an array for
+    each that differs."""
     i = context.instruction
     distinct = list(dict.fromkeys(i.operands))
     inner: list[HloInstruction] = distinct
     if i.opcode.name == "fusion":
         parameters = i.called[0].parameters()
         inner = [parameters[list(i.operands).index(o)] for o in distinct]
-    return {a.name: array for a, array in zip(nest.arrays, [*[context.arrays[x] for x in inner], *context.outputs], strict=True)}
+    given = [a for a in nest.arrays if a.name not in scratch]
+    found = [*[context.arrays[x] for x in inner], *context.outputs]
+    return {**{a.name: array for a, array in zip(given, found, strict=False)}, **scratch}
 
 
 class Memory:
     """Loads and stores."""
 
-    def __init__(self, writer: NestWriter) -> None:
+    def __init__(self, writer: NestWriter, scratch: Mapping[str, ArrayInMemory]) -> None:
         self.writer, self.w, self.indices = writer, writer.w, writer.indices
-        self.arrays = arrays_of(writer.nest, writer.context)
+        self.arrays = arrays_of(writer.nest, writer.context, scratch)
         self.shared: dict[str, SharedArray] = {}
         self._shapes: dict[str, Shape] = {name: a.shape for name, a in self.arrays.items()}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
@@ -11,6 +12,7 @@ from xla_explorer.backends.gpu.emitters.nests.concatenations import concatenatio
 from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
+from xla_explorer.backends.gpu.emitters.nests.splitting import groups_of_results, one_after_the_other
 from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
@@ -27,7 +29,29 @@ def write_reducing_nest(i: HloInstruction, architecture: GpuArchitecture, slots:
         return refuse("no-reduction", f"%{i.name} reduces nothing")
     if (reason := _why_of_another_family(i)) is not None:
         return reason
-    return _written(i, architecture, slots, row_schedule, column_schedule)
+    return _written(i, architecture, slots, reducing_schedule)
+
+
+def reducing_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+    """Along rows or down columns as they lie in memory, along rows anyway, or a kernel for each group of results."""
+    refused: Reason | None = None
+    for policy in (row_schedule, column_schedule, partial(row_schedule, along_memory=False)):
+        made = policy(nest, architecture, tuning)
+        if not isinstance(made, Reason):
+            return made
+        refused = refused or made
+    assert refused is not None
+    groups = groups_of_results(nest)
+    found = [reducing_schedule(group, architecture, tuning) for group in groups] if len(groups) > 1 else []
+    if all(isinstance(made, Reason) for made in found):
+        return refused
+    schedules = []
+    for group, made in zip(groups, found, strict=True):
+        one = elementwise_schedule(group, architecture, tuning) if isinstance(made, Reason) else made
+        if isinstance(one, Reason):
+            return refused
+        schedules.append(one)
+    return one_after_the_other(schedules)
 
 
 def write_transposing_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
@@ -44,15 +68,12 @@ def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     return _written(i, architecture, slots, policy)
 
 
-def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], *policies: Policy) -> OperationDraft | Reason:
-    """The kernel by the first of the policies whose accesses run along memory."""
+def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], policy: Policy) -> OperationDraft | Reason:
+    """The kernels of an instruction as a policy schedules its nest."""
     nest = nest_of(i, _updates_in_place(i, slots))
     if isinstance(nest, Reason):
         return nest
-    for policy in policies:
-        schedule = policy(nest, architecture, DEFAULT_TUNING)
-        if not isinstance(schedule, Reason) or schedule.code != "not-along-memory":
-            break
+    schedule = policy(nest, architecture, DEFAULT_TUNING)
     return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
 
 

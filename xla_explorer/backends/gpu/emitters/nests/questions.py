@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS
+from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
@@ -103,6 +104,8 @@ def loaded_arrays(body: Body) -> set[str]:
 
 def why_not_associative(s: Reduce) -> Reason | None:
     """None where partial results of a reduction combine in any order to what one after the other gives (but for rounding)."""
+    if direction_of_extreme(s) is not None:
+        return None
     if isinstance(s.combiner, Combination) or (s.elements[0].is_complex and s.combiner.name != "add"):
         return refuse("reducer-not-known-associative", f"%{s.ids[0]} is not known to give the same in any order")
     return None

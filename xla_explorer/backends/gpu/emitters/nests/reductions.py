@@ -13,7 +13,7 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, sel
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
-from xla_explorer.compiler.codegen.llvm_types import identity_constant
+from xla_explorer.compiler.codegen.llvm_types import identity_constant, register_type
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, Reduce, axes_of, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
@@ -44,6 +44,7 @@ class _Reduction:
         self.wide: list[PrimitiveType] = [F32] if small and self.simple else list(s.elements)
         self.own = [axis for axis, kind in s.axes if not kind.is_launched and kind is not AxisKind.SERIAL]
         self.serial = [axis for axis, kind in s.axes if kind is AxisKind.SERIAL]
+        self.meeting = False  # partial results are combined, not elements
         self.alone = not any(kind.is_launched for _, kind in s.axes)  # one thread combines all that there is
         self.lanes = [axis for axis, kind in s.axes if kind is AxisKind.VECTOR]
 
@@ -57,6 +58,7 @@ class _Reduction:
         with writer.opened([*launched, *[(axis, AxisKind.UNROLLED) for axis in self.own]]):
             guards = self.indices.normal(s.guards)
             totals = self.swept(outer, guards)
+        self.meeting = True
         with writer.indices.launched(launched):
             for axis, kind in reversed(launched):
                 found = self.across([self._known(values) for values in totals.values()], axis, kind)
@@ -170,6 +172,12 @@ class _Reduction:
         if not isinstance(c, Combination):
             with self.w.fast_math("reassoc contract"):
                 return [binary_value(self.w, c.name, self.wide[0], a[0], b[0])]
+        if self.meeting and c.join is not None:
+            c = c.join
+        elif self.meeting:  # of two pairs that of the lower index counts as the earlier
+            order, t = "sgt" if self.wide[1].is_signed else "ugt", register_type(self.wide[1])
+            swap = self.w.value(f"icmp {order} {t} {a[1]}, {b[1]}")
+            a, b = [[select_value(self.w, swap, t, y, x) for x, y, t in zip(*pair, self.wide, strict=True)] for pair in ((a, b), (b, a))]
         for number, value in zip((*c.left, *c.right), (*a, *b), strict=True):
             self.writer.values[number] = Copies((), {(): value})
         self.writer.statements(c.body)

@@ -11,13 +11,14 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
+from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
+from xla_explorer.backends.gpu.emitters.nests.plans import RowPlan, plan_rows
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
+from xla_explorer.backends.gpu.emitters.nests.splitting import cut, in_two_kernels, may_be_cut, size_of_parts
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.backends.gpu.emitters.reductions.row_reduction import RowPlan, plan_rows
 from xla_explorer.compiler.codegen.nest.directives import Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread
 from xla_explorer.compiler.codegen.nest.ir import Body, For, LoopNest, Reduce, Statement, walk
-from xla_explorer.compiler.codegen.nest.policies.columns import SMALL
 from xla_explorer.foundation.reason import Reason, refuse
 
 
@@ -29,12 +30,15 @@ class Rows(NamedTuple):
     body: Body
 
 
-def row_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
-    """Threads along rows, or why there are none."""
-    found = rows_of(nest)
+def row_schedule(
+    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning, along_memory: bool = True, may_split: bool = True
+) -> NestSchedule | Reason:
+    """Threads along rows, or why there are none. along_memory: only rows that lie in memory one element after the other."""
+    applied = Applied(nest)
+    applied.sink()
+    found = rows_of(applied.nest)
     if isinstance(found, Reason):
         return found
-    applied = Applied(nest)
     row = applied.joined(found.rows)
     sweeps = [applied.joined(axes) for axes in found.sweeps]
     lengths = {applied.extent(name) if name else 1 for name in sweeps}  # a reduction over no dimension has one element
@@ -42,14 +46,18 @@ def row_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTunin
         return refuse("rows-of-different-lengths", f"a row is swept over {' and '.join(map(str, sorted(lengths)))} elements")
     (length,) = lengths
     count = applied.extent(row) if row else 1
-    if length <= SMALL:
+    if length <= tuning.short or count == 0:
         return refuse("reduction-is-short", f"rows of {length} elements: one thread reduces each", elements=length)
-    if not all(applied.runs_along(name) for name in sweeps):
+    if along_memory and not all(applied.runs_along(name) for name in sweeps):
         return refuse("not-along-memory", "a sweep does not run along memory")
     width = applied.width(sweeps, tuning, tuning.most_elements)
-    plan = plan_rows(count, length, width, architecture, _may_split(found.body))
+    plan = plan_rows(count, length, width, architecture, tuning, may_split and may_be_cut(found.body))
     if plan.splits > 1:
-        return refuse("rows-are-cut", f"{count} rows of {length} elements are cut over {plan.splits} blocks each", splits=plan.splits)
+        size = size_of_parts(length, plan.splits, plan.threads * width, width)
+        halves = cut(applied, (row,) if row else (), sweeps, size, False)
+        before = applied.schedule("row-reduction", plan.launch.reasoning)
+        return in_two_kernels(before, halves, lambda n: row_schedule(n, architecture, tuning, along_memory, False),
+                              lambda n: _combining(n, architecture, tuning))  # fmt: skip
     for name in sweeps:
         _sweep(applied, name, width, plan, tuning)
     if row and count <= plan.rows:
@@ -59,6 +67,12 @@ def row_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTunin
     elif row:
         applied.then(Block(row))
     return applied.schedule("row-reduction", plan.launch.reasoning)
+
+
+def _combining(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+    """The schedule of a second kernel: of few parts by one thread each, of more by several."""
+    made = row_schedule(nest, architecture, tuning, False, False)
+    return elementwise_schedule(nest, architecture, tuning) if isinstance(made, Reason) else made
 
 
 def rows_of(nest: LoopNest) -> Rows | Reason:
@@ -101,12 +115,6 @@ def _chain(s: Statement) -> tuple[str, ...] | None:
         inner = _chain(s.body[0]) if isinstance(s.body[0], For) else None
         return None if inner is None else (s.axis.name, *inner)
     return (s.axis.name,)
-
-
-def _may_split(body: Body) -> bool:
-    """Whether partial results of a row may be combined by a second kernel."""
-    reductions = [s for s in body if isinstance(s, Reduce)]
-    return len(reductions) == 1 and not any(isinstance(s, For) for s in body)
 
 
 def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTuning) -> None:

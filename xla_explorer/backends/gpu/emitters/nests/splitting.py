@@ -1,0 +1,169 @@
+"""Reductions whose rows or columns are cut over several blocks: a nest that leaves a partial result of each part in scratch memory, and one
+that combines them, always in the same order."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.nests.applied import Applied
+from xla_explorer.compiler.codegen.nest.directives import Cut
+from xla_explorer.compiler.codegen.nest.ir import (
+    Array,
+    Body,
+    BoundAxis,
+    Combination,
+    Constant,
+    For,
+    Load,
+    LoopNest,
+    Reduce,
+    Statement,
+    Store,
+    guards_replaced,
+    rewritten,
+    uses_of,
+    walk,
+    with_axes_replaced,
+)
+from xla_explorer.compiler.codegen.nest.renumbering import without_unused
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.indexing import Axis, Substitution, index
+from xla_explorer.hlo.identity_element import identity_element
+from xla_explorer.hlo.literal import literal_from_array
+from xla_explorer.hlo.shape import array_shape
+
+
+class Halves(NamedTuple):
+    """partial: a nest that leaves partial results. combining: one that combines them. scratch: the arrays of partial results."""
+
+    partial: LoopNest
+    combining: LoopNest
+    scratch: tuple[Array, ...]
+
+
+Policy = Callable[[LoopNest], NestSchedule | Reason]
+
+
+def may_be_cut(body: Body) -> bool:
+    """Whether all that a step does is to reduce, by single operations, values that do not depend on one another's results."""
+    reductions = [s for s in body if isinstance(s, Reduce)]
+    made = {number for s in reductions for number in s.ids}
+    taken = {number for s in reductions for x, _ in walk((s,)) for number in uses_of(x)}
+    simple = not any(isinstance(s.combiner, Combination) for s in reductions)
+    return simple and not made & taken and not any(isinstance(s, For) for s in body)
+
+
+def size_of_parts(length: int, parts: int, step: int, unit: int) -> int:
+    """The size of about as many parts as wanted: a multiple of `step`, else of `unit`, that divides the length; or that leaves a rest."""
+    for multiple in (step, unit):
+        least, most = -(-length // (parts * multiple)), -(-2 * length // (parts * multiple))
+        size = next((k * multiple for k in range(least, most) if length % (k * multiple) == 0), None)
+        if size is not None:
+            return size
+    return max(length // (parts * step) * step, length // (parts * unit) * unit)
+
+
+def cut(applied: Applied, loops: tuple[str, ...], sweeps: Sequence[str], size: int, parts_outside: bool) -> Halves:
+    """Reductions over some axes in parts; what no part has is taken in by the second kernel."""
+    names = []
+    for name in sweeps:
+        length = applied.extent(name)
+        if length % size:
+            applied.then(Cut(name, length - length % size))
+            name += "m"
+        names.append(name)
+    around = [s for name in loops for s, _ in walk(applied.nest.body) if isinstance(s, For) and s.axis.name == name]
+    return cut_reductions(applied.nest, around, names, size, parts_outside)
+
+
+def cut_reductions(nest: LoopNest, loops: Sequence[For], names: Sequence[str], size: int, parts_outside: bool) -> Halves:
+    """The reductions over some axes, one each, in parts of a size that divides them.
+
+    loops: around the reductions. parts_outside: parts are the outermost loop, and the outermost
+    dimension of partial results.
+    """
+    body = loops[-1].body if loops else nest.body
+    sizes = {s.axes[0].axis.name: s.axes[0].axis.extent for s in body if isinstance(s, Reduce)}
+    last = max([k for k, s in enumerate(body) if isinstance(s, Reduce) and s.axes[0].axis.name in names])
+    parts = sizes[names[0]] // size
+    numbers = itertools.count(nest.fresh_id())
+    kept = [loop.axis for loop in loops]
+    part = Axis(f"{names[0]}p", parts)
+    dimensions = [part, *kept] if parts_outside else [*kept, part]
+    arrays: list[Array] = []
+    first: list[Statement] = []
+    second: list[Statement] = list(body[last + 1 :])
+    combining: list[Statement] = []
+    for s in body[: last + 1]:
+        if not isinstance(s, Reduce) or s.axes[0].axis.name not in names:
+            first += [] if isinstance(s, Reduce) else [s]
+            combining.append(s)
+            continue
+        (element,), (number,), old = s.elements, s.ids, s.axes[0].axis
+        assert not isinstance(s.combiner, Combination)
+        whole = index(part) * size + index(Axis(f"{old.name}q", size))
+        values: Substitution = {old: whole}
+        guards = guards_replaced(s.guards, values)
+        start = Constant(next(numbers), literal_from_array(identity_element(s.combiner.name, element), array_shape(element, ())))
+        array = Array(f"partial_{number}", array_shape(element, tuple([a.extent for a in dimensions])), True)
+        arrays.append(array)
+        axes = (BoundAxis(Axis(f"{old.name}q", size)),)
+        made = replace(s, initial=(start.id,), axes=axes, body=with_axes_replaced(s.body, values), guards=guards)
+        first += [start, made, Store(array.name, tuple([index(a) for a in dimensions]), number, s.origin)]
+        again = Axis(f"{old.name}r", parts)
+        load = Load(next(numbers), element, array.name, tuple([index(again if a == part else a) for a in dimensions]), s.origin)
+        combining.append(replace(s, axes=(BoundAxis(again),), body=(load,), values=(load.id,), guards=()))
+    partial = _with_body(nest, loops, (For(part, tuple(first)),) if not parts_outside else tuple(first))
+    if parts_outside:
+        head = [s for s in partial.body if s is not _outermost(partial, loops)] if loops else []
+        inner = (_outermost(partial, loops),) if loops else partial.body
+        partial = replace(partial, body=(*head, For(part, inner)))
+    inputs, results = [a for a in nest.arrays if not a.written], [a for a in nest.arrays if a.written]
+    read = [replace(a, written=False) for a in arrays]
+    partial = without_unused(replace(partial, arrays=(*inputs, *arrays)))
+    combined = replace(_with_body(nest, loops, (*combining, *second)), arrays=(*inputs, *results, *read))
+    return Halves(partial, without_unused(combined), tuple(arrays))
+
+
+def _with_body(nest: LoopNest, loops: Sequence[For], body: Body) -> LoopNest:
+    """The nest with another body inside of some loops."""
+    if not loops:
+        return replace(nest, body=body)
+    axis = loops[-1].axis
+    return replace(nest, body=rewritten(nest.body, lambda s: replace(s, body=body) if isinstance(s, For) and s.axis == axis else None))
+
+
+def _outermost(nest: LoopNest, loops: Sequence[For]) -> Statement:
+    return next(s for s in nest.body if isinstance(s, For) and s.axis == loops[0].axis)
+
+
+def in_two_kernels(
+    before: NestSchedule, halves: Halves, first: Policy, second: Policy
+) -> NestSchedule | Reason:
+    """The schedules of both nests, the first with what follows it. before: what was done to the nest that was cut."""
+    made, combined = first(halves.partial), second(halves.combining)
+    if isinstance(made, Reason) or isinstance(combined, Reason):
+        return made if isinstance(made, Reason) else combined
+    return made._replace(emitter=before.emitter, reasoning=before.reasoning, following=combined, scratch=halves.scratch)
+
+
+def groups_of_results(nest: LoopNest) -> list[LoopNest]:
+    """A nest for each group of results of the same dimensions."""
+    inside = tuple([s for s in nest.body if not isinstance(s, For)])
+    values = tuple([s for s in inside if not isinstance(s, Store)])
+    bodies = [(*values, s) for s in nest.body if isinstance(s, For)] + ([inside] if len(values) < len(inside) else [])
+    return [without_unused(replace(nest, body=body)) for body in bodies]
+
+
+def one_after_the_other(schedules: Sequence[NestSchedule]) -> NestSchedule:
+    """Kernels that do not depend on one another, launched in order."""
+    first, *rest = schedules
+    if not rest:
+        return first
+    after = one_after_the_other(rest)
+    chained = after if first.following is None else first.following._replace(following=after)
+    return first._replace(following=chained, scratch=(*first.scratch, *after.scratch))
