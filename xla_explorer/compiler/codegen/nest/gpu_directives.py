@@ -29,10 +29,10 @@ class _Launched(Directive):
         """See `Directive.facts`."""
         return {**super().facts(nest), **order_of_sums(nest, self.axis)}
 
-    def steps_are_independent(self, nest: LoopNest) -> Reason | None:
+    def parts_combine(self, nest: LoopNest) -> Reason | None:
         """See `Directive.parts_combine`; of argmax threads combine pairs by their indices."""
         loop = loop_of(nest, self.axis)
-        return None if isinstance(loop, Reduce) and direction_of_extreme(loop) is not None else self.parts_combine(nest)
+        return None if isinstance(loop, Reduce) and direction_of_extreme(loop) is not None else super().parts_combine(nest)
 
     def has_several_steps(self, nest: LoopNest) -> Reason | None:
         """There is something to distribute."""
@@ -57,7 +57,7 @@ class Block(_Launched):
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_serial, self.has_several_steps, self.steps_are_independent, self.is_outermost
+        return self.axis_exists, self.axis_is_serial, self.has_several_steps, self.parts_combine, self.is_outermost
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
         """Around the loop are loops over blocks alone."""
@@ -77,7 +77,7 @@ class Thread(_Launched):
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        fits = (self.axis_exists, self.axis_is_serial, self.has_several_steps, self.steps_are_independent)
+        fits = (self.axis_exists, self.axis_is_serial, self.has_several_steps, self.parts_combine)
         return (*fits, self.threads_fit, self.can_be_halved)
 
     def can_be_halved(self, nest: LoopNest) -> Reason | None:
@@ -98,7 +98,7 @@ class Warp(_Launched):
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
         fits = (self.axis_exists, self.axis_is_serial, self.has_several_steps, self.fits_a_warp)
-        return (*fits, self.steps_are_independent, self.threads_fit)
+        return (*fits, self.parts_combine, self.threads_fit)
 
     def fits_a_warp(self, nest: LoopNest) -> Reason | None:
         """The lanes are a power of two, and there are as many."""
