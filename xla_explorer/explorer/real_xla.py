@@ -37,6 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 _ROUNDS = 5
+_READ = ("dot-library-rewriter", "fusion")  # of XLA's dump: what tells why a kernel was fused as it was, and by which pass
 _MOST_RECORDED = 5  # runs: thousands of events each, which are alike
 
 
@@ -167,7 +168,7 @@ def why_memory(program: Any, *arrays: Any) -> WhyMemory:
 def _on_xla(program: Any, arrays: tuple[Any, ...]) -> tuple[Session, list[Any]]:
     """(the compile by real XLA, the leaves that its parameters take)."""
     module, leaves = given(program, arrays)
-    return compile_module(module, backend="xla"), leaves
+    return compile_module(module, backend="xla", read_passes=_READ), leaves
 
 
 def _xla(session: Session) -> XlaExecutable:

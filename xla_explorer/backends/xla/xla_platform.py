@@ -40,7 +40,8 @@ class XlaPlatform:
     """See `backends.interfaces.Platform`. python: the environment whose jaxlib it is, as a folder or an interpreter; None for this one."""
 
     description = "Real XLA:CPU of jaxlib, in a child process, with its dump of every pass; for comparison."
-    option_names: tuple[str, ...] = ()
+    option_names: tuple[str, ...] = ("read_passes",)
+    """read_passes: names of passes; of XLA's dump only the texts around these are read, which is quicker."""
 
     def __init__(self, python: str | None = None) -> None:
         self.python = python
@@ -97,7 +98,7 @@ class XlaCompiler:
         # The client itself compiles nothing, so the one module of the dump is ours.
         with collector_paused():
             dumped = DumpFolder(child.folder).module()
-            stages, optimised = read_stages(dumped, module, names.restore)
+            stages, optimised = read_stages(dumped, module, names.restore, options.backend_options.get("read_passes"))
             trace = dumped_trace(stages, optimised)
         trace.seconds = sum(seconds.values())
         self._last = child, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot), names.restored, between_devices(module)

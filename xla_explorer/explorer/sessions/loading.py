@@ -51,7 +51,7 @@ def load_module(path: str | os.PathLike[str]) -> HloModule:
     path = checked_path(path)
     try:
         if path.is_dir():
-            return read_stages(DumpFolder(path).module())[1]
+            return read_stages(DumpFolder(path).module(), only=())[1]
         raw = read_file(path, hint="give the path of a file of HLO text (.hlo, .txt) or of a proto (.hlo.pb), also gzipped (.gz)")
     except FileReadError as problem:
         raise LoadError(problem.message, problem.hint) from None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from xla_explorer.foundation.file_reading import read_file
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
-from xla_explorer.frontends.xla_dump.folder import DumpedModule, DumpError
+from xla_explorer.frontends.xla_dump.folder import DumpedModule, DumpedPass, DumpError
 from xla_explorer.hlo.analysis.module_matching import match_modules
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 from xla_explorer.hlo.text import parse_hlo
@@ -24,15 +24,19 @@ class DumpedStage(NamedTuple):
 
 
 def read_stages(
-    dumped: DumpedModule, source: HloModule | None = None, prepare: Callable[[HloModule], None] | None = None
+    dumped: DumpedModule,
+    source: HloModule | None = None,
+    prepare: Callable[[HloModule], None] | None = None,
+    only: Collection[str] | None = None,
 ) -> tuple[list[DumpedStage], HloModule]:
     """Every HLO text or proto of the module, and the last as a module. An instruction keeps its id from text to text.
 
     Identity is recovered by name and opcode first, by structure where names do not tell (see `hlo.analysis.module_matching`). source: the
     module that was compiled, where it is known: its instructions lend their ids to the first text. prepare: is given each module first.
+    only: read the texts around these passes and both ends, no more (None: all).
     """
     files = [("", "", dumped.before)] if dumped.before is not None else []
-    files += [(p.pipeline, p.name, p.path) for p in dumped.passes]
+    files += [(p.pipeline, p.name, p.path) for p in _wanted(dumped.passes, only)]
     if dumped.after is not None:
         files.append(("", "after_optimizations", dumped.after))
     stages: list[DumpedStage] = []
@@ -49,6 +53,14 @@ def read_stages(
     if not stages or previous is None:
         raise DumpError(f"{dumped.name} has no HLO in the dump", "dump with --xla_dump_hlo_as_text")
     return stages, previous
+
+
+def _wanted(passes: Sequence[DumpedPass], only: Collection[str] | None) -> Iterator[DumpedPass]:
+    """The texts after some passes, and those before them."""
+    for number, one in enumerate(passes):
+        following = passes[number + 1].name if number + 1 < len(passes) else ""
+        if only is None or one.name in only or following in only:
+            yield one
 
 
 def read_module(path: Path) -> HloModule:
