@@ -22,7 +22,6 @@ CALLS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "xe.hlo": ("nam", "name", lambda **k: xe.hlo(**k)),
     "xe.jit": ("jurnal", "journal", lambda **k: xe.jit(abs, **k)),
     "xe.optimize": ("keep_error", "keep_errors", lambda **k: xe.optimize(TEXT, **k)),
-    "Session.explore": ("steps", "step", lambda **k: xe.compile(TEXT, backend="interpreter").explore(**k)),
     "Session.gpu": ("architectur", "architecture", lambda **k: xe.compile(TEXT, backend="interpreter").gpu(**k)),
     "Session.ptx": ("maths", "math", lambda **k: xe.compile(TEXT, backend="interpreter").ptx(**k)),
     "Trace.explore": ("color", "colour", lambda **k: xe.optimize(TEXT, "dce").explore(**k)),

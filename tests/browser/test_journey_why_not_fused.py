@@ -159,8 +159,8 @@ def test_the_same_on_a_dump_of_a_model_of_48_layers(browser: Any, tmp_path: Path
     assert "refusal costs" in why and ("XLA" in why) == with_xla, why
     rows = journey.force_and_compare()
     page = journey.page
-    print("  " + " | ".join(page.locator(".xe-wish").all_inner_texts()))
+    print("  " + " | ".join(page.locator(".xe-override").all_inner_texts()))
     for what in ("kernels", "bytes read and written (estimate)", "predicted time, cost model"):
         print(f"  {what}: now {rows[what][0]}, before {rows[what][1]}  {rows[what][2]}")
-    assert page.locator(".xe-wish").count() == 1
+    assert page.locator(".xe-override").count() == 1
     journey.end(started)

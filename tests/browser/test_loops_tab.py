@@ -28,7 +28,7 @@ LIT = "() => [...document.querySelectorAll('.xe-loops .xe-line.on code')].map(el
 def session() -> xe.Session:
     """One kernel that the user schedules, and one without a nest."""
     plain = xe.compile(TEXT, threads=1)
-    return plain.with_schedule(f"%{plain.loops()[0].name}: split{{j,16}},vectorize{{ji}}")
+    return plain.override(schedules=[f"%{plain.loops()[0].name}: split{{j,16}},vectorize{{ji}}"])
 
 
 @pytest.mark.parametrize("live", [True, False])

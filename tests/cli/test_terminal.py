@@ -93,7 +93,7 @@ RESULTS = {
     "session": lambda s: s, "module": lambda s: s.module, "source": lambda s: s.source, "computation": lambda s: s.source.entry,
     "instruction": lambda s: s.source.entry.root, "decisions": lambda s: s.decisions(), "rules": lambda s: s.decisions("rule"),
     "explanation": lambda s: s.explain("z"), "answer": lambda s: s.why_not("fusion", "y", "z"),
-    "applicable": lambda s: s.passes.applicable("z"), "provenance": lambda s: s.provenance(), "history": lambda s: s.passes.history("z"),
+    "applicable": lambda s: s.passes.applicable("z"), "provenance": lambda s: s.passes.provenance(), "history": lambda s: s.passes.history("z"),
     "side_by_side": lambda s: s.side_by_side("llvm-ir-optimized"), "annotated": lambda s: s.annotate(measure=False),
     "buffers": lambda s: s.buffers(), "graph": lambda s: s.graph(), "trace": lambda s: xe.optimize(s.source), "pass": lambda s: s.passes.record.steps[0],
     "frame": lambda s: s.passes.to_frame(), "journal": lambda s: s.passes.journal, "events": lambda s: s.passes.journal.events,

@@ -214,12 +214,12 @@ def test_wishes_that_were_not_granted_say_why(softmax: Session) -> None:
     other = softmax.override(fuse=[legality["subjects"]])
     wish, = other.overrides()
     assert not wish.granted and wish.reason is not None and wish.reason.code == legality["code"]
-    assert "1 of 1 wishes not granted" in repr(other) and legality["code"] in str(other.compare(softmax))
+    assert "1 of 1 overrides not granted" in repr(other) and legality["code"] in str(other.compare(softmax))
     accepted = next(r for r in softmax.decisions("fusion").to_dict("records") if r["verdict"] == "accepted" and len(r["subjects"]) == 2)
     apart = softmax.override(forbid=[accepted["subjects"]])
     assert [w.granted for w in apart.overrides()] == [True] and apart.overrides().refused == [] and "wishes" not in repr(apart)
     again = apart.override(fuse=[legality["subjects"]])
-    assert [(w.wish, w.granted) for w in again.overrides()] == [("forbid", True), ("force", False)]
+    assert [(w.word, w.granted) for w in again.overrides()] == [("forbid", True), ("force", False)]
 
 
 def test_steps_are_the_numbers_of_passes(softmax: Session) -> None:

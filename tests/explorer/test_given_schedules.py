@@ -83,7 +83,7 @@ def test_what_the_policy_did_prints_as_a_schedule_and_can_be_changed() -> None:
     assert kernel.made_by == schedule.written_by == "policy" and "vectorize{" in kernel.schedule and str(schedule) == kernel.schedule
     assert [step.by for step in kernel.steps] == ["policy"] * len(schedule.directives) and len(kernel.texts) == len(kernel.steps) + 1
     x, y = np.random.default_rng(0).standard_normal((2, 64, 96)).astype("f4")
-    assert np.array_equal(session.with_schedule(schedule)(x, y), session(x, y))
+    assert np.array_equal(session.override(schedules=[schedule])(x, y), session(x, y))
 
 
 def test_a_kernel_that_writes_its_operand_element_by_element_may_be_scheduled() -> None:

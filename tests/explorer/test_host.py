@@ -1,4 +1,4 @@
-"""`session.host`: what a program exchanges with its host, and custom calls that the user gives a meaning."""
+"""`session.executable.host`: what a program exchanges with its host, and custom calls that the user gives a meaning."""
 
 import numpy as np
 import pytest
@@ -22,12 +22,12 @@ ENTRY main {
 @pytest.mark.parametrize("backend", ["cpu", "interpreter"])
 def test_infeed_and_outfeed_of_a_session(backend: str) -> None:
     session = xe.compile(FEED, backend=backend)
-    with pytest.raises(xe.XlaExplorerError, match=r"session\.host.infeed"):
+    with pytest.raises(xe.XlaExplorerError, match=r"session\.executable\.host.infeed"):
         session()
     for number in (7, 8):
-        session.host.infeed.append((np.float32([number, 2]), number))
+        session.executable.host.infeed.append((np.float32([number, 2]), number))
         assert session() == number
-    np.testing.assert_array_equal(session.host.outfeed, [[14, 4], [16, 4]])
+    np.testing.assert_array_equal(session.executable.host.outfeed, [[14, 4], [16, 4]])
 
 
 @pytest.mark.parametrize("backend", ["cpu", "interpreter"])
@@ -45,7 +45,7 @@ ENTRY e {
     )
     found, token = session(np.ones(3, np.float32), None)
     np.testing.assert_array_equal(found, [-1, -1, -1])
-    np.testing.assert_array_equal(session.host.outfeed, [[-1, -1, -1]])
+    np.testing.assert_array_equal(session.executable.host.outfeed, [[-1, -1, -1]])
     assert token is None
     with pytest.raises(xe.XlaExplorerError, match="takes 2 arrays, got 1"):
         session.run_flat([np.ones(3, np.float32)])
@@ -54,11 +54,11 @@ ENTRY e {
 @pytest.mark.parametrize("backend", ["cpu", "interpreter"])
 def test_transfers_of_a_session(backend: str) -> None:
     session, x = xe.compile(TRANSFER, backend=backend), np.float32([1, 2])
-    with pytest.raises(xe.XlaExplorerError, match=r"session\.host.on_receive"):
+    with pytest.raises(xe.XlaExplorerError, match=r"session\.executable\.host.on_receive"):
         session(x)
-    session.host.on_receive = lambda channel, shape: np.full(shape.dimensions, channel, np.float32)
+    session.executable.host.on_receive = lambda channel, shape: np.full(shape.dimensions, channel, np.float32)
     np.testing.assert_array_equal(session(x), [6, 6])
-    np.testing.assert_array_equal(session.host.sent[5][-1], x)
+    np.testing.assert_array_equal(session.executable.host.sent[5][-1], x)
 
 
 def test_the_evaluator_takes_a_host() -> None:

@@ -47,7 +47,7 @@ def test_an_instruction_that_no_rule_fits(softmax: Session) -> None:
 
 # -- provenance --------------------------------------------------------------------------------------------------------
 def test_every_instruction_of_the_result_leads_back(softmax: Session) -> None:
-    found = softmax.provenance()
+    found = softmax.passes.provenance()
     assert found.coverage == 100.0 and found.line_coverage == 100.0 and "100.0 %" in repr(found)
     names = {i.name for i in softmax.source.instructions()}
     assert all(set(origin.sources) <= names for origin in found.origins)

@@ -58,8 +58,8 @@ def test_operands_can_be_given(session: xe.Session) -> None:
 
 def test_the_program_is_compiled_with_schedules_one_after_the_other(session: xe.Session) -> None:
     x = np.random.default_rng(0).standard_normal((48, 96)).astype("f4")
-    first = session.with_schedule(session.schedule(SUMS).plain().split("j", 8).vectorize("ji"))
-    second = first.with_schedule(f"%{transpose_of(session)}: split{{i,4}}")
+    first = session.override(schedules=[session.schedule(SUMS).plain().split("j", 8).vectorize("ji")])
+    second = first.override(schedules=[f"%{transpose_of(session)}: split{{i,4}}"])
     assert [k.made_by for k in second.loops() if k.is_nest] == ["user", "user"] and second.base is first
     assert str(first.schedule(SUMS)) == "split{j,8},vectorize{ji}" and first.schedule(SUMS).written_by == "user"
     for a, b in zip(second(x), session(x), strict=True):
@@ -79,7 +79,7 @@ def test_every_kernel_stands_in_the_loops(session: xe.Session) -> None:
     known = {*fusion.called[0].instructions, *[o.id for o in fusion.operands]}
     assert fusion.called[0].root.id in (found_ids := {line.instruction for line in nest.lines} - {None}) and found_ids <= known
     assert "2 of 3 kernels are described by loop nests" in repr(found) and "no-loop-nest" in found.to_text()
-    scheduled = session.with_schedule(session.schedule(SUMS).plain().split("j", 16).vectorize("ji")).loops()
+    scheduled = session.override(schedules=[session.schedule(SUMS).plain().split("j", 16).vectorize("ji")]).loops()
     steps = next(k for k in scheduled if k.name == SUMS)
     assert [(s.directive, s.by, s.before, s.after) for s in steps.steps] == [("split{j,16}", "user", 0, 1), ("vectorize{ji}", "user", 1, 2)]
     assert "reorders-sum" in steps.steps[1].message and len(steps.texts) == 3 and "@vector" in steps.texts[2] and "@vector" not in steps.texts[1]
@@ -87,10 +87,10 @@ def test_every_kernel_stands_in_the_loops(session: xe.Session) -> None:
 
 def test_access_patterns_are_a_table(session: xe.Session) -> None:
     kernel = transpose_of(session)
-    load, store = session.access_patterns(kernel)
+    load, store = session.schedule(kernel).access_patterns()
     assert (load.access, load.pattern, load.coalesced) == ("load %x", "every 96th element", 0.125)
     assert (store.pattern, store.along, store.coalesced, store.bytes) == ("contiguous", "j", 1.0, 48 * 96 * 4)
-    frame = session.access_patterns(kernel).to_frame()
+    frame = session.schedule(kernel).access_patterns().to_frame()
     assert list(frame["pattern"]) == ["every 96th element", "contiguous"] and frame["of"][0].startswith("%")
 
 
@@ -102,9 +102,9 @@ def test_what_has_no_schedule_says_why(session: xe.Session, kernel: str, message
 
 def test_a_schedule_of_another_program_is_refused_when_it_is_compiled(session: xe.Session) -> None:
     with pytest.raises(ScheduleError, match=r"loops\(\)|cannot be read|expected"):
-        session.with_schedule("nonsense")
+        session.override(schedules=["nonsense"])
     with pytest.raises(xe.XlaExplorerError, match="no kernel of this program"):
-        session.with_schedule("%other: unroll{i}")
+        session.override(schedules=["%other: unroll{i}"])
 
 
 def test_a_kernel_alone_is_a_module_with_the_same_names(session: xe.Session) -> None:

@@ -32,7 +32,7 @@ def test_every_face_of_step_k_shows_the_same_title(softmax: Session) -> None:
 
 def test_the_widget_opens_the_step_that_is_asked_for(softmax: Session) -> None:
     k = softmax.passes.named("algsimp").number
-    assert softmax.explore(step=k).step == k
+    assert xe.explore(softmax, step=k).step == k
 
 
 def test_pass_zero_is_the_module_as_written(softmax: Session) -> None:

@@ -188,4 +188,4 @@ def test_a_what_if_has_its_measures_with_units_and_its_decisions_as_data() -> No
     assert not [row.what for row in table.rows if row.what not in [measure.title for measure in MEASURES.values()]]
     changed = {(d.producer, d.consumer): d for d in table.decisions if d.kind == "fusion"}["%n", "%a"]
     assert (changed.now, changed.now_code, changed.before) == ("refused", "forbidden-by-user", "accepted")
-    assert [wish.granted for wish in table.wishes] == [True]
+    assert [row.granted for row in table.overrides] == [True]

@@ -60,14 +60,14 @@ def objects() -> dict[str, Any]:
         "HloModule": module, "computation": module.entry, "instruction": root, "shape": root.shape, "literal type": xe.f32,
         "Session": s, "trace": xe.optimize(s.source), "passes": s.passes, "pass": s.passes[1], "pass trace": s.passes.record, "step": s.passes.record.steps[0], "stage": s.stage("hlo"),
         "binary stage": s.stage("object"), "graph": s.graph(), "buffers": s.buffers(), "decisions": s.decisions(), "kernels": s.kernels(),
-        "explanation": s.explain(root), "why not": s.why_not("fusion", "%e", "%b"), "provenance": s.provenance(),
+        "explanation": s.explain(root), "why not": s.why_not("fusion", "%e", "%b"), "provenance": s.passes.provenance(),
         "applicable": s.passes.applicable(root), "rules": s.passes.hot_rules(), "timing": s.time(x, x, repeats=2), "profile": s.profile(x, x, repeats=2),
         "bisection": s.bisect(x, x), "comparison": s.override().compare(repeats=1), "code beside code": s.side_by_side("llvm-ir-optimized"),
         "annotated": s.annotate(measure=False), "code": s.llvm_ir(), "options": xe.options, "doctor": xe.doctor(), "pass catalogue": xe.passes(),
         "PassPipeline": s.passes.pipeline, "Journal": s.passes.journal, "event": s.passes.journal.events[0], "Reason": xe.Reason("a-b", "c", {"n": 1}),
         "structural difference": xe.compare.structure(module, s.module), "diff": xe.compare.text(module, s.module), "Isolation": xe.Isolation(),
         "table": xe.compare(module, backends=["cpu"]), "signature": s.signature, "PrintOptions": xe.hlo.PrintOptions.default,
-        "Host": s.host, **_more(module, s, x),
+        "Host": s.executable.host, **_more(module, s, x),
     }  # fmt: skip
 
 

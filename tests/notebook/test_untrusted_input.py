@@ -105,7 +105,7 @@ OUTPUTS: dict[str, Callable[[Session], str]] = {
     "kernels": lambda s: str(s.kernels()._repr_html_()),
     "buffers": lambda s: _html(s.buffers()),
     "explanation": lambda s: _html(s.explain(s.module.entry.root)),
-    "provenance": lambda s: _html(s.provenance()),
+    "provenance": lambda s: _html(s.passes.provenance()),
     "side by side": lambda s: _html(s.side_by_side("llvm-ir-optimized")),
     "annotated": lambda s: s.annotate(measure=False).to_html(),
     "llvm ir": lambda s: _html(s.llvm_ir()),

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
-from xla_explorer.explorer.code.access_patterns import AccessPatterns, access_patterns_of
 from xla_explorer.explorer.code.annotated_source import AnnotatedSource, annotated_source
 from xla_explorer.explorer.code.explanation import Explanation, explain
-from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of, with_schedules
+from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of, schedules_beside
 from xla_explorer.explorer.code.llvm_views import Llvm, kernel_code
 from xla_explorer.explorer.code.loop_nests import Loops, all_loops, loops_of
 from xla_explorer.explorer.code.program import NATIVE_CODE, kernel_table, native_code_decisions, ptxas_table, sass_code, stage_code
@@ -32,15 +31,13 @@ from xla_explorer.explorer.questions.answers import Answer, why_not
 from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
-from xla_explorer.explorer.questions.provenance import Provenance, provenance
-from xla_explorer.explorer.questions.wishes import Wishes, wishes_of
+from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.options import options as defaults
 from xla_explorer.explorer.sessions.passes import name_or_id
 from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.trace import Passes
-from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
@@ -86,7 +83,7 @@ class Session(Compilation):
     _brief_once = False  # a magic has just shown the parts that were asked for, so the next display is one line
 
     def _passes_of(self, record: PassTrace) -> Passes:
-        return Passes(record)
+        return Passes(record, self.source_lines)
 
     # -- questions -----------------------------------------------------------------------------------------------------
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
@@ -135,11 +132,6 @@ class Session(Compilation):
         """
         return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], self._further_decisions(kind))
 
-    @was_property
-    def provenance(self) -> Provenance:
-        """Which instructions of the source, and which `file:line`, every instruction of the result came from; with the coverage."""
-        return provenance(self.passes, self.source_lines)
-
     def explain(self, instruction: str | int | HloInstruction) -> Explanation:
         """Everything about one instruction: definition, line, decisions, history, code, buffer, time."""
         return explain(self, self.passes.find(instruction))
@@ -153,6 +145,7 @@ class Session(Compilation):
         force: Iterable[Any] = (),
         stop_after: int | Event | None = None,
         passes: PipelineLike | None = None,
+        schedules: Iterable[KernelSchedule | str] = (),
     ) -> Session:
         """Compile again, on top of what was overridden already; `.compare()` of the result shows what that changes.
 
@@ -160,7 +153,7 @@ class Session(Compilation):
         ----------
         force, forbid : list of (kind, *subjects)
             Decisions that must go ahead, or must not: `("fusion", "%producer", "%consumer")`, `("share-buffer", "%copy")`; a rule can be
-            forbidden by its name. What is illegal stays refused. `.overrides()` of the result says which wish was granted, and the Reason
+            forbidden by its name. What is illegal stays refused. `.overrides()` of the result says which was granted, and the Reason
             of each that was not. Pairs (producer, consumer), and `fuse`, are the old form.
         skip_rules : list of str
             Rules, merges or kinds of decision that must not act (`add-zero`, `merge-equal`, `fusion`).
@@ -169,13 +162,16 @@ class Session(Compilation):
             needs.
         passes : pipeline, optional
             Another pipeline.
+        schedules : list of KernelSchedule or str, optional
+            Schedules of kernels, beside those that it was compiled with already: what `schedule` gives, or texts with a line
+            `%kernel: split{j,16},vectorize{ji}` each. ScheduleError for what is not legal or names no kernel.
         """
-        return overridden(self, fuse, forbid, skip_rules, stop_after, passes, force)
+        return overridden(self, fuse, forbid, skip_rules, stop_after, passes, force, schedules_beside(self, schedules))
 
     @was_property
-    def overrides(self) -> Wishes:
-        """What `override` asked for (here and before), each wish with whether it was granted and the Reason where it was not."""
-        return wishes_of(self)
+    def overrides(self) -> Overrides:
+        """What `override` asked for (here and before), each with whether it was granted and the Reason where it was not."""
+        return overrides_of(self)
 
     def compare(self, other: Session | None = None, *arrays: Any, repeats: int = 20) -> Comparison:
         """This session beside another: kernels, bytes, times predicted and measured, values, decisions that differ.
@@ -275,35 +271,19 @@ class Session(Compilation):
     def schedule(self, kernel: str | int) -> KernelSchedule:
         """The schedule of a kernel's loop nest, to be changed and run: `s.split("j", 64).vectorize("ji").run()`.
 
-        Every call of it gives a new schedule; the verifier proves the nest after each directive. `with_schedule` compiles with it.
+        Every call of it gives a new schedule; the verifier proves the nest after each directive. `override(schedules=[...])` compiles with
+        it, `access_patterns()` of it says how its loads and stores run through memory.
         ScheduleError where the kernel has no loop nest, with the Reason.
         """
         return schedule_of(self, name_or_id(kernel))
 
-    def with_schedule(self, *schedules: KernelSchedule | str) -> Session:
-        """Compile again with schedules of kernels, beside those that it was compiled with already; `.compare()` shows what that changes.
-
-        schedules: what `schedule` gives, or texts with a line `%kernel: split{j,16},vectorize{ji}` each. ScheduleError for what is not
-        legal or names no kernel.
-        """
-        return with_schedules(self, schedules)
-
-    def access_patterns(self, kernel: str | int) -> AccessPatterns:
-        """The loads and stores of a kernel's loop nest: steps, bytes by cache level, how well a GPU's warp would coalesce them."""
-        made = schedule_of(self, name_or_id(kernel))
-        return access_patterns_of(made.kernel, made.nest)
-
     def assembly(self) -> CodeText:
-        """Assembly of this machine."""
-        return stage_code(self, "assembly", "asm", "session.assembly()")
+        """Assembly of this machine; of `session.gpu()` SASS, line by line with its HLO, for which ptxas and nvdisasm must be there."""
+        return sass_code(self) if self.backend == "gpu" else stage_code(self, "assembly", "asm", "session.assembly()")
 
     def ptx(self, **options: Any) -> CodeText:
         """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed. options: see `gpu`."""
         return stage_code(self.gpu(**options), "ptx", "ptx", "session.ptx()")
-
-    def sass(self) -> CodeText:
-        """Machine code of an NVIDIA GPU, line by line with its HLO; needs ptxas and nvdisasm, no GPU."""
-        return sass_code(self)
 
     @was_property
     def kernels(self, *, resources: bool = False) -> pandas.DataFrame:
@@ -337,10 +317,6 @@ class Session(Compilation):
         measure: profile it first (where it can run); else the times are those of the last profile, if one was made.
         """
         return annotated_source(self, arrays if measure else None, repeats)
-
-    def explore(self, **options: Any) -> ExplorerView:
-        """The widget."""
-        return widget_of(self._explorer_source_(), **options)
 
     def to_html(self, *, paths: bool | None = None) -> str:
         """The whole exploration as one self-contained HTML page. paths: keep absolute paths of this machine in it, of which else only
@@ -378,8 +354,8 @@ class Session(Compilation):
                 parts.append(f"{slow} on the evaluator")
         if self.seconds:  # a dump knows no times
             parts.append(f"compiled in {sum(self.seconds.values()) * 1e3:.1f} ms")
-        if self.base is not None and (refused := (wishes := self.overrides()).refused):
-            parts.append(f"{len(refused)} of {len(wishes)} wishes not granted (.overrides())")
+        if self.base is not None and (refused := (asked := self.overrides()).refused):
+            parts.append(f"{len(refused)} of {len(asked)} overrides not granted (.overrides())")
         if self.error is not None:
             parts.append(f"FAILED in {self.failed_phase}: {type(self.error).__name__}")
         return f"<Session {self.source.name} on {self.backend}: {', '.join(parts)}>"

@@ -47,8 +47,9 @@ class Pass(RecordedPass):
 class Passes(RecordedPasses[Pass]):
     """What the passes did: `passes[0]` is the module as written, `passes[k]` what pass k made of it, `passes[-1]` the last one."""
 
-    def __init__(self, record: PassTrace) -> None:
+    def __init__(self, record: PassTrace, source_lines: SourceLines | None = None) -> None:
         super().__init__(record, Pass)
+        self._source_lines = source_lines
 
     def history(self, instruction: str | int | HloInstruction) -> list[str]:
         """The life of an instruction over the passes, one sentence a line. XlaExplorerError with near names when there never was one."""
@@ -60,6 +61,10 @@ class Passes(RecordedPasses[Pass]):
         step: asked of the module after that many passes (0: as written); default the last in which the instruction was there.
         """
         return applicable(self, self.find(instruction), step)
+
+    def provenance(self) -> Provenance:
+        """Which instructions of the source, and which `file:line`, every instruction of the result came from; with the coverage."""
+        return provenance(self, self._source_lines or SourceLines(self.module))
 
     def hot_rules(self) -> pandas.DataFrame:
         """A row a rule that fired or was refused: rule, accepted, refused, sentence, place; the most accepted first."""
@@ -98,8 +103,8 @@ class Trace:
 
     @was_property
     def provenance(self) -> Provenance:
-        """Where every instruction of the result came from; see `Session.provenance`. Lines are those of metadata and of the result."""
-        return provenance(self.passes, SourceLines(self.module))
+        """Where every instruction of the result came from; see `Passes.provenance`. Lines are those of metadata and of the result."""
+        return self.passes.provenance()
 
     def explore(self, **options: Any) -> ExplorerView:
         """The widget."""

@@ -14,7 +14,7 @@ from xla_explorer.explorer.sessions.beside import Beside
 from xla_explorer.explorer.sessions.compilation import DUMP, NotThereError
 from xla_explorer.explorer.sessions.loading import load_module
 from xla_explorer.explorer.trace import Passes, Trace
-from xla_explorer.explorer.widget import ExplorerView
+from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.renamed import warn_renamed
@@ -93,7 +93,7 @@ class XlaDump(Report):
 
     def explore(self, name: str | int | None = None, **options: Any) -> ExplorerView:
         """The widget."""
-        return self.session(name).explore(**options)
+        return widget_of(self.session(name)._explorer_source_(), **options)
 
     def buffers(self, name: str | int | None = None) -> pandas.DataFrame:
         """XLA's buffer assignment, a row a value: allocation, allocation_size, role, instruction, shape_index, size,

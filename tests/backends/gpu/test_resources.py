@@ -39,10 +39,10 @@ def test_report_of_a_session():
 def test_sass_or_what_to_install():
     session = xe.compile(SOFTMAX, backend="gpu", device="emulator")
     if why_no_sass() is None:
-        assert "EXIT" in str(session.sass())
+        assert "EXIT" in str(session.gpu().assembly())
     else:
         with pytest.raises(XlaExplorerError, match="XLA_EXPLORER_NVDISASM"):
-            session.sass()
+            session.gpu().assembly()
 
 
 def test_lines_of_sass_have_origins():

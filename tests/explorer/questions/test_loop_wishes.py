@@ -36,7 +36,7 @@ def test_a_directive_of_the_policy_is_forbidden(session: xe.Session, kernel: str
 
 
 def test_a_directive_is_forced_where_it_is_legal(session: xe.Session, kernel: str) -> None:
-    scheduled = session.with_schedule(f"%{kernel}: split{{j,32}},vectorize{{ji}}")
+    scheduled = session.override(schedules=[f"%{kernel}: split{{j,32}},vectorize{{ji}}"])
     other = scheduled.override(force=[("unroll", kernel, "jo"), ("split", kernel, "i", 4)])
     assert str(other.schedule(kernel)) == "split{j,32},vectorize{ji},unroll{jo},split{i,4}"
     assert [wish.granted for wish in other.overrides()] == [True, True]

@@ -37,7 +37,7 @@ def test_a_fusion_is_forbidden_and_the_row_says_so(session: xe.Session) -> None:
         warnings.simplefilter("error")
         apart = session.override(forbid=[("fusion", "%a", "%b")])
     (wish,) = apart.overrides()
-    assert (wish.wish, wish.kind, wish.subjects, wish.granted) == ("forbid", "fusion", ("%a", "%b"), True)
+    assert (wish.word, wish.kind, wish.subjects, wish.granted) == ("forbid", "fusion", ("%a", "%b"), True)
     assert str(wish) == "%a and %b were kept apart"
     assert len(apart.override(force=[("fusion", "%b", "%c")]).overrides) == 2
 
@@ -127,7 +127,7 @@ def test_thousands_of_wishes_cost_no_more_than_a_compile() -> None:
     other, deciding = calls(lambda: session.override(forbid=pairs, force=others))
     rows, telling = calls(lambda: other.overrides)
     assert len(rows) == len(pairs) + len(others) and all(row.granted or row.reason is not None for row in rows)
-    assert {row.reason.code for row in rows if row.reason is not None and row.wish == "force"} <= {"not-an-operand", "forbidden-by-user"}
+    assert {row.reason.code for row in rows if row.reason is not None and row.word == "force"} <= {"not-an-operand", "forbidden-by-user"}
     assert telling <= compiling and deciding - compiling <= 1.2 * compiling, (compiling, deciding, telling)
 
 

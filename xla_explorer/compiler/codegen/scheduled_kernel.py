@@ -26,7 +26,7 @@ Schedules = Mapping[str, Sequence[Directive]]
 """The directives of kernels by their names."""
 
 
-class _Wish(NamedTuple):
+class _Override(NamedTuple):
     """What the user wants of a directive. values: its arguments, or the first of them."""
 
     word: str
@@ -46,16 +46,16 @@ class ScheduledKernels:
 
     def __init__(self, schedules: Schedules, control: PassControl | None = None) -> None:
         self.schedules = schedules
-        self._wishes: dict[str, list[_Wish]] = {}
+        self._overrides: dict[str, list[_Override]] = {}
         for word, wishes in (("force", control.force), ("forbid", control.forbid)) if control is not None else ():
             for kind in [kind for kind in wishes if kind in LOOP_KINDS]:
                 for kernel, *values in sorted(wishes[kind], key=str):
-                    self._wishes.setdefault(str(kernel), []).append(_Wish(word, kind, tuple(values)))
+                    self._overrides.setdefault(str(kernel), []).append(_Override(word, kind, tuple(values)))
         self.decisions: list[KernelDecision] = []
         self._met: set[str] = set()
 
     def __contains__(self, i: HloInstruction) -> bool:
-        return i.name in self.schedules or i.name in self._wishes
+        return i.name in self.schedules or i.name in self._overrides
 
     def kernel(self, i: HloInstruction, target: Target, slots: tuple[int, ...], overlap: bool) -> Kernel:
         """The kernel of an instruction by its schedule: what runs is what the kinds of its axes say, LLVM vectorises and unrolls nothing.
@@ -65,7 +65,7 @@ class ScheduledKernels:
         self._met.add(i.name)
         try:
             directives = self.schedules[i.name] if i.name in self.schedules else _by_policy(nest_kernel(i, target, slots))
-            made = nest_kernel(i, target, slots, 1, self._with_wishes(i, directives))
+            made = nest_kernel(i, target, slots, 1, self._with_overrides(i, directives))
         except ScheduleError as problem:
             raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
         if isinstance(made, Reason):
@@ -76,9 +76,9 @@ class ScheduledKernels:
         self._note(i, made.nest)
         return made._replace(effort=Effort.FINAL)
 
-    def _with_wishes(self, i: HloInstruction, directives: Sequence[Directive]) -> Sequence[Directive]:
+    def _with_overrides(self, i: HloInstruction, directives: Sequence[Directive]) -> Sequence[Directive]:
         """The directives without those that the user forbids, and what needs them; then those that are forced, where they are legal."""
-        wishes = self._wishes.get(i.name, ())
+        wishes = self._overrides.get(i.name, ())
         nest = nest_of(i) if wishes else None
         if nest is None or isinstance(nest, Reason):
             return directives

@@ -1,4 +1,4 @@
-"""`session.access_patterns`: how the accesses of a kernel run through memory."""
+"""`session.schedule(kernel).access_patterns()`: how the accesses of a kernel run through memory."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class AccessPatterns(Report, tuple[AccessPattern, ...]):
 
 
 def access_patterns_of(kernel: str, nest: LoopNest) -> AccessPatterns:
-    """See `Session.access_patterns`."""
+    """See `KernelSchedule.access_patterns`."""
     accesses = accesses_of(nest)
     traffic = Traffic(accesses)
     near, middle, far = [level.bytes for level in CpuNumbers().caches]

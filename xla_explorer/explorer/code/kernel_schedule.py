@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -12,9 +12,10 @@ from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, parse_schedules, schedules_text
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.decisions.kinds import meaning_of
+from xla_explorer.explorer.code.access_patterns import AccessPatterns, access_patterns_of
 from xla_explorer.explorer.code.kernel_run import KernelRun, run_beside_default
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table
-from xla_explorer.explorer.sessions.compilation import Compilation, recompiled
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.given_schedules import given_schedules
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
@@ -73,6 +74,10 @@ class KernelSchedule(Schedule, Report):
         """
         return run_beside_default(self, self.session, self.instruction, arrays, repeats)
 
+    def access_patterns(self) -> AccessPatterns:
+        """The loads and stores of the nest: steps, bytes by cache level, how well a GPU's warp would coalesce them."""
+        return access_patterns_of(self.kernel, self.nest)
+
     def headline(self) -> str:
         """What it is of, and its text."""
         return f"schedule of %{self.kernel}: {str(self) or 'plain'}"
@@ -80,7 +85,7 @@ class KernelSchedule(Schedule, Report):
     def blocks(self) -> Blocks:
         """The nest, the steps, the estimate."""
         if self.written_by == "writer" and not self.directives:
-            yield Sentence("the kernel that runs is not made from this nest; session.with_schedule makes it so")
+            yield Sentence("the kernel that runs is not made from this nest; session.override(schedules=[...]) makes it so")
         yield Code("nest", nest_text(self.nest).rstrip())
         if self.directives or self.refused:
             yield self.records()
@@ -125,13 +130,11 @@ def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequenc
     return "writer", ()
 
 
-def with_schedules(session: C, schedules: Sequence[KernelSchedule | str]) -> C:
-    """See `Session.with_schedule`."""
-    texts = [str(session.options.backend_options.get("schedules") or ""), *[given_schedules(s) for s in schedules]]
-    all_of_them = {name: directives for text in texts for name, directives in parse_schedules(text).items()}
-    other = recompiled(session, schedules=schedules_text(all_of_them))
-    other.base, other.beside, other.asked = session, session.beside, session.asked
-    return other
+def schedules_beside(session: Compilation, schedules: Iterable[KernelSchedule | str]) -> str | None:
+    """The schedules that a session was compiled with and further ones, as one text; None where there are no further ones."""
+    further = [given_schedules(s) for s in schedules]
+    texts = [str(session.options.backend_options.get("schedules") or ""), *further]
+    return schedules_text({name: directives for text in texts for name, directives in parse_schedules(text).items()}) if further else None
 
 
 def kernel_of(session: Compilation, kernel: str | int) -> HloInstruction:

@@ -66,13 +66,13 @@ def stage_code(compilation: Compilation, name: str, language: str, whole: str) -
 
 
 def sass_code(compilation: Compilation) -> CodeText:
-    """See `Session.sass`."""
+    """The SASS of a session of the backend `gpu`."""
     # Start-up time: only who asks for machine code of a GPU needs the tools of that backend.
     from xla_explorer.backends.gpu.disassembly import why_no_sass
 
     if (missing := why_no_sass()) is not None:
         raise XlaExplorerError(f"no SASS: {missing.message}", "install CUDA's binary utilities, or name the program in that variable")
-    return stage_code(compilation.gpu(), "sass", "sass", "session.sass()")
+    return stage_code(compilation, "sass", "sass", "session.gpu().assembly()")
 
 
 def ptxas_table(compilation: Compilation) -> pandas.DataFrame:

@@ -11,7 +11,7 @@ from xla_explorer.explorer.display import Blocks, CodeText, Report, Sentence, Ta
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, profile, spread, time_calls
 from xla_explorer.explorer.questions.decisions import decisions_of
-from xla_explorer.explorer.questions.wishes import Wishes, wishes_of
+from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, compile_as, program_steps, source_line
 from xla_explorer.explorer.sessions.loading import as_module
@@ -29,19 +29,19 @@ _DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "c
 
 
 class Comparison(Report):
-    """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right, code left, code right). wishes:
-    what was forced and forbidden in `left`, and whether it was granted. left, right: the sessions."""
+    """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right, code left, code right).
+    overrides: what was forced and forbidden in `left`, and whether it was granted. left, right: the sessions."""
 
     def __init__(self, left: Compilation, right: Compilation, rows: list[Row], changed_decisions: list[tuple[str, ...]]) -> None:
         self.left, self.right, self.rows, self.changed_decisions = left, right, rows, changed_decisions
-        self.wishes: Wishes | tuple[()] = wishes_of(left) if left.base is not None else ()
+        self.overrides: Overrides | tuple[()] = overrides_of(left) if left.base is not None else ()
 
     def blocks(self) -> Blocks:
         """The rows, what was forced and forbidden, the decisions that differ."""
         yield Table(["what", "this", "other"], self.rows)
-        if isinstance(self.wishes, Wishes) and self.wishes:
-            yield printed(Sentence("\n".join(map(str, self.wishes)) + "\n"))
-            yield drawn(self.wishes)
+        if isinstance(self.overrides, Overrides) and self.overrides:
+            yield printed(Sentence("\n".join(map(str, self.overrides)) + "\n"))
+            yield drawn(self.overrides)
         if self.changed_decisions:
             yield Table(_DIFFERENCES, self.changed_decisions, "decisions that differ", limit=60, printed=40)
 

@@ -22,8 +22,9 @@ from xla_explorer.compiler.codegen.nest.search import Candidate, candidates
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel
 from xla_explorer.explorer.code.kernel_run import checked_values, times_of
-from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, kernel_of, schedule_of, with_schedules
+from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, kernel_of, schedule_of, schedules_beside
 from xla_explorer.explorer.display import Blocks, Report, Sentence, Table, microseconds
+from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator import EvaluationError
@@ -83,7 +84,7 @@ class Tuned(Report, Generic[C]):
 
     def session(self) -> C:
         """The program compiled with the winners; the base where there is none."""
-        return with_schedules(self.base, [self.schedules]) if self.schedules else self.base
+        return overridden(self.base, schedules=schedules_beside(self.base, [self.schedules])) if self.schedules else self.base
 
     def headline(self) -> str:
         """How many kernels became faster, and what that saves."""

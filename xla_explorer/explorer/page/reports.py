@@ -193,7 +193,7 @@ class ChangedDecision(NamedTuple):
     before_code: str = ""
 
 
-class WishRow(NamedTuple):
+class OverrideRow(NamedTuple):
     """A pair that was forced or forbidden, as a sentence of what became of it."""
 
     sentence: str
@@ -207,7 +207,7 @@ class ComparisonTable(NamedTuple):
     rows: tuple[ComparisonRow, ...]
     decisions: tuple[ChangedDecision, ...] = ()
     note: str = ""
-    wishes: tuple[WishRow, ...] = ()
+    overrides: tuple[OverrideRow, ...] = ()
 
 
 class Reports:

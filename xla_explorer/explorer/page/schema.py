@@ -51,7 +51,7 @@ ROWS: dict[str, type] = {
     "rule": RuleText,
     "comparison_row": reports.ComparisonRow,
     "changed_decision": reports.ChangedDecision,
-    "wish": reports.WishRow,
+    "override": reports.OverrideRow,
     "node": picture.PictureNode,
     "edge": picture.PictureEdge,
     "group": picture.PictureGroup,

@@ -32,20 +32,20 @@ from xla_explorer.explorer.page.reports import (
     LoopAxis,
     LoopKernel,
     MachineRoof,
+    OverrideRow,
     Pair,
     PtxCountRow,
     RemarkRow,
     Reports,
     ScheduleMoment,
-    WishRow,
 )
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.control import overridden
+from xla_explorer.explorer.questions.overrides import overrides_of
 from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
-from xla_explorer.explorer.questions.wishes import wishes_of
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.collector import collector_paused
@@ -344,8 +344,8 @@ class SessionReports(TraceReports):
         rows = comparison_rows(comparison)
         decisions = tuple([ChangedDecision(*row) for row in comparison.changed_decisions[:200]])
         asked = {(p, c) for p, c in [*fuse, *forbid]}
-        wishes = tuple([WishRow(str(w), w.granted) for w in wishes_of(other) if (w.producer[1:], w.consumer[1:]) in asked])
-        return self._source_of(other), ComparisonTable(", ".join(words), rows, decisions, note, wishes)
+        overrides = tuple([OverrideRow(str(w), w.granted) for w in overrides_of(other) if (w.producer[1:], w.consumer[1:]) in asked])
+        return self._source_of(other), ComparisonTable(", ".join(words), rows, decisions, note, overrides)
 
 
 def loop_kernel(kernel: KernelLoops, first: int) -> LoopKernel:

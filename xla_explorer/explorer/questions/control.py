@@ -33,6 +33,7 @@ def overridden(
     stop_after: int | Event | None = None,
     passes: Any = None,
     force: Iterable[Any] = (),
+    schedules: str | None = None,
 ) -> C:
     """See `Session.override`."""
     old = session.options.control or PassControl()
@@ -47,7 +48,8 @@ def overridden(
         old.rewrite_limit if stop_after is None else actions_until(session.passes.journal, stop_after),
         old.check_values,
     )
-    other = recompiled(session, control=control, **({} if passes is None else {"passes": passes}))
+    changed: dict[str, Any] = {name: value for name, value in (("passes", passes), ("schedules", schedules)) if value is not None}
+    other = recompiled(session, None, control=control, **changed)
     other.base, other.beside = session, session.beside
     other.asked = (*session.asked, *asked)
     return other

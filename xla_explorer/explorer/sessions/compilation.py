@@ -37,7 +37,6 @@ from xla_explorer.foundation.reason import place_of
 from xla_explorer.foundation.renamed import warn_renamed, was_property
 from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.analysis.elided_constants import elided_reason, warn_of_elided_constants
-from xla_explorer.hlo.evaluator import Host
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
 from xla_explorer.hlo.module import HloModule
 
@@ -105,11 +104,11 @@ class Compilation:
         seconds: Mapping[str, float],
     ) -> None:
         self.source, self.backend, self.options = source, backend, options
+        self.source_lines = SourceLines(source)
+        self.source_lines.learn(record.module)
         self.passes: RecordedPasses[RecordedPass] = self._passes_of(record)
         self.result, self.error, self.failed_phase, self.seconds = result, error, failed_phase, dict(seconds)
         self.signature = Signature(source)
-        self.source_lines = SourceLines(source)
-        self.source_lines.learn(record.module)
         self.gpu_sessions: dict[tuple[Any, ...], Any] = {}  # by the options that they differ in
         self.last_profile: Any = None  # the DataFrame of the last profile
         self.last_emulation: Any = None
@@ -147,17 +146,6 @@ class Compilation:
     def run_flat(self, arrays: list[Any]) -> list[Array]:
         """The leaves in, the leaves out, always lists; checked by the backend only."""
         return self.executable.execute(arrays)
-
-    @property
-    def host(self) -> Host:
-        """The other side of infeed, outfeed and transfers with the host, for every run: `session.host.infeed.append((x, 3))` before one,
-        `session.host.outfeed` and `.sent` after it. CannotRunError for backends whose device has another one."""
-        found: Host | None = getattr(self.executable, "host", None)
-        if found is None:
-            raise CannotRunError(
-                f"what runs on {self.backend} here has no host to exchange values with", 'compile it with backend="cpu" or "interpreter"'
-            )
-        return found
 
     def place(self, *arrays: Any) -> tuple[Any, ...]:
         """The arguments of a call, copied once to where the backend reads them without a copy of its own (what jax calls `device_put`):

@@ -39,8 +39,8 @@ function compareTab(app) {
         ? make("button", { className: "xe-act", textContent: "← back to the compile before", onclick: () => app.tryOut({ ask: "back" }) })
         : null,
     ),
-    ...namedAll("wish", comparison.wishes).map(({ sentence, granted }) =>
-      make("p", { className: `xe-wish ${granted ? "accepted" : "refused"}`, role: granted ? null : "alert", textContent: `${granted ? "✓" : "✗ not granted:"} ${sentence}` }),
+    ...namedAll("override", comparison.overrides).map(({ sentence, granted }) =>
+      make("p", { className: `xe-override ${granted ? "accepted" : "refused"}`, role: granted ? null : "alert", textContent: `${granted ? "✓" : "✗ not granted:"} ${sentence}` }),
     ),
     make(
       "div",

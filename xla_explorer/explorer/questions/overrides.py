@@ -14,18 +14,19 @@ from xla_explorer.explorer.questions.decisions import decision_events, names_bef
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.foundation.visible_text import cleaned
 
 _CLONED = re.compile(r"(\.clone(\.\d+)?)+\Z")
 _HEAD = ["override", "kind", "subjects", "granted", "why not"]
 
 
-class Wish(NamedTuple):
+class Override(NamedTuple):
     """What became of one override.
 
     Attributes
     ----------
-    wish : {"force", "forbid"}
+    word : {"force", "forbid"}
         What was asked for.
     kind : str
         The kind of decision.
@@ -37,11 +38,17 @@ class Wish(NamedTuple):
         Why it was not; None where it was.
     """
 
-    wish: str
+    word: str
     kind: str
     subjects: tuple[str, ...]
     granted: bool
     reason: Reason | None = None
+
+    @property
+    def wish(self) -> str:
+        """The old name of `word`."""
+        warn_renamed("override.wish", "override.word")
+        return self.word
 
     @property
     def producer(self) -> str:
@@ -58,28 +65,28 @@ class Wish(NamedTuple):
         not_done = "" if self.granted else "not "
         why = f": {self.reason}" if self.reason is not None else ""
         if self.kind == FUSION_KINDS[0]:
-            return f"{' and '.join(self.subjects)} were {not_done}{ {'force': 'fused', 'forbid': 'kept apart'}[self.wish] }{why}"
-        return f"{self.kind} of {' and '.join(self.subjects)} was {not_done}{ {'force': 'forced', 'forbid': 'forbidden'}[self.wish] }{why}"
+            return f"{' and '.join(self.subjects)} were {not_done}{ {'force': 'fused', 'forbid': 'kept apart'}[self.word] }{why}"
+        return f"{self.kind} of {' and '.join(self.subjects)} was {not_done}{ {'force': 'forced', 'forbid': 'forbidden'}[self.word] }{why}"
 
 
-class Wishes(Report, tuple[Wish, ...]):
+class Overrides(Report, tuple[Override, ...]):
     """The overrides of a session, in the order in which they were asked for; `refused` are those that were not granted."""
 
     @property
-    def refused(self) -> list[Wish]:
+    def refused(self) -> list[Override]:
         """Those that were not granted, each with its Reason."""
-        return [wish for wish in self if not wish.granted]
+        return [row for row in self if not row.granted]
 
     def blocks(self) -> Blocks:
         """A row an override."""
-        rows = [(w.wish, w.kind, " ".join(w.subjects), "yes" if w.granted else "no", str(w.reason or "")) for w in self]
+        rows = [(w.word, w.kind, " ".join(w.subjects), "yes" if w.granted else "no", str(w.reason or "")) for w in self]
         yield Table(_HEAD, rows) if rows else Sentence("nothing was forced or forbidden")
 
 
-def wishes_of(session: Compilation) -> Wishes:
+def overrides_of(session: Compilation) -> Overrides:
     """What was asked of the session's compile, and what that made of it."""
     if not session.asked:
-        return Wishes()
+        return Overrides()
     known = Known(session.passes)
     at_fusion, kernels = names_before(session.passes.record, session.passes.lineage, FUSION_KINDS[0]), _Kernels(session)
     found = []
@@ -92,8 +99,8 @@ def wishes_of(session: Compilation) -> Wishes:
             reason = _of_a_directive(session, word, kind, names)
         else:
             reason = _of_a_decision(known, word, kind, names)
-        found.append(Wish(word, kind, tuple([f"%{name}" for name in names]), reason is None, reason))
-    return Wishes(found)
+        found.append(Override(word, kind, tuple([f"%{name}" for name in names]), reason is None, reason))
+    return Overrides(found)
 
 
 def _of_a_fusion(
@@ -107,7 +114,7 @@ def _of_a_fusion(
 
 
 def _of_a_directive(session: Compilation, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:
-    """Why a wish about a directive was not granted: what was decided last about this kernel and axis."""
+    """Why an override of a directive was not granted: what was decided last about this kernel and axis."""
     events = decision_events(session.passes.record, kind)
     about = [e for e in events if e.names[0] == names[0] and e.reason is not None and names[1] in (e.reason.facts.get("axis"), None)]
     if word == "forbid":
