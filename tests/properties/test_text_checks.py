@@ -51,3 +51,16 @@ ENTRY e {{
 }}"""
     outcome = check_run(parse_hlo(text), PLAIN, 0)
     assert (outcome.kind != "compiled") is ran and not outcome.is_finding
+
+
+@pytest.mark.parametrize(("element", "classes"), [("f8e8m0fnu", ("combines-in-another-type",)), ("f16", ())])
+def test_a_reducer_of_another_float_type_computes_in_either(element: str, classes: tuple[str, ...]) -> None:
+    text = f"""HloModule m
+add {{ a = {element}[] parameter(0) b = {element}[] parameter(1) ROOT s = {element}[] add(a, b) }}
+ENTRY e {{
+  x = f16[15,8] parameter(0)
+  i = s32[8,1] iota(), iota_dimension=0
+  u = f16[8,1,8] parameter(1)
+  ROOT r = f16[15,8] scatter(x, i, u), update_window_dims={{1,2}}, inserted_window_dims={{}}, scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add
+}}"""
+    assert check_run(parse_hlo(text), PLAIN, 0).classes == classes

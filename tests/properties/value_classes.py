@@ -177,6 +177,15 @@ def _behind_a_dynamic_size(q: Question) -> Array:
     return np.full(q.want.shape, reads)
 
 
+def _combines_in_another_type(q: Question) -> Array:
+    def other(i: HloInstruction) -> bool:
+        given = {leaf.element_type for o in i.operands for _, leaf in o.shape.leaves() if leaf.is_array and leaf.element_type.is_float}
+        return bool(given) and any(p.shape.is_array and p.shape.element_type.is_float and p.shape.element_type not in given for p in i.called[0].parameters())
+
+    combining = ("reduce", "scatter", "reduce-window", "select-and-scatter", "all-reduce", "reduce-scatter")
+    return np.full(q.want.shape, any(i.opcode.name in combining and other(i) for i in q.module.instructions()))
+
+
 def _group_sizes(q: Question) -> Array:
     return np.full(q.want.shape, "ragged-dot" in _opcodes(q.module))
 
@@ -214,6 +223,11 @@ STATED = (
         "behind-a-dynamic-size",
         "elements behind a dynamic size have no value: a slice of static shape may read them",
         _behind_a_dynamic_size,
+    ),
+    ValueClass(
+        "combines-in-another-type",
+        "a reducer of another float type than what it is given may compute in either: the evaluator takes what is given, code the reducer's",
+        _combines_in_another_type,
     ),
     ValueClass(
         "group-sizes",
