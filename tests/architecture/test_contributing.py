@@ -49,8 +49,11 @@ MANNERED = re.compile(r"\b(?:is|are) no(?:ne)?\b|\bnobody\b|\bno one\b|\bwish(?:
 
 
 def _messages(path: Path) -> Iterator[str]:
-    """The texts of a file, its documentation apart."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    """The texts of a file in which something mannered stands, its documentation apart."""
+    text = path.read_text(encoding="utf-8")
+    if not MANNERED.search(text):
+        return
+    tree = ast.parse(text)
     described = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)]
     documentation = {id(node.body[0].value) for node in described if node.body and isinstance(node.body[0], ast.Expr)}
     for node in ast.walk(tree):

@@ -31,7 +31,10 @@ MADE_OF_PARTS = {  # codes that are computed or passed on where they are refused
 @cache
 def codes_in(path: pathlib.Path) -> frozenset[str]:
     """Codes of the calls that make reasons, where they are literals."""
-    made = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.args]
+    text = path.read_text(encoding="utf-8")
+    if not any(f"{name}(" in text for name in ("refuse", "Reason", "RefusedLoop")):
+        return frozenset()
+    made = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.args]
     made = [n for n in made if n.func.id in ("refuse", "Reason", "RefusedLoop")]  # type: ignore[attr-defined]
     return frozenset([str(n.args[0].value) for n in made if isinstance(n.args[0], ast.Constant)])
 

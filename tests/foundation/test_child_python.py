@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import time
@@ -69,7 +70,7 @@ def test_a_thread_that_still_waits_for_a_child_does_not_abort_the_end(tmp_path: 
 def test_every_python_process_is_started_without_the_working_folder() -> None:
     """One helper makes the commands: nobody else writes `sys.executable`."""
     for path in ROOM.rglob("*.py"):
-        if path.name != "child_python.py" and ".executable" in (text := path.read_text(encoding="utf-8")):
+        if path.name != "child_python.py" and re.search(r"\bsys\s*\.\s*executable", text := path.read_text(encoding="utf-8")):
             names = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Attribute) and n.attr == "executable"]
             found = [n.lineno for n in names if isinstance(n.value, ast.Name) and n.value.id == "sys"]
             assert not found, f"{path}:{found[0]} starts Python by itself: use child_python.python_command"

@@ -101,11 +101,11 @@ def run_guarded(session: xe.Session, arguments: list[Any], *, at_end: bool, miss
     program = executable.program
     arena = GuardedMemory(max(executable.assignment.arena_size, 1), at_end=at_end, alignment=64)
     scratch = GuardedMemory(max(program.scratch_bytes, 1), at_end=at_end, alignment=64)
-    own = executable._own
-    own._arena, own._scratch = arena, scratch
-    own.table[program.arena_slot] = arena.address
+    activation = executable._own
+    activation._arena, activation._scratch = arena, scratch
+    activation.table[program.arena_slot] = arena.address
     if program.scratch_bytes:
-        own.table[program.scratch_slot] = scratch.address
+        activation.table[program.scratch_slot] = scratch.address
     executable._outputs = [(GuardedSlot(getattr(slot, "slot", slot), at_end, missing), order) for slot, order in executable._outputs]
     given = [None if a is None else GuardedMemory(a.nbytes, at_end=at_end).array(a) for a in arguments]  # None: a token
     found = session.run_flat(given)

@@ -68,7 +68,7 @@ def check_random_schedules(seed: int, count: int) -> Counter[str]:
 @pytest.mark.sampled(1)
 def test_random_schedules_give_equal_native_values(seed: int) -> None:
     seen = check_random_schedules(seed, 16)
-    assert seen["native"] > 12 and {"split", "vectorize"} <= seen.keys(), seen
+    assert seen["native"] > 8 and {"split", "vectorize"} <= seen.keys(), seen
 
 
 @pytest.mark.slow
