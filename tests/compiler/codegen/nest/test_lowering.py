@@ -68,14 +68,14 @@ def check_random_schedules(seed: int, count: int) -> Counter[str]:
 @pytest.mark.sampled(1)
 def test_random_schedules_give_equal_native_values(seed: int) -> None:
     seen = check_random_schedules(seed, 16)
-    assert seen["native"] > 8 and {"split", "vectorize"} <= seen.keys(), seen
+    assert seen["native"] > 8 and "split" in seen, seen  # which directives are legal is chance; a hundred and sixty schedules meet the most
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 1120, 10))
 def test_many_random_schedules_give_equal_native_values(first: int) -> None:
     seen = sum([check_random_schedules(seed, 16) for seed in range(first, first + 10)], Counter[str]())
-    assert {"cut", "vectorize", "unroll"} <= seen.keys(), seen
+    assert seen["native"] > 100 and {"cut", "vectorize", "unroll", "split"} <= seen.keys(), seen
 
 
 ELEMENTWISE = {
