@@ -4,7 +4,7 @@ They are asked in the order of `_WRITERS`, the most special first, and the first
 opcode (`product_in` finds the dot or convolution of a fusion), for shapes and types that it serves, and for whether its estimate beats what
 would be written otherwise. A refusal is a Reason, which `session.decisions("launch")` shows; those of loop nests (`nests/`), which come
 before the emitters of their families, are shown by `session.decisions("loop-nest")`. Where all refuse, the writer of the root's opcode
-(`compiler/codegen/kernels`) makes one thread per element. `own_products.py` asks the plans of products in the same order.
+(`compiler/codegen/kernels`) makes one thread per element. `own_products.py` asks the same rows of products.
 """
 
 from __future__ import annotations
@@ -13,16 +13,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.convolutions.depthwise_convolution import write_depthwise_convolution
-from xla_explorer.backends.gpu.emitters.convolutions.tensor_core_convolution import write_tensor_core_convolution
-from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import write_tiled_convolution
-from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import write_tensor_core_dot
-from xla_explorer.backends.gpu.emitters.dots.thin_dot import write_thin_dot
-from xla_explorer.backends.gpu.emitters.dots.tiled_dot import write_tiled_dot
-from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import write_warpgroup_dot
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write_reducing_nest, write_transposing_nest
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
+from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
 from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
 from xla_explorer.backends.gpu.emitters.wide_accesses import with_wide_accesses
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
@@ -35,16 +29,10 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
 Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
-_WRITERS: tuple[tuple[str, Writer], ...] = (  # dots, opcodes with kernels of their own, convolutions; then any fusion, by its shape
-    ("warpgroup-dot", write_warpgroup_dot),
+_WRITERS: tuple[tuple[str, Writer], ...] = (  # products, opcodes with kernels of their own; then any fusion, by its shape
+    *[(row.name, row) for row in PRODUCT_ROWS],
     ("operation", write_operation),
     ("scan", write_scan),
-    ("tensor-core-dot", write_tensor_core_dot),
-    ("thin-dot", write_thin_dot),
-    ("tiled-dot", write_tiled_dot),
-    ("depthwise-convolution", write_depthwise_convolution),
-    ("tensor-core-convolution", write_tensor_core_convolution),
-    ("tiled-convolution", write_tiled_convolution),
     ("reduction", write_reducing_nest),
     ("transpose", write_transposing_nest),
     ("loop-nest", write_nest),

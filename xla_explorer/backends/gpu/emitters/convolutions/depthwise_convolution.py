@@ -200,11 +200,10 @@ class _Kernel:
                 store.store_vector(some, self.w.add(offset, first))
 
 
-def write_depthwise_convolution(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
-    """The kernel, or why the convolution is left to others."""
-    plan = plan_depthwise_convolution(i, architecture)
-    if isinstance(plan, Reason):
-        return plan
+def write_depthwise_convolution(
+    i: HloInstruction, plan: DepthwisePlan, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft:
+    """The kernel."""
     kernel = _Kernel(fresh_context(i, slots), plan)
     kernel.write()
     return OperationDraft((KernelDraft(kernel.context, plan.launch),), "depthwise-convolution", 0, plan.estimated_us)

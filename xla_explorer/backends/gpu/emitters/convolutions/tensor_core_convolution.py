@@ -158,11 +158,10 @@ class _ConvolutionKernel(TensorCoreKernel):
         self.right = _GatheredTile(self, words, right, dot.matrices.right, context.arrays[b], dot.columns, place.column)
 
 
-def write_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
-    """The kernel, and one more that adds partial sums where it leaves some; or why the tensor cores are not used."""
-    plan = plan_tensor_core_convolution(i, architecture)
-    if isinstance(plan, Reason):
-        return plan
+def write_tensor_core_convolution(
+    i: HloInstruction, plan: TensorCoreConvolutionPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft:
+    """The kernel, and one more that adds partial sums where it leaves some."""
     dot = plan.dot
     kernel = _ConvolutionKernel(fresh_context(i, slots), plan, slots)
     kernel.write()

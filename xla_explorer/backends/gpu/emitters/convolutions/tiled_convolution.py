@@ -49,11 +49,10 @@ def plan_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture) -> 
     return TiledConvolutionPlan(served, plan, LaunchDimensions(plan.blocks, THREADS, plan.blocks * THREADS, why))
 
 
-def write_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
-    """The kernel, and one more that adds partial sums where it leaves some; or why one thread computes each element alone."""
-    plan = plan_tiled_convolution(i, architecture)
-    if isinstance(plan, Reason):
-        return plan
+def write_tiled_convolution(
+    i: HloInstruction, plan: TiledConvolutionPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft:
+    """The kernel, and one more that adds partial sums where it leaves some."""
     (product, geometry), blocks, parts = plan.served, plan.blocks, plan.blocks.parts
     context = fresh_context(i, slots)
     block, words = Block(context, THREADS), words_for(product.dot, context)

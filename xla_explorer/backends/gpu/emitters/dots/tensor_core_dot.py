@@ -270,11 +270,8 @@ class TensorCoreKernel:
                     self.result.fragments(pairs, at_row, column, plan.matrices.m % plan.rows == 0, plan.matrices.n % plan.columns == 0)
 
 
-def write_tensor_core_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
-    """The kernel, and one more that adds partial sums where it leaves some; or why the tensor cores are not used."""
-    plan = plan_dot(i, architecture)
-    if isinstance(plan, Reason):
-        return plan
+def write_tensor_core_dot(i: HloInstruction, plan: DotPlan, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
+    """The kernel, and one more that adds partial sums where it leaves some."""
     kernel = TensorCoreKernel(fresh_context(i, slots), plan, scratch_pointer(slots))
     kernel.write()
     kernels = [KernelDraft(kernel.context, plan.launch, kernel.block.shared_bytes)]

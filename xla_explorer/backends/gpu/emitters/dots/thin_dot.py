@@ -247,11 +247,8 @@ class _ThinDot:
         return count
 
 
-def write_thin_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
-    """One kernel, or two where the reduced dimension is cut; or why this is another kind of product."""
-    plan = plan_thin_dot(i, architecture)
-    if isinstance(plan, Reason):
-        return plan
+def write_thin_dot(i: HloInstruction, plan: ThinDotPlan, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
+    """One kernel, or two where the reduced dimension is cut."""
     what = f"{plan.wide.kept} x {plan.thin.kept} x {plan.reduced}"
     products = math.prod(plan.batch)
     if plan.by_rows:

@@ -69,11 +69,8 @@ def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledDot
     return TiledDotPlan(m, n, k, batch, left, right, plan, launch)
 
 
-def write_tiled_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
-    """The kernel, and one more that adds partial sums where it leaves some; or why one thread computes each element alone."""
-    plan = plan_tiled_dot(i, architecture)
-    if isinstance(plan, Reason):
-        return plan
+def write_tiled_dot(i: HloInstruction, plan: TiledDotPlan, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
+    """The kernel, and one more that adds partial sums where it leaves some."""
     context, parts = fresh_context(i, slots), plan.blocks.parts
     product = product_in(context.instruction)
     assert not isinstance(product, Reason)

@@ -292,8 +292,8 @@ class _Kernel:
                 self.result.fragments(pairs, row, first_column, plan.matrices.m % ROWS == 0, plan.matrices.n % plan.columns == 0)
 
 
-def write_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
-    """The kernel, and one more that adds partial sums where it leaves some; or why not, which may be that warps are estimated faster."""
+def plan_faster_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> WarpgroupPlan | Reason:
+    """The plan where warpgroups are estimated no slower than single warps, or why not."""
     plan = plan_warpgroup_dot(i, architecture)
     if isinstance(plan, Reason):
         return plan
@@ -302,6 +302,11 @@ def write_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture, slots:
         ours, theirs = plan.estimated_us, warps.estimated_us
         text = f"%{i.name}: by warpgroups it is estimated at {ours:.3g} us, by single warps at {theirs:.3g} us"
         return refuse("warps-are-faster", text, us=round(ours, 2), by_warps_us=round(theirs, 2))
+    return plan
+
+
+def write_warpgroup_dot(i: HloInstruction, plan: WarpgroupPlan, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
+    """The kernel, and one more that adds partial sums where it leaves some."""
     kernel = _Kernel(fresh_context(i, slots), plan, scratch_pointer(slots))
     kernel.write()
     a, b = operand_slots(i, kernel.dot, slots)

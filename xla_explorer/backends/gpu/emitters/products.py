@@ -1,0 +1,59 @@
+"""The kernels of products, in the order in which they are asked: how each plans, writes and estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.convolutions.depthwise_convolution import plan_depthwise_convolution, write_depthwise_convolution
+from xla_explorer.backends.gpu.emitters.convolutions.tensor_core_convolution import (
+    plan_tensor_core_convolution,
+    write_tensor_core_convolution,
+)
+from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import plan_tiled_convolution, write_tiled_convolution
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot, write_tensor_core_dot
+from xla_explorer.backends.gpu.emitters.dots.thin_dot import plan_thin_dot, write_thin_dot
+from xla_explorer.backends.gpu.emitters.dots.tiled_dot import plan_tiled_dot, write_tiled_dot
+from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import plan_faster_warpgroup_dot, write_warpgroup_dot
+from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class ProductRow(Generic[P]):
+    """plan: how a product is computed, or why it is not. write: the kernels of a plan. estimate: microseconds of its arithmetic; None: memory
+    bounds it."""
+
+    opcode: str
+    name: str
+    plan: Callable[[HloInstruction, GpuArchitecture], P | Reason]
+    write: Callable[[HloInstruction, P, GpuArchitecture, tuple[int, ...]], OperationDraft]
+    estimate: Callable[[P], float | None]
+
+    def __call__(self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+        """The kernels, or why another emitter is asked."""
+        plan = self.plan(i, architecture)
+        return plan if isinstance(plan, Reason) else self.write(i, plan, architecture, slots)
+
+
+PRODUCT_ROWS: tuple[ProductRow[Any], ...] = (
+    ProductRow("dot", "warpgroup-dot", plan_faster_warpgroup_dot, write_warpgroup_dot, lambda plan: plan.estimated_us),
+    ProductRow("dot", "tensor-core-dot", plan_dot, write_tensor_core_dot, lambda plan: plan.estimated_us),
+    ProductRow("dot", "thin-dot", plan_thin_dot, write_thin_dot, lambda plan: None),
+    ProductRow("dot", "tiled-dot", plan_tiled_dot, write_tiled_dot, lambda plan: plan.blocks.estimated_us),
+    ProductRow(
+        "convolution", "depthwise-convolution", plan_depthwise_convolution, write_depthwise_convolution, lambda plan: plan.estimated_us
+    ),
+    ProductRow(
+        "convolution", "tensor-core-convolution", plan_tensor_core_convolution, write_tensor_core_convolution,
+        lambda plan: plan.dot.estimated_us,
+    ),
+    ProductRow(
+        "convolution", "tiled-convolution", plan_tiled_convolution, write_tiled_convolution, lambda plan: plan.blocks.estimated_us
+    ),
+)  # fmt: skip
