@@ -26,8 +26,8 @@ P = TypeVar("P")
 
 @dataclass(frozen=True)
 class ProductRow(Generic[P]):
-    """plan: how a product is computed, or why it is not. write: the kernels of a plan. estimate: microseconds of its arithmetic; None: memory
-    bounds it."""
+    """plan: how a product is computed, or why it is not. write: the kernels of a plan. estimate: microseconds of its arithmetic; None:
+    memory bounds it."""
 
     opcode: str
     name: str
