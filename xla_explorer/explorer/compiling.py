@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Concatenate, ParamSpec
 
 from xla_explorer.explorer.session import Session
@@ -13,11 +13,13 @@ P = ParamSpec("P")
 
 
 def _of_sessions(function: Callable[Concatenate[type[Session], P], Session]) -> Callable[[Callable[..., Session]], Callable[P, Session]]:
-    """Give a function the parameters that `compile_as` has behind the type that it makes, so that they are written once."""
+    """Give a function the parameters that `compile_as` has behind the type that it makes, so that they are written once, and its own."""
     signature = inspect.signature(function)
 
     def decorate(compiling: Callable[..., Session]) -> Callable[P, Session]:
         parameters = list(signature.parameters.values())[1:]
+        own = [p for p in inspect.signature(compiling).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        parameters[-1:-1] = own  # in front of the options of backends
         compiling.__signature__ = signature.replace(parameters=parameters, return_annotation="Session")  # type: ignore[attr-defined]
         return compiling
 
@@ -25,7 +27,7 @@ def _of_sessions(function: Callable[Concatenate[type[Session], P], Session]) -> 
 
 
 @_of_sessions(compile_as)
-def compile(*given: Any, **keywords: Any) -> Session:
+def compile(*given: Any, force: Iterable[Any] = (), forbid: Iterable[Any] = (), **keywords: Any) -> Session:
     """Compile a module and keep everything that happened.
 
     Parameters
@@ -64,6 +66,9 @@ def compile(*given: Any, **keywords: Any) -> Session:
         Seconds that an isolated compile or run may take.
     memory_limit
         Bytes that the child may take.
+    force, forbid
+        Decisions that must go ahead, or must not, as `session.override` takes them: `[("fusion", "%producer", "%consumer")]`. The module is
+        compiled without them first, to know what is decided; `.overrides()` says what became of each, `.compare()` what that changed.
     **backend_options
         What one backend alone reads; of `gpu`: architecture, device, libraries, math, tf32, graphs, synchronous; of `cpu`: donate,
         excess_precision, fusion_policy, schedules (of loop nests: a file, a text with lines `%kernel: split{j,16},vectorize{ji}`, a
@@ -92,4 +97,6 @@ def compile(*given: Any, **keywords: Any) -> Session:
     >>> session(np.zeros(4, np.float32)).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    return compile_as(Session, *given, **keywords)
+    force, forbid = list(force), list(forbid)
+    session = compile_as(Session, *given, **keywords)
+    return session.override(force=force, forbid=forbid) if force or forbid else session

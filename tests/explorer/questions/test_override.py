@@ -192,3 +192,13 @@ def test_a_kernel_is_forbidden_to_be_cut_into_shares() -> None:
         other = session.override(forbid=[("parallel", name)])
         assert other.why_not("parallel", *kernel).code == "forbidden-by-user" and [wish.granted for wish in other.overrides] == [True]
     assert [wish.granted for wish in session.override(force=[("parallel", *kernel)]).overrides()] == [True]
+
+
+def test_a_compile_takes_what_an_override_takes(session: xe.Session) -> None:
+    asked = {"force": [("fusion", "%b", "%c")], "forbid": [("fusion", "%a", "%b")]}
+    made, other = xe.compile(session.source, **asked), session.override(**asked)
+    assert made.module.to_text() == other.module.to_text() != session.module.to_text()
+    assert [(row.word, row.subjects, row.granted) for row in made.overrides()] == [(row.word, row.subjects, row.granted) for row in other.overrides()]
+    assert made.base is not None and made.base.module.to_text() == session.module.to_text()
+    with pytest.raises(xe.XlaExplorerError, match="nothing"):
+        xe.compile(session.source, force=[("fusion", "%a", "%nothing")])

@@ -253,7 +253,7 @@ def compile_as(
 
 def check_compile_options(backend: str, options: Mapping[str, Any]) -> None:
     """Check the keywords of a compile for a backend before it begins. UnknownOptionError with the nearest name, UnknownBackendError."""
-    keywords = tuple(inspect.signature(compile_as).parameters)[1:]
+    keywords = (*tuple(inspect.signature(compile_as).parameters)[1:], "force", "forbid")
     platform_with_options(backend, {name: value for name, value in options.items() if name not in keywords}, keywords)
 
 
