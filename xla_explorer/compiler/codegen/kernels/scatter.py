@@ -15,10 +15,10 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, Eleme
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
+from xla_explorer.compiler.codegen.kernels.guards import Guard
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_row, later_of, rows_ahead
 from xla_explorer.compiler.codegen.kernels.reducer import simple_combiner
-from xla_explorer.compiler.codegen.kernels.window import Guard
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, register_type, to_memory, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
 

@@ -13,8 +13,8 @@ from contextlib import ExitStack, nullcontext
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.kernels.guards import Guard, base_position
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.window import Guard, base_position
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, to_memory
 from xla_explorer.hlo.attributes import WindowDimension
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NONTEMPORAL, FunctionWriter
+from xla_explorer.compiler.codegen.kernels.guards import Guard
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import tile_starts
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for
@@ -21,7 +22,6 @@ from xla_explorer.compiler.codegen.kernels.streaming import (
     in_lines_or_not,
     is_streamed,
 )
-from xla_explorer.compiler.codegen.kernels.window import Guard
 from xla_explorer.compiler.codegen.llvm_types import memory_type
 
 _WIDTHS = (32, 64)

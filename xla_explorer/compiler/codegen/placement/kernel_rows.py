@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
 from xla_explorer.compiler.codegen.kernels.contraction import write_dot_kernel
+from xla_explorer.compiler.codegen.kernels.convolution import write_convolution_kernel
 from xla_explorer.compiler.codegen.kernels.fourier_transform import fft_is_emitted, write_fft_kernel
 from xla_explorer.compiler.codegen.kernels.gather import write_gather_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -19,7 +20,7 @@ from xla_explorer.compiler.codegen.kernels.select_and_scatter import write_selec
 from xla_explorer.compiler.codegen.kernels.sorting import sort_is_emitted, write_sort_kernel
 from xla_explorer.compiler.codegen.kernels.topk import write_topk_kernel
 from xla_explorer.compiler.codegen.kernels.update import write_update_kernel
-from xla_explorer.compiler.codegen.kernels.window import write_convolution_kernel, write_reduce_window_kernel
+from xla_explorer.compiler.codegen.kernels.window import write_reduce_window_kernel
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 

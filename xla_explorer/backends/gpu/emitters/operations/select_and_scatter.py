@@ -13,8 +13,8 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
+from xla_explorer.compiler.codegen.kernels.guards import Guard
 from xla_explorer.compiler.codegen.kernels.select_and_scatter import select_position
-from xla_explorer.compiler.codegen.kernels.window import Guard
 from xla_explorer.compiler.codegen.llvm_types import register_type
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction

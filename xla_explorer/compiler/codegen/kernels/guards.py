@@ -1,0 +1,47 @@
+"""Where windows and conditions are: the base element that a window element reads, and code that runs only where conditions hold."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.hlo.attributes import WindowDimension
+
+
+def base_position(w: FunctionWriter, rule: WindowDimension, out: str | int, at: str | int, size: int, conditions: list[str]) -> str | int:
+    """The base element that window element `at` of output position `out` reads; appends what must hold for it to exist."""
+    if rule.window_reversal:
+        at = w.sub(rule.size - 1, at)
+    position = w.sub(w.add(w.mul(out, rule.stride), w.mul(at, rule.window_dilation)), rule.padding_low)
+    inside = rule.padding_low <= 0 and rule.padding_high <= 0 and rule.base_dilation == 1
+    if inside:
+        return position
+    if isinstance(position, int):
+        position = w.value(f"add i64 {position}, 0")
+    if rule.base_dilation > 1:
+        conditions.append(w.value(f"icmp sge i64 {position}, 0"))
+        conditions.append(w.value(f"icmp eq i64 {w.value(f'srem i64 {position}, {rule.base_dilation}')}, 0"))
+        position = w.value(f"sdiv i64 {position}, {rule.base_dilation}")
+    conditions.append(w.value(f"icmp ult i64 {position}, {size}"))
+    return position
+
+
+class Guard(ExitStack):
+    """Run what follows only when every condition holds."""
+
+    def __init__(self, w: FunctionWriter, conditions: list[str]) -> None:
+        super().__init__()
+        if not conditions:
+            return
+        total = conditions[0]
+        for condition in conditions[1:]:
+            total = w.value(f"and i1 {total}, {condition}")
+        take, skip = w.fresh_label("inside"), w.fresh_label("outside")
+        w.branch_if(total, take, skip)
+        w.start_block(take)
+
+        def finish() -> None:
+            w.branch(skip)
+            w.start_block(skip)
+
+        self.callback(finish)
