@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, Directive, order_of_sums
-from xla_explorer.compiler.codegen.nest.directives.cutting import with_ids
+from xla_explorer.compiler.codegen.nest.directives.cutting import all_ids, with_ids
 from xla_explorer.compiler.codegen.nest.extremes import MOST_POSITIONS, direction_of_extreme, with_positions
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -25,6 +26,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Space,
     Statement,
     Store,
+    axes_of,
     ids_of,
     rewritten,
     walk,
@@ -55,7 +57,8 @@ class OfReduction(Directive):
         """Partial results over the other axes can start from an identity element."""
         s = loop_of(nest, self.axis)
         assert isinstance(s, Reduce)
-        if len(s.axes) > 1 and isinstance(s.combiner, Combination):
+        joins = isinstance(s.combiner, Combination) and s.combiner.join is not None and getattr(self, "outermost", False)
+        if len(s.axes) > 1 and isinstance(s.combiner, Combination) and not joins:
             return refuse("no-identity", f"%{s.ids[0]} combines by several operations: a partial result has nothing to start from")
         return None
 
@@ -194,6 +197,9 @@ class Rfactor(OfReduction):
     def stands_alone(self, nest: LoopNest) -> Reason | None:
         """No loop around has a kind or a condition, and none reads what the kernel stores."""
         around = next(around for s, around in walk(nest.body) if _is_over(s, self.axis)) if self.outermost else ()
+        names = {f"{b.axis.name}p" for s in around for b in axes_of(s)} & nest.axes().keys()
+        if names:
+            return refuse("name-taken", f"the nest has an axis {min(names)} already")
         stored = {s.array for s, _ in walk(nest.body) if isinstance(s, Store)}
         reads = any(isinstance(s, Load) and s.array in stored for s, _ in walk(around[:1]))
         if not reads and all(isinstance(s, For) and s.kind is AxisKind.SERIAL and not s.guards and not s.ordered for s in around):
@@ -214,14 +220,15 @@ class Rfactor(OfReduction):
     def applied(self, nest: LoopNest) -> LoopNest:
         """See `Directive.applied`."""
         s = loop_of(nest, self.axis)
-        assert isinstance(s, Reduce) and isinstance(s.combiner, OpcodeSpec)
+        assert isinstance(s, Reduce)
+        if self.outermost:
+            return self._before_all(nest, s)
+        assert isinstance(s.combiner, OpcodeSpec)
         number, (element,) = nest.fresh_id(), s.elements
         one = next(b for b in s.axes if b.axis.name == self.axis)
         start = _identity(number, s.combiner, element)
         partial = replace(s, ids=(number + 1,), initial=(number,), axes=tuple([b for b in s.axes if b is not one]))
         made: Body
-        if self.outermost:
-            return self._before_all(nest, s, start, partial)
         if self.stored:
             after = Axis(f"{self.axis}p", one.axis.extent)
             array = Array(f"partial_{s.ids[0]}", array_shape(element, (after.extent,)), True, Space.SCRATCH)
@@ -233,27 +240,40 @@ class Rfactor(OfReduction):
             made = (replace(s, axes=(one,), body=(start, partial), values=(number + 1,), guards=()),)
         return replace(nest, body=rewritten(nest.body, lambda x: made if _is_over(x, self.axis) else None))
 
-    def _before_all(self, nest: LoopNest, s: Reduce, start: Constant, partial: Reduce) -> LoopNest:
+    def _before_all(self, nest: LoopNest, s: Reduce) -> LoopNest:
         """The loops twice: around the partial results, with an axis `<name>p` for each, and around what combines these."""
         around = [x for x in next(around for x, around in walk(nest.body) if x is s) if isinstance(x, For)]
         one = next(b for b in s.axes if b.axis.name == self.axis)
         after = Axis(f"{self.axis}p", one.axis.extent)
-        inside = tuple([index(x.axis) for x in around])
-        extents = tuple([x.axis.extent for x in around]) or (LINE // s.elements[0].bytes,)
-        array = Array(f"partial_{s.ids[0]}", array_shape(s.elements[0], (one.axis.extent, *extents)), True, Space.SCRATCH)
-        number = partial.ids[0] + 1
-        made: Body = (partial, Store(array.name, (index(one.axis), *(inside or (index(0),))), partial.ids[0], s.origin))
+        numbers = itertools.count(nest.fresh_id())
+        start: Body = ()
+        combiner, initial = s.combiner, s.initial
+        if isinstance(combiner, Combination):
+            assert combiner.join is not None
+            combiner = combiner.join
+        else:
+            identity = _identity(next(numbers), combiner, s.elements[0])
+            start, initial = (identity,), (identity.id,)
+        partial = replace(s, ids=tuple([next(numbers) for _ in s.ids]), initial=initial, axes=tuple([b for b in s.axes if b is not one]))
+        inside = tuple([index(x.axis) for x in around]) or (index(0),)
+        arrays = []
+        for k, t in zip(s.ids, s.elements, strict=True):
+            extents = tuple([x.axis.extent for x in around]) or (LINE // t.bytes,)
+            arrays.append(Array(f"partial_{k}", array_shape(t, (one.axis.extent, *extents)), True, Space.SCRATCH))
+        stores = [Store(a.name, (index(one.axis), *inside), k, s.origin) for a, k in zip(arrays, partial.ids, strict=True)]
+        made: Body = (partial, *stores)
         for loop, inner in reversed(list(zip(around, (*around, s)[1:], strict=True))):
             made = (replace(loop, body=(*loop.body[: loop.body.index(inner)], *made)),)
-        ids = fresh_numbers(made, number)
+        ids = {n: next(numbers) for x, _ in walk(made) for n in all_ids(x)}
         axes = {x.axis: Axis(f"{x.axis.name}p", x.axis.extent) for x in around}
         along: Substitution = {old: index(new) for old, new in axes.items()}
         made = tuple([with_ids(x, ids, axes) for x in with_axes_replaced(made, along)])
-        load = Load(number + len(ids), s.elements[0], array.name, (index(after), *(inside or (index(0),))), s.origin)
-        whole = replace(s, axes=(BoundAxis(after),), body=(load,), values=(load.id,), guards=())
+        loads = [Load(next(numbers), t, a.name, (index(after), *inside), s.origin) for a, t in zip(arrays, s.elements, strict=True)]
+        whole = replace(s, combiner=combiner, axes=(BoundAxis(after),), body=tuple(loads), values=tuple([x.id for x in loads]), guards=())
         combined = rewritten(nest.body, lambda x: whole if x is s else None)
         at = nest.body.index(around[0] if around else s)
-        return without_unused(replace(nest, body=(*combined[:at], start, Allocate(array), For(one.axis, made), *combined[at:])))
+        first = (*start, *[Allocate(a) for a in arrays], For(one.axis, made))
+        return without_unused(replace(nest, body=(*combined[:at], *first, *combined[at:])))
 
 
 @dataclass(frozen=True)

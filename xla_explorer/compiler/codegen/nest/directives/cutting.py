@@ -89,7 +89,7 @@ class Cut(Directive):
 
 def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
     """See `Cut`."""
-    numbers = itertools.count(max([n for s, _ in walk(nest.body) for n in _all_ids(s)], default=0) + 1)
+    numbers = itertools.count(max([n for s, _ in walk(nest.body) for n in all_ids(s)], default=0) + 1)
 
     def parts(s: For) -> Iterator[For]:
         first, rest = Axis(f"{name}m", steps), Axis(f"{name}r", s.axis.extent - steps)
@@ -118,7 +118,7 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
             if begins == 0:
                 made.append(replace(s, ids=between, axes=axes, body=body, guards=guards))
                 continue
-            ids = {n: next(numbers) for inner, _ in walk(body) for n in _all_ids(inner)}
+            ids = {n: next(numbers) for inner, _ in walk(body) for n in all_ids(inner)}
             others = {b.axis: Axis(f"{b.axis.name}r", b.axis.extent) for b in axes if b.axis != axis}
             others |= {b.axis: Axis(f"{b.axis.name}r", b.axis.extent) for inner, _ in walk(body) for b in axes_of(inner)}
             along: Substitution = {a: index(b) for a, b in others.items()}
@@ -127,17 +127,18 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
             taken = tuple([ids.get(n, n) for n in taken])
             rest = replace(s, initial=between, axes=bound, body=body, values=taken, guards=guards_replaced(guards, along))
             if isinstance(s.combiner, Combination):
-                rest = replace(rest, combiner=_renamed(s.combiner, {n: next(numbers) for n in _all_ids(s)[len(s.ids) :]}))
+                rest = replace(rest, combiner=_renamed(s.combiner, {n: next(numbers) for n in all_ids(s)[len(s.ids) :]}))
             made.append(rest)
         return tuple(made)
 
     return replace(nest, body=rewritten(nest.body, change))
 
 
-def _all_ids(s: Statement) -> tuple[int, ...]:
+def all_ids(s: Statement) -> tuple[int, ...]:
+    """The values that a statement defines, those of its combiner among them."""
     own = ids_of(s)
     if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
-        own += tuple([n for c in s.combiner.parts for n in (*c.left, *c.right, *[k for inner, _ in walk(c.body) for k in _all_ids(inner)])])
+        own += tuple([n for c in s.combiner.parts for n in (*c.left, *c.right, *[k for inner, _ in walk(c.body) for k in all_ids(inner)])])
     return own
 
 
@@ -177,7 +178,7 @@ def _copied(body: Body, numbers: Iterator[int], taken: Collection[str]) -> Body:
         name += "c"
         return fresh(name) if name in taken else name
 
-    ids = {n: next(numbers) for s, _ in walk(body) for n in _all_ids(s)}
+    ids = {n: next(numbers) for s, _ in walk(body) for n in all_ids(s)}
     axes = {b.axis: Axis(fresh(b.axis.name), b.axis.extent) for s, _ in walk(body) for b in axes_of(s)}
     values: Substitution = {old: index(new) for old, new in axes.items()}
     return tuple([with_ids(s, ids, axes) for s in with_axes_replaced(body, values)])

@@ -138,7 +138,8 @@ def _rows(plan: Plan, s: Reduce) -> None:
         return
     if isinstance(s.combiner, Combination):
         if axis.extent >= LEAST_EXTREME:
-            plan.do(Unordered(axis.name))
+            if s.combiner.join is None:
+                plan.do(Unordered(axis.name))
             if len(s.axes) == 1:
                 _row(plan, axis.name, axis.extent, lanes, 2)
             else:  # what a cut leaves over would come after elements behind it
@@ -260,7 +261,8 @@ def _what_to_cut(plan: Plan, parts: int, by_column: bool) -> str:
             return "columns"
     (first, *others) = reductions
     least = BALANCED * (GRAIN if not by_column and len(first.axes) == 1 else 1) * parts
-    return "reduced" if not others and is_simple(first) and first.axes and first.axes[0].axis.extent >= least else ""
+    may_be = is_simple(first) or (not by_column and len(first.axes) == 1 and _row_axis(plan.nest, first) is not None)
+    return "reduced" if not others and may_be and first.axes and first.axes[0].axis.extent >= least else ""
 
 
 def _split(plan: Plan, parts: int, by_column: bool) -> None:
@@ -269,6 +271,8 @@ def _split(plan: Plan, parts: int, by_column: bool) -> None:
     axis, grain = s.axes[0].axis, 1 if by_column or len(s.axes) > 1 else GRAIN
     size = axis.extent // parts // grain * grain
     name = axis.name
+    if isinstance(s.combiner, Combination):
+        plan.do(Unordered(name))
     if size * parts < axis.extent:
         plan.do(Cut(name, size * parts))
         name = f"{name}m"
