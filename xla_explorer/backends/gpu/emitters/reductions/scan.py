@@ -116,7 +116,7 @@ class _Scan:
         return [convert_value(self.w, self.emitter.element(reducer.initial[0], ()), reducer.types[0], reducer.wide[0])]
 
     def identity(self) -> list[Scalar]:
-        """The identity element; `why_not_parallel` refuses what has none."""
+        """The identity element; `plan_scan` refuses what has none."""
         found = self.reducer.identity()
         assert found is not None
         return found
