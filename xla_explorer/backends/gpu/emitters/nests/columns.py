@@ -37,7 +37,7 @@ def column_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTu
     outer = applied.joined(tuple([loop.axis.name for loop in loops[:-1]]))
     column = loops[-1].axis.name
     sweeps = [applied.joined(tuple([b.axis.name for b in s.axes])) for s in reductions]
-    lengths = {applied.extent(name) for name in sweeps}
+    lengths = {applied.extent(name) if name else 1 for name in sweeps}  # a reduction over no dimension has one element
     if len(lengths) > 1:
         return refuse("rows-of-different-lengths", f"a column is swept over {' and '.join(map(str, sorted(lengths)))} elements")
     (length,) = lengths
