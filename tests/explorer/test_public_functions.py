@@ -63,7 +63,7 @@ SCRIPTS = {
         "__version__": "xe.__version__",
         "backends": "xe.backends",
         "options": "xe.options",
-        "xla": "assert callable(xe.xla.read_profile) and callable(xe.xla.why_memory) and callable(xe.xla.why_recompiled)",
+        "xla": "assert callable(xe.xla.read_profile) and callable(xe.xla.compare) and callable(xe.xla.why_memory) and callable(xe.xla.why_recompiled)",
     },
     "compiles": {
         "compile": "s = xe.compile(TEXT); s(X)",

@@ -202,7 +202,7 @@ def check(given: Namespace) -> int:
 
 def open_recorded(given: Namespace) -> int:
     """A folder of dumps or profiles in the browser."""
-    return open_folder(given.folder, given.save, given.port, browser=not given.no_browser)
+    return open_folder(given.folder, given.save, given.port, browser=not given.no_browser, against=given.against)
 
 
 def bench(given: Namespace) -> int:

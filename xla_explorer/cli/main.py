@@ -151,6 +151,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     one = sub.add_parser("open", help="a folder of XLA's dumps or profiles in the browser: its modules by time, a page for each")
     one.add_argument("folder", help="what --xla_dump_to or a profiler wrote, or a folder that holds both")
+    one.add_argument("--against", default=None, metavar="FOLDER", help="another such folder: what XLA decided otherwise there")
     one.add_argument("--save", default=None, metavar="PAGE.html", help="write the page of the longest module, serve nothing")
     one.add_argument("--port", type=int, default=0, help="port of the loopback interface (default: any that is free)")
     one.add_argument("--no-browser", action="store_true", help="print the address only")

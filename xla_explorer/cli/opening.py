@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.cli.terminal import say
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.quantities import microseconds
@@ -24,11 +25,14 @@ from xla_explorer.explorer.page.html_page import export_page
 from xla_explorer.explorer.page.private_paths import without_paths
 from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.recorded_modules import RecordedModules
+from xla_explorer.explorer.xla.flipped import differences
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_writing import write_file
 
 _HOST: Final = "127.0.0.1"
 _MOST_ROWS: Final = 5000
+_AGAINST: Final = "against"  # the key of the page that holds two folders against each other; no module has it
+_LINK: Final = '<p><a href="{}{}">what XLA decided otherwise in {}</a></p>'
 _STYLE: Final = (
     "body{font:14px/1.5 system-ui,sans-serif;margin:24px;color:#1c1c1c;background:#fff}"
     "table{border-collapse:collapse}td,th{padding:2px 12px 2px 0;text-align:left}td.n{text-align:right}"
@@ -36,8 +40,8 @@ _STYLE: Final = (
 )
 
 
-def list_page(found: RecordedModules, prefix: str = "") -> str:
-    """The modules by time as HTML, each a link below `prefix`."""
+def list_page(found: RecordedModules, prefix: str = "", against: str = "") -> str:
+    """The modules by time as HTML, each a link below `prefix`. against: name of a folder that this one is held against."""
     rows = "".join([
         f'<tr><td><a href="{prefix}{quote(row.key, safe="")}">{escape(row.name or "(device work without a module)")}</a></td>'
         f'<td class="n">{microseconds(row.us) if row.us is not None else ""}</td>'
@@ -51,8 +55,22 @@ def list_page(found: RecordedModules, prefix: str = "") -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f'<title>{title} · xla_explorer</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1><p>Compiled by XLA. '
         "Device time is as the profile recorded it; a module without a time was not recorded.</p>"
+        f"{_LINK.format(prefix, _AGAINST, escape(without_paths(against))) if against else ''}"
         f"<table><thead><tr><th>module</th><th>device time</th><th>runs</th><th>HLO texts</th></tr></thead><tbody>{rows}</tbody></table>"
         f"{more}</main></body></html>\n"
+    )
+
+
+def difference_page(found: RecordedModules, against: RecordedModules) -> str:
+    """The longest module held against that of its name in another folder, or against the longest there."""
+    row = found.rows[0]
+    other = next((one for one in against.rows if one.name == row.name), against.rows[0])
+    report = differences(found.session(row.key), against.session(other.key), machine_limits())
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{escape(row.name)} · compiled by XLA, twice · xla_explorer</title><style>{_STYLE}</style></head>"
+        f"<body><main><h1>{escape(row.name)} · compiled by XLA, twice</h1>{without_paths(report.to_html())}</main></body></html>\n"
     )
 
 
@@ -61,16 +79,24 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, found: RecordedModules, port: int = 0) -> None:
+    def __init__(self, found: RecordedModules, port: int = 0, against: RecordedModules | None = None) -> None:
         super().__init__((_HOST, port), _Handler)
+        self.against = against
         self.found, self.token = found, secrets.token_urlsafe(16)
         self._lock = threading.Lock()
-        self._page = cache(lambda key: export_page(SessionSource(found.session(key))))
+        self._page = cache(self._made)
 
     @property
     def address(self) -> str:
         """The list of modules."""
         return f"http://{_HOST}:{self.server_port}/{self.token}/"
+
+    def _made(self, key: str) -> str:
+        if not key:
+            return list_page(self.found, against=self.against.name if self.against is not None else "")
+        if key == _AGAINST and self.against is not None:
+            return difference_page(self.found, self.against)
+        return export_page(SessionSource(self.found.session(key)))
 
     def page(self, key: str) -> str:
         """The page of a module; one at a time is made."""
@@ -89,8 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404, "not found")
             return
         try:
-            key = unquote(rest[0])
-            self._answer(200, self.server.page(key) if key else list_page(self.server.found))
+            self._answer(200, self.server.page(unquote(rest[0])))
         except XlaExplorerError as problem:
             self._answer(404, f"<!doctype html><title>xla_explorer</title><p>{escape(without_paths(str(problem)))}</p>")
 
@@ -113,14 +138,16 @@ class _Handler(BaseHTTPRequestHandler):
         return "xla_explorer"
 
 
-def open_folder(path: str, save: str | None, port: int, *, browser: bool) -> int:
-    """Serve the folder until Ctrl-C, or write the page of its longest module. Returns the exit code."""
+def open_folder(path: str, save: str | None, port: int, *, browser: bool, against: str | None = None) -> int:
+    """Serve the folder until Ctrl-C, or write the page of its longest module, or of that beside another folder's. Returns the exit code."""
     found = RecordedModules(path)
+    other = RecordedModules(against) if against is not None else None
     if save is not None:
-        write_file(save, export_page(SessionSource(found.session(found.rows[0].key))))
+        text = export_page(SessionSource(found.session(found.rows[0].key))) if other is None else difference_page(found, other)
+        write_file(save, text)
         say(f"written: {Path(save)}: {found.rows[0].name}")
         return 0
-    with PageServer(found, port) as server:
+    with PageServer(found, port, other) as server:
         print(f"{found.headline()}\n{server.address}\n(this machine only; Ctrl-C ends it)", flush=True)
         if browser:
             webbrowser.open(server.address)

@@ -25,6 +25,7 @@ from xla_explorer.explorer.xla import (
     replay_fusion,
 )
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
+from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
 from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
 from xla_explorer.explorer.xla.why_recompiled import WhyRecompiled, why_recompiled
@@ -32,8 +33,9 @@ from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
 
 __all__ = [
-    "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf", "WhyMemory", "WhyRecompiled", "WhySlow", "XlaProfile", "profile",
-    "read_profile", "replay", "replay_fusion", "sweep_flags", "time", "why_memory", "why_recompiled", "why_slow",
+    "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf", "WhyMemory", "WhyRecompiled",
+    "WhySlow", "XlaDifference", "XlaProfile", "compare", "profile", "read_profile", "replay", "replay_fusion", "sweep_flags",
+    "time", "why_memory", "why_recompiled", "why_slow",
 ]  # fmt: skip
 
 _ROUNDS = 5
@@ -124,6 +126,28 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     except NotThereError:
         replay = None
     return WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), float(np.median(ours_us)))
+
+
+def compare(first: Session, second: Session) -> XlaDifference:
+    """Hold two compiles of one program by real XLA against each other: what XLA decided otherwise, and what that costs.
+
+    Parameters
+    ----------
+    first, second
+        Of `backend="xla"`, or dumps with every pass (`xe.load(folder)`): of another version, with other flags, of an edited program.
+
+    Returns
+    -------
+    XlaDifference
+        Kernels, traffic and temporary memory of both, and each decision that flipped with its bytes and the reason of the one that refused.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> old, new = xe.load("dump_old"), xe.load("dump_new")  # doctest: +SKIP
+    >>> xe.xla.compare(old, new).flipped[0].why  # doctest: +SKIP
+    """
+    return differences(first, second, machine_limits())
 
 
 def why_memory(program: Any, *arrays: Any) -> WhyMemory:
