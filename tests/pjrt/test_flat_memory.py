@@ -65,7 +65,7 @@ def _no_more(before: dict[str, Any], after: dict[str, Any], kilobytes: int) -> N
 
 
 def test_a_thousand_executions_and_some_compiles() -> None:
-    _flat(1_000, 20)
+    _flat(1_000, 10)
 
 
 @pytest.mark.slow

@@ -61,22 +61,24 @@ def test_jax_keeps_its_own_cpu_where_nobody_asks_for_the_plugin() -> None:
 
 
 ANOTHER = """
+import sys
 import jax, jax.numpy as jnp
 from xla_explorer import pjrt
 
 print(pjrt.options.backend, jax.devices()[0].device_kind)
-for backend in ("interpreter", "gpu"):
+for backend in sys.argv[1:]:
     pjrt.options.backend = backend
     a, b = jax.jit(lambda x: (x * 2, x + 4), donate_argnums=0)(jnp.arange(4.0))
     print(a, b, pjrt.sessions[-1].backend)
 """
 
 
-def test_other_backends_and_a_page_for_each_compile(tmp_path: Path) -> None:
-    done = run(ANOTHER, XLA_EXPLORER_PJRT_BACKEND="interpreter", XLA_EXPLORER_PJRT_DUMP=str(tmp_path / "pages"))
+@pytest.mark.parametrize("backends", [("interpreter",), pytest.param(("interpreter", "gpu"), marks=pytest.mark.slow)])
+def test_other_backends_and_a_page_for_each_compile(tmp_path: Path, backends: tuple[str, ...]) -> None:
+    done = run(ANOTHER, *backends, XLA_EXPLORER_PJRT_BACKEND="interpreter", XLA_EXPLORER_PJRT_DUMP=str(tmp_path / "pages"))
     lines = done.stdout.splitlines()
     assert done.returncode == 0 and lines[0] == "interpreter xla_explorer interpreter", done.stderr
-    assert lines[1:] == [f"[0. 2. 4. 6.] [4. 5. 6. 7.] {backend}" for backend in ("interpreter", "gpu")]
+    assert lines[1:] == [f"[0. 2. 4. 6.] [4. 5. 6. 7.] {backend}" for backend in backends]
     pages = sorted((tmp_path / "pages").iterdir())
     assert pages[0].name.startswith("0000_jit_") and all(b"<html" in page.read_bytes()[:200] for page in pages)
 

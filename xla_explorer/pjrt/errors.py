@@ -6,12 +6,8 @@ import os
 import sys
 import traceback
 
-from xla_explorer.backends.interfaces.host_arguments import ArgumentError
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.frontends.stablehlo.errors import StablehloError, StablehloUnsupportedError
-from xla_explorer.hlo.evaluator import UnsupportedOpcodeError
 from xla_explorer.pjrt.layouts import ERROR_CODES
-from xla_explorer.pjrt.plugin_options import PluginOptionError
 
 
 class PjrtError(XlaExplorerError):
@@ -22,18 +18,18 @@ class PjrtError(XlaExplorerError):
         self.code = code
 
 
-# The first that fits.
-_CODES: tuple[tuple[type[BaseException], str], ...] = (
-    (MemoryError, "exhausted"), (PluginOptionError, "invalid"), (ArgumentError, "invalid"), (UnsupportedOpcodeError, "unimplemented"),
-    (NotImplementedError, "unimplemented"), (StablehloUnsupportedError, "unimplemented"), (StablehloError, "invalid"),
-    (KeyboardInterrupt, "cancelled"),
-)  # fmt: skip
+# By the name of the class or of the nearest base that is listed: a process that does not compile loads none of them.
+_CODES = {
+    "MemoryError": "exhausted", "PluginOptionError": "invalid", "ArgumentError": "invalid", "NotImplementedError": "unimplemented",
+    "StablehloUnsupportedError": "unimplemented", "StablehloError": "invalid", "KeyboardInterrupt": "cancelled",
+}  # fmt: skip
 
 
 def code_and_message(problem: BaseException) -> tuple[int, bytes]:
     """The status code, and the text that JAX shows."""
     if os.environ.get("XLA_EXPLORER_PJRT_TRACEBACKS"):
         traceback.print_exception(problem, file=sys.stderr)
-    code = problem.code if isinstance(problem, PjrtError) else next((c for kind, c in _CODES if isinstance(problem, kind)), "internal")
+    listed = (_CODES[kind.__name__] for kind in type(problem).__mro__ if kind.__name__ in _CODES)
+    code = problem.code if isinstance(problem, PjrtError) else next(listed, "internal")
     text = str(problem) if isinstance(problem, XlaExplorerError) else f"{type(problem).__name__}: {problem}"
     return ERROR_CODES[code], text.encode()
