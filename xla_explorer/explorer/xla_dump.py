@@ -50,7 +50,8 @@ class XlaDump(Report):
     def session(self, name: str | int | None = None) -> Session:
         """The compile of a module: `trace` steps through XLA's passes, `stages` has LLVM IR and reports. DumpError for unknown names.
 
-        Only passes that changed something are there, as XLA dumps no others. There are no decisions: XLA writes none down."""
+        Only passes that changed something are there, as XLA dumps no others. XLA writes no decisions down: `decisions` are
+        replayed."""
         found = self.folder.module(name)
         if found.number not in self._sessions:
             self._sessions[found.number] = dumped_session(found)

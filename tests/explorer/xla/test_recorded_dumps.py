@@ -8,6 +8,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.page.session_source import SessionSource
+from xla_explorer.explorer.sessions.compilation import NotThereError
 from xla_explorer.explorer.xla.replay import replaying
 
 DUMPS = Path(__file__).parent / "dumps"
@@ -28,6 +29,8 @@ def test_a_dump_of_xla_on_a_gpu_is_replayed_by_priority_fusion() -> None:
     found = xe.xla.replay(xe.load(DUMPS / "gpu_products").session(), "fusion")
     assert found.by == "priority-fusion" and len(found.rows) == 9 and found.agreement >= 8 / 9
     assert all(row.message for row in found.rows if row.agrees and row.xla == "memory")
+    with pytest.raises(NotThereError, match="XLA:GPU are not replayed"):
+        xe.xla.replay(xe.load(DUMPS / "gpu_products").session(), "buffers")
 
 
 def test_every_buffer_of_attention_and_of_a_loop_is_where_the_replay_puts_it() -> None:

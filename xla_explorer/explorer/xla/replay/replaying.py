@@ -18,6 +18,8 @@ from xla_explorer.explorer.xla.replay.report import Replay
 from xla_explorer.explorer.xla.replay.schedule import replayed_schedule
 from xla_explorer.foundation.decision import Decision
 
+_GPU_PASS: Final = "priority-fusion"
+
 
 def _fusion(session: Compilation) -> ReplayedFusion:
     step = _pass(session, *POLICIES)
@@ -32,8 +34,23 @@ def _layout(session: Compilation) -> Replay:
     return replayed_layouts(_pass(session, layout.PASS))
 
 
+def _buffers(session: Compilation) -> Replay:
+    return replayed_buffers(_of_a_cpu(session))
+
+
+def _schedule(session: Compilation) -> Replay:
+    return replayed_schedule(_of_a_cpu(session))
+
+
+def _of_a_cpu(session: Compilation) -> Compilation:
+    """The session. NotThereError where XLA:GPU compiled it, which assigns and orders by other rules."""
+    if any(step.name == _GPU_PASS for step in session.passes):
+        raise NotThereError("the buffers and the order of XLA:GPU are not replayed", "xe.xla.replay(session, 'fusion') replays its fusions")
+    return session
+
+
 KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
-    "fusion": _fusion, "dot-library": _library, "layout": _layout, "buffers": replayed_buffers, "schedule": replayed_schedule,
+    "fusion": _fusion, "dot-library": _library, "layout": _layout, "buffers": _buffers, "schedule": _schedule,
 }  # fmt: skip
 """Kind of replay -> what makes it."""
 WEIGHED: Final = ("fusion", "dot-library", "layout")
