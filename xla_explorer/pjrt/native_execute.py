@@ -119,13 +119,12 @@ def _settle() -> NativeFunction:
 def _make_result() -> NativeFunction:
     """A buffer of a template. taken: the memory that it takes over, or null."""
     f = NativeFunction("make_result", [PTR, PTR], PTR, internal=True)
-    w, (template, taken) = f.writer, f.parameters
+    (template, taken) = f.parameters
     record, size = f.call("new_buffer", PTR, template), f.get(BufferRecord, template, "nbytes")
     f.set(BufferRecord, record, "data", taken)
     with f.when(f.as_integer(taken).equals(0)):
         f.set(BufferRecord, record, "data", f.call("allocate", PTR, size))
         f.do("count", f.get(BufferRecord, template, "device"), size)
-    del w
     f.give(record)
     return f
 

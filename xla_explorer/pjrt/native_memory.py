@@ -135,12 +135,11 @@ def _take_garbage() -> NativeFunction:
 def _count() -> NativeFunction:
     """A device has so many bytes more (or, negative, fewer)."""
     f = NativeFunction("count", [PTR, I64], None)
-    w, (device, size) = f.writer, f.parameters
+    (device, size) = f.parameters
     now = f.atomic("add", f.place(DeviceRecord, device, "bytes_in_use"), size) + size
     with f.when(now > f.get(DeviceRecord, device, "peak")):
         f.set(DeviceRecord, device, "peak", now)
     f.give()
-    del w
     return f
 
 
@@ -246,7 +245,7 @@ def _new_event() -> NativeFunction:
 def _new_error() -> NativeFunction:
     """An error with a code and a copy of a message."""
     f = NativeFunction("new_error", [I64, PTR, I64], PTR)
-    w, (code, message, size) = f.writer, f.parameters
+    (code, message, size) = f.parameters
     header = ctypes.sizeof(ErrorRecord)
     error = f.call("malloc", PTR, size + header)
     text = f.element(error, header // 8)
@@ -255,7 +254,6 @@ def _new_error() -> NativeFunction:
     f.set(ErrorRecord, error, "message_size", size)
     f.copy(text, message, size)
     f.give(error)
-    del w
     return f
 
 
