@@ -22,6 +22,7 @@ from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
 from xla_explorer.compiler.buffers import assign_buffers
+from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
 from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
@@ -68,7 +69,7 @@ class GpuCompiler:
     evaluator stands in for them). tf32: whether f32 products and convolutions of default precision may use it in a library (default: as
     XLA, yes).
     math: how exact f32 division and functions are, `xla` (default: as XLA's GPU code), `precise` or `fast`; `device_math.TABLE` has the
-    bounds in ulps.
+    bounds in ulps. schedules: directives of kernels as a text, a line each.
     """
 
     name = "gpu"
@@ -115,6 +116,7 @@ class GpuCompiler:
             architecture,
             dialect=ptx_kernels(_math_level(options)),
             why_no_library=lambda i: why_no_library(i, target),
+            schedules=parse_schedules(str(options.backend_options.get("schedules") or "")),
         )
         program = writer.write()
         seconds["llvm-ir"] = time.perf_counter() - started

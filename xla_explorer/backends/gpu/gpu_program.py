@@ -5,7 +5,8 @@ Source: xla/service/gpu/thunk_emitter.cc, xla/backends/gpu/runtime/thunk.h.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
@@ -19,7 +20,9 @@ from xla_explorer.backends.gpu.placement import gpu_placement
 from xla_explorer.backends.gpu.thunk import NO_STEP, Thunk
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
+from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.placement import Way
+from xla_explorer.compiler.codegen.scheduled_kernel import check_all_met
 from xla_explorer.compiler.codegen.single_device import COPIES
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.compiler.transforms.library_calls.library_call import ConvolutionCall, FftCall, MatmulCall, call_name, library_call_of
@@ -105,7 +108,8 @@ def _keeps_layout(copy: HloInstruction) -> bool:
 
 class GpuProgramWriter:
     """Walks the schedule of a module with assigned buffers and writes kernels and thunks; for NVIDIA's GPUs unless target and dialect say
-    otherwise. why_no_library: what the choice of libraries says of an instruction that has no call."""
+    otherwise. schedules: directives of kernels, by the user.
+    why_no_library: what the choice of libraries says of an instruction that has no call."""
 
     def __init__(
         self,
@@ -115,7 +119,9 @@ class GpuProgramWriter:
         target: Target = NVPTX,
         dialect: KernelDialect = PTX_KERNELS,
         why_no_library: Callable[[HloInstruction], Reason | None] = lambda _: None,
+        schedules: Mapping[str, Sequence[Directive]] = MappingProxyType({}),
     ) -> None:
+        self.schedules = schedules
         self.why_no_library = why_no_library
         self.module = module
         self.assignment = assignment
@@ -128,6 +134,7 @@ class GpuProgramWriter:
     def write(self) -> GpuProgram:
         """The program."""
         thunks = self._computation(self.module.entry)
+        check_all_met(self.schedules, [i.name for i, _ in self.emitted])
         lines, origins = self.kernels.write()
         scratch = max([made.scratch_bytes for _, made in self.emitted], default=0)
         return GpuProgram(thunks, tuple(self.kernels.kernels), tuple(lines), tuple(origins), scratch, tuple(self.emitted),
@@ -231,7 +238,8 @@ class GpuProgramWriter:
             for y, b in enumerate(distinct)
             if x < y
         )
-        made = self._with_constants(i, write_gpu_kernels(i, self.kernels.architecture, slots, self.target), distinct)
+        emitted = write_gpu_kernels(i, self.kernels.architecture, slots, self.target, self.schedules.get(i.name))
+        made = self._with_constants(i, emitted, distinct)
         self.emitted.append((i, made))
         kernels = [self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter) for e in made.kernels]
         product = product_in(i, "dot", "convolution")

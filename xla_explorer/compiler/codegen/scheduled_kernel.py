@@ -114,11 +114,16 @@ class ScheduledKernels:
 
     def check_all_met(self, kernels: Collection[str]) -> None:
         """ScheduleError for a schedule of what is no kernel of the program."""
-        for name in self.schedules:
-            if name not in self._met:
-                near = difflib.get_close_matches(name, kernels, 3) or list(kernels)[:8]
-                listed = ", ".join([f"%{other}" for other in near])
-                raise ScheduleError(f"a schedule names %{name}, which is no kernel of this program", f"kernels: {listed or 'none'}")
+        check_all_met(self.schedules, [*kernels, *self._met])
+
+
+def check_all_met(schedules: Schedules, kernels: Collection[str]) -> None:
+    """ScheduleError for a schedule of what is none of the kernels of a program."""
+    for name in schedules:
+        if name not in kernels:
+            near = difflib.get_close_matches(name, kernels, 3) or list(kernels)[:8]
+            listed = ", ".join([f"%{other}" for other in near])
+            raise ScheduleError(f"a schedule names %{name}, which is no kernel of this program", f"kernels: {listed or 'none'}")
 
 
 def _by_policy(made: Kernel | Reason) -> Sequence[Directive]:

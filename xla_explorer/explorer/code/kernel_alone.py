@@ -39,8 +39,14 @@ def operands_of_kernel(i: HloInstruction, module: HloModule) -> tuple[Any, ...]:
 
 def compiled_alone(session: Compilation, module: HloModule, schedule: str | None = None) -> Compilation:
     """The kernel compiled as the session compiles, by default or by a schedule (the text of its directives)."""
-    options: dict[str, Any] = {} if schedule is None else {"schedules": {module.entry.root.name: schedule}}
-    return compile_as(Compilation, module, passes="none", journal="decisions", threads=session.options.threads, verify=False, **options)
+    options = {**session.options.backend_options} if session.backend == "gpu" else {}
+    options.pop("schedules", None)
+    if schedule is not None:
+        options["schedules"] = {module.entry.root.name: schedule}
+    backend = session.backend if session.backend == "gpu" else "cpu"
+    return compile_as(
+        Compilation, module, backend, passes="none", journal="decisions", threads=session.options.threads, verify=False, **options
+    )
 
 
 def same_bits(some: Sequence[Any], others: Sequence[Any]) -> bool:

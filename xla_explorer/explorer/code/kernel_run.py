@@ -9,6 +9,7 @@ from typing import Any
 
 from xla_explorer.compiler.codegen.nest.estimate import estimate
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.explorer.code.counted_run import CountedRun, counted_beside_default
 from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel, same_bits
 from xla_explorer.explorer.code.llvm_views import LOOP_COLUMNS, inner_loops
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table, microseconds
@@ -81,7 +82,9 @@ class KernelRun(Report):
         return Table(["schedule", "us", "ratio", "estimated_us"], rows, note=note)
 
 
-def run_beside_default(schedule: Schedule, session: Compilation, i: HloInstruction, arrays: Sequence[Any], repeats: int) -> KernelRun:
+def run_beside_default(
+    schedule: Schedule, session: Compilation, i: HloInstruction, arrays: Sequence[Any], repeats: int
+) -> KernelRun | CountedRun:
     """See `KernelSchedule.run`."""
     if repeats < 1:
         raise XlaExplorerError(f"repeats is {repeats}", "time at least one round")
@@ -89,6 +92,8 @@ def run_beside_default(schedule: Schedule, session: Compilation, i: HloInstructi
     given = tuple(arrays) or operands_of_kernel(i, module)
     default, plain, scheduled = [compiled_alone(session, module, text) for text in (None, "", str(schedule))]
     equal, values = checked_values(schedule, module, given, default, plain, scheduled)
+    if session.backend == "gpu":
+        return counted_beside_default(schedule, i.name, equal, values, default, scheduled, default.signature.leaves(given))
     times, threads = times_of(default, scheduled, given, repeats)
     diff = "\n".join(difflib.unified_diff(_assembly(default), _assembly(scheduled), "default", "scheduled", lineterm="", n=2))
     loops = [[who, *row[1:-1]] for who, one in (("default", default), ("scheduled", scheduled)) for row in _loops(one)]

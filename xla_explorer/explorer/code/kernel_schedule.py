@@ -13,6 +13,7 @@ from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError,
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.explorer.code.access_patterns import AccessPatterns, access_patterns_of
+from xla_explorer.explorer.code.counted_run import CountedRun
 from xla_explorer.explorer.code.kernel_run import KernelRun, run_beside_default
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table
 from xla_explorer.explorer.sessions.compilation import Compilation
@@ -56,8 +57,8 @@ class KernelSchedule(Schedule, Report):
         """What the nest should take on one core: it ranks schedules."""
         return estimate(self.nest)
 
-    def run(self, *arrays: Any, repeats: int = 21) -> KernelRun:
-        """Compile this kernel alone, check its values, and time it beside the kernel as it is by default.
+    def run(self, *arrays: Any, repeats: int = 21) -> KernelRun | CountedRun:
+        """Compile this kernel alone, check its values, and time it beside the kernel as it is by default; of a GPU's, count both.
 
         Parameters
         ----------
@@ -68,9 +69,9 @@ class KernelSchedule(Schedule, Report):
 
         Returns
         -------
-        KernelRun
+        KernelRun or CountedRun
             Whether the values are equal, both times, the estimate, llvm-mca's figures where it is there, and what differs in nest and
-            assembly.
+            assembly. On a GPU the counters of the emulator instead of times.
         """
         return run_beside_default(self, self.session, self.instruction, arrays, repeats)
 
@@ -124,6 +125,9 @@ def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequenc
     for found in getattr(program, "decisions", ()):
         if found.kind == "loop-nest" and found.accepted and found.instruction == i.id:
             return str(found.reason.facts["by"]), parse_directives(str(found.reason.facts["schedule"]))
+    for made in [made for found, made in getattr(program, "emitted", ()) if found.id == i.id]:
+        if getattr(made.nest, "directives", None) is not None and made.nest.following is None:
+            return "user" if made.emitter == "scheduled" else "policy", made.nest.directives
     by_user = parse_schedules(str(session.options.backend_options.get("schedules") or ""))
     if i.name in by_user:  # code in a process of its own: what was asked for
         return "user", by_user[i.name]

@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.nest.verifier import verify_nest
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.text.parser import parse_hlo
 
-NAMES = ("split", "split", "split", "vectorize", "unroll", "reorder", "collapse", "block", "block", "thread", "thread", "warp")
+NAMES = ("split", "split", "split", "vectorize", "unroll", "reorder", "collapse", "block", "block", "thread", "thread", "warp", "pad", "sink", "stage")
 
 
 def random_text(choice, nest):
@@ -34,6 +34,10 @@ def random_text(choice, nest):
     following = axes[(axes.index(axis) + 1) % len(axes)]
     if name == "split":
         return f"split{{{axis},{choice.choice((2, 3, 4, 8, 16))}}}"
+    if name == "pad":
+        return f"pad{{{axis},{nest.axes()[axis].axis.extent + choice.choice((1, 2, 7))}}}"
+    if name == "stage":
+        return f"stage{{%{choice.choice(nest.arrays).name},{axis},shared}}"
     if name in ("reorder", "collapse"):
         return f"{name}{{{axis},{following}{choice.choice(('', ',repeating')) if name == 'collapse' else ''}}}"
     return f"{name}{{{axis}}}"
@@ -72,6 +76,12 @@ def check_random_schedules(seed, count):
             after, _ = run_schedule(nest, [directive])
             done += [str(directive)] if after is not nest else []
             nest = after
+        root = parse_hlo(module_of(body)).entry.root
+        refused = nest_draft(root, NestSchedule((), nest, "loop-nest", "", nest), kernel_slots(root))
+        if isinstance(refused, Reason):
+            assert refused.code == "not-lowered", refused
+            seen["not-lowered"] += 1
+            continue
         try:
             assert_near(run_nest(module_of(body), nest, *operands).values, wanted, f"{body}: {','.join(done)}\n{nest_text(nest)}")
         except BaseException:
@@ -79,6 +89,14 @@ def check_random_schedules(seed, count):
             raise
         seen.update([text.partition("{")[0] for text in done])
     return seen
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("first", range(1000, 1200, 20))
+def test_two_thousand_random_schedules_give_equal_values(first):
+    seen = sum([check_random_schedules(seed, 10) for seed in range(first, first + 20)], Counter())
+    assert set(NAMES) <= seen.keys() and seen["not-lowered"] < 20, seen
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -9,11 +9,12 @@ before the emitters of their families, are shown by `session.decisions("loop-nes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
+from xla_explorer.backends.gpu.emitters.nests.by_user import draft_by_user
 from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write_reducing_nest, write_transposing_nest
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
@@ -23,6 +24,7 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, Laun
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.placement import write_kernel
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason
@@ -74,13 +76,17 @@ class EmittedKernels(NamedTuple):
 
 
 def write_gpu_kernels(
-    i: HloInstruction, architecture: LaunchArchitecture, slots: tuple[int, ...] | None = None, target: Target = NVPTX
-) -> EmittedKernels:
-    """The kernels of a fusion or a lone instruction that `kernel_is_emitted` takes. slots: see `Kernel.slots`.
+    i: HloInstruction, architecture: LaunchArchitecture, slots: tuple[int, ...] | None = None, target: Target = NVPTX,
+    directives: Sequence[Directive] | None = None,
+) -> EmittedKernels:  # fmt: skip
+    """The kernels of a fusion or a lone instruction that `kernel_is_emitted` takes. slots: see `Kernel.slots`. directives: what the user
+    does to the plain nest, instead of what emitters and policies choose; ScheduleError where something is refused.
 
     GPUs that are not NVIDIA's get one thread per element: the emitters here are written in NVIDIA's intrinsics.
     """
     slots = slots if slots is not None else kernel_slots(i)
+    if directives is not None:
+        return finished(draft_by_user(i, directives, slots), slots, ())
     refused: list[tuple[str, Reason]] = []
     why_no_nest: Reason | None = None
     if isinstance(architecture, GpuArchitecture):
@@ -105,7 +111,9 @@ def finished(draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tuple
     scratch = draft.scratch_bytes > 0
     kernels = []
     for one in draft.kernels:
-        kernel = with_wide_accesses(one.context.finish(slots))
+        kernel = one.context.finish(slots)
+        if draft.nest is None:  # the lowering of nests widens accesses itself
+            kernel = with_wide_accesses(kernel)
         kernel = kernel._replace(threads=one.launch.threads, parameters=kernel.parameters + scratch)
         kernels.append(EmittedKernel(
             kernel, one.launch, one.shared_bytes, scratch, one.dynamic_shared_bytes, one.tensor_maps, one.suffix, one.many_registers

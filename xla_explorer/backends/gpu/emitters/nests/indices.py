@@ -272,6 +272,11 @@ class Indices:
         yield
         del self._pending[len(self._pending) - len(guards) :]
 
+    @property
+    def guarded_axes(self) -> frozenset[Axis]:
+        """The axes that pending guards ask for."""
+        return frozenset().union(*[g.expression.axes for g in self._pending])
+
     def holds(self, g: Guard, point: Point) -> bool | str:
         """Whether a guard holds at a point."""
         x = self.here(g.expression, point)

@@ -132,7 +132,7 @@ class Memory:
         tile = self.shared.get(s.array)
         strides = self._shapes[s.array].strides
         offset = linearize(s.place, strides)
-        concerned = {a for x in s.place for a in x.axes} | set(self.writer.values[s.value].axes)
+        concerned = {a for x in s.place for a in x.axes} | set(self.writer.values[s.value].axes) | self.indices.guarded_axes
         axes = [a for a in self.writer.copies if a in concerned]
 
         def one(point: Point) -> None:

@@ -70,7 +70,7 @@ def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
 
 def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], policy: Policy) -> OperationDraft | Reason:
     """The kernels of an instruction as a policy schedules its nest."""
-    nest = nest_of(i, _updates_in_place(i, slots))
+    nest = nest_of(i, updates_in_place(i, slots))
     if isinstance(nest, Reason):
         return nest
     schedule = policy(nest, architecture, DEFAULT_TUNING)
@@ -91,7 +91,7 @@ def _why_of_another_family(i: HloInstruction) -> Reason | None:
     return None if found is None else refuse("sums-of-products", f"%{found.name}: {found.opcode.name} is written by its own emitters")
 
 
-def _updates_in_place(i: HloInstruction, slots: tuple[int, ...]) -> bool:
+def updates_in_place(i: HloInstruction, slots: tuple[int, ...]) -> bool:
     """Whether a part of an operand is written where the operand lies."""
     root = i.called[0].root if i.opcode.name == "fusion" else i
     results = len(list(i.shape.leaves()))

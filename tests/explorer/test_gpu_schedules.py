@@ -1,0 +1,36 @@
+"""Schedules of a GPU's kernels: what the policy did, another one beside it on the emulator, the program with it."""
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+
+TEXT = """HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+ENTRY e { x = f32[40,96] parameter(0) z = f32[] constant(0) ROOT sums = f32[40] reduce(x, z), dimensions={1}, to_apply=add }"""
+
+
+@pytest.fixture(scope="module")
+def session():
+    return xe.compile(TEXT, backend="gpu", device="emulator", passes="none")
+
+
+def test_the_policys_schedule_is_changed_and_counted_beside_the_default(session):
+    schedule = session.schedule("sums")
+    assert schedule.written_by == "policy" and "thread{" in str(schedule)
+    ran = schedule.plain().then("split{j,32},thread{ji},block{i}").run()
+    assert ran.equal and ran.findings == [] and ran.default["warp_instructions"] != ran.scheduled["warp_instructions"]
+    assert "warp_instructions" in str(ran.records()) and ran.headline().startswith("%sums: equal")
+
+
+def test_a_program_runs_by_the_users_schedule_and_says_so(session):
+    other = session.override(schedules=[session.schedule("sums").plain().then("block{i}")])
+    x = np.arange(40 * 96, dtype=np.float32).reshape(40, 96) % 7
+    assert (other.executable.execute([x])[0] == x.sum(1)).all()
+    assert other.schedule("sums").written_by == "user" and str(other.schedule("sums")) == "block{i}"
+
+
+def test_what_is_refused_has_its_reason():
+    for text, words in (("%sums: warp{j}", "a power of two"), ("%other: block{i}", "no kernel of this program")):
+        with pytest.raises(xe.errors.CompileFailedError, match=words):
+            xe.compile(TEXT, backend="gpu", device="emulator", passes="none", schedules=text)
