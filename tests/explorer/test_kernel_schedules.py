@@ -89,7 +89,8 @@ def test_access_patterns_are_a_table(session: xe.Session) -> None:
     kernel = transpose_of(session)
     load, store = session.schedule(kernel).access_patterns()
     assert (load.access, load.pattern, load.coalesced) == ("load %x", "every 96th element", 0.125)
-    assert (store.pattern, store.along, store.coalesced, store.bytes) == ("contiguous", "j", 1.0, 48 * 96 * 4)
+    assert (store.pattern, store.along[0], store.coalesced) == ("contiguous", "j", 1.0)
+    assert 48 * 96 * 4 <= store.bytes <= 48 * 112 * 4  # a block more, where blocks begin with lines of the operand
     frame = session.schedule(kernel).access_patterns().to_frame()
     assert list(frame["pattern"]) == ["every 96th element", "contiguous"] and frame["of"][0].startswith("%")
 

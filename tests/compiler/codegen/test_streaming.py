@@ -7,7 +7,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.llvm.target_machine import host_target
-from xla_explorer.compiler.codegen.kernels import gather, streaming, transpose
+from xla_explorer.compiler.codegen.kernels import gather, streaming
 from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.explorer.measures.profiling import streaming_kernels
 
@@ -59,7 +59,7 @@ def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (streaming, base):
         monkeypatch.setattr(module, "STREAMED_BYTES", 0)
     monkeypatch.setattr(gather, "STREAMED_BYTES", 0)
-    monkeypatch.setattr(transpose, "STREAMED_TRANSPOSE_BYTES", 0)
+    monkeypatch.setattr(base, "STREAMED_TRANSPOSE_BYTES", 0)
 
 
 def inputs_of(session: xe.Session) -> list[np.ndarray]:

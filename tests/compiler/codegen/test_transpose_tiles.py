@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.compiler.codegen.kernels import transpose
+from xla_explorer.compiler.codegen.nest.policies import base
 
 TYPES = {"f32": np.float32, "s32": np.int32, "f64": np.float64, "u64": np.uint64, "s8": np.int8, "c64": np.complex64}
 
@@ -42,7 +42,7 @@ def test_every_order(order: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("t", TYPES)
 def test_every_width(t: str) -> None:
     text = check((37, 51), (1, 0), t)
-    assert ("shufflevector" in text) == (t not in ("s8", "c64"))
+    assert "shufflevector" in text
 
 
 @pytest.mark.parametrize("shape", [(16, 16), (16, 17), (300, 401), (1, 64), (5, 7), (3, 100, 37, 50)])
@@ -61,7 +61,7 @@ def test_threads() -> None:
 def test_an_operand_that_begins_anywhere_in_a_line(t: str, shape: tuple[int, ...], order: tuple[int, ...], large: bool, threads: int,
                                                    monkeypatch: pytest.MonkeyPatch) -> None:
     if large:
-        monkeypatch.setattr(transpose, "STREAMED_TRANSPOSE_BYTES", 0)
+        monkeypatch.setattr(base, "STREAMED_TRANSPOSE_BYTES", 0)
     session = xe.compile(program(shape, order, t), backend="cpu", threads=threads, cache=False)
     count, width = int(np.prod(shape)), np.dtype(TYPES[t]).itemsize
     memory = np.arange(count + 32).astype(TYPES[t])

@@ -42,12 +42,11 @@ FEW_ITERATIONS_ONCE = 128  # the same, of a loop that is in no other loop
 
 
 class VectorDecision(NamedTuple):
-    """kernel: with its loops in vectors, or as it was. reason: why it was left, or what was done. pairs: see `VectorizedKernel`."""
+    """kernel: with its loops in vectors, or as it was. reason: why it was left, or what was done."""
 
     kernel: Kernel
     in_vectors: bool
     reason: Reason
-    pairs: bool = False
 
 
 def little_code(kernels: Sequence[Kernel]) -> Reason | None:
@@ -68,12 +67,6 @@ def little_code(kernels: Sequence[Kernel]) -> Reason | None:
 def is_written(made: Kernel) -> bool:
     """Whether the writer of a kernel chose the vectors itself."""
     return made.effort is Effort.FINAL
-
-
-def may_read_pairs(made: Kernel) -> bool:
-    """Whether a kernel might read 16-bit floats as words of two, which LLVM does not do: worth the while however little code there is."""
-    return any(" load i16, " in line for line in made.lines) and any(" bitcast i32 " in line for line in made.lines) and not any(
-        "@xe_" in line or " = alloca " in line for line in made.lines)
 
 
 def is_scalar(made: Kernel) -> bool:
@@ -107,7 +100,7 @@ def in_vectors(made: Kernel, target: Target, library: VectorFunctions) -> Vector
         globals=tuple(dict.fromkeys((*made.globals, *metadata_definitions(found.lines)))),
         effort=_effort(found.lines) if mode == "all" else Effort.SHORT,
     )  # fmt: skip
-    return VectorDecision(kernel, True, _done(found), found.pairs)
+    return VectorDecision(kernel, True, _done(found))
 
 
 def _done(found: VectorizedKernel) -> Reason:

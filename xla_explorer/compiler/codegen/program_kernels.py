@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels import Kernel
-from xla_explorer.compiler.codegen.kernels.streaming import STREAMED_TRANSPOSE_BYTES
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS
-from xla_explorer.compiler.codegen.loop_vectorization import VectorDecision, in_vectors, is_scalar, is_written, little_code, may_read_pairs
+from xla_explorer.compiler.codegen.loop_vectorization import VectorDecision, in_vectors, is_scalar, is_written, little_code
+from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.compiler.codegen.nest.policies.facts import schedule_facts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
@@ -125,7 +125,7 @@ class ProgramKernels:
 
     def _once(self, write: KernelWriter, i: HloInstruction, slots: tuple[int, ...], *parts: int) -> Kernel:
         """The kernel, taken from an instruction before that has the same operations on arrays of the same shapes, in the same memory."""
-        if any(leaf.is_array and leaf.byte_size >= STREAMED_TRANSPOSE_BYTES for _, leaf in i.shape.leaves()):
+        if any(leaf.is_array and leaf.byte_size >= base.STREAMED_TRANSPOSE_BYTES for _, leaf in i.shape.leaves()):
             return write(i, self.target, slots, *parts)  # who reads a result decides whether it is written past the cache
         first = {o: k for k, o in reversed(list(enumerate(i.operands)))}
         operands = tuple([(first[o], o.shape, self._keys.parts(o) if o.opcode is CONSTANT else o.opcode) for o in i.operands])
@@ -173,9 +173,6 @@ class ProgramKernels:
             reason = self._left_to_llvm(kernel, little)
             left = VectorDecision(kernel.made, False, reason) if reason else None
             decided = left or in_vectors(kernel.made, self.target, library)
-            if left is not None and reason is little and may_read_pairs(kernel.made):
-                tried = in_vectors(kernel.made, self.target, library)
-                decided = tried if tried.pairs else left
             kernel.made = decided.kernel
             i = kernel.instruction
             named = Reason(decided.reason.code, f"%{i.name}: {decided.reason.message}", decided.reason.facts)

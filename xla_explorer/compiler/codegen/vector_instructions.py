@@ -62,8 +62,7 @@ _OF_VALUE_AND_FLAG = frozenset(("abs", "ctlz", "cttz"))
 class VectorizedKernel:
     """lines, origins: the body. declarations: of intrinsics. functions: names of the vector functions it calls, with their lanes.
 
-    lanes: of each loop in vectors, in order. left: labels of the loops that stay scalar, with the reason. pairs: whether a loop
-    reads two 16-bit elements as a word.
+    lanes: of each loop in vectors, in order. left: labels of the loops that stay scalar, with the reason.
     """
 
     lines: list[str]
@@ -72,7 +71,6 @@ class VectorizedKernel:
     functions: dict[tuple[str, int], None] = field(default_factory=dict)
     lanes: list[int] = field(default_factory=list)
     left: dict[str, Reason] = field(default_factory=dict)
-    pairs: bool = False
 
     def append(self, other: VectorizedKernel) -> None:
         """What is behind these lines."""
@@ -80,7 +78,6 @@ class VectorizedKernel:
         self.origins += other.origins
         self.declarations.update(other.declarations)
         self.functions.update(other.functions)
-        self.pairs |= other.pairs
 
 
 def result_type(text: str) -> str | None:

@@ -16,7 +16,6 @@ from xla_explorer.compiler.codegen.vector_instructions import (
     overload,
     vector_instruction,
 )
-from xla_explorer.compiler.codegen.vector_pairs import come_in_pairs, half_of_words, words_of_halves
 from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import F16, F32, F64, S8, S16, S32, S64
@@ -38,8 +37,6 @@ class VectorLoop(CountedLoop):
         self.splats: dict[tuple[str, str], str] = {}
         self.counter = 0
         self.lanes = 0
-        self.pairs = False
-        self.even: dict[str, str] = {}  # with pairs: what each store writes of the even elements
 
     def _fresh(self, stem: str = "w") -> str:
         self.counter += 1
@@ -74,15 +71,7 @@ class VectorLoop(CountedLoop):
         copies = INTERLEAVED if len(kept) <= FEW_LINES or (self.reductions and len(kept) <= 3 * FEW_LINES) else 1
         if any("call" in line and "@xe_" in line for line, _ in kept):
             copies = 2 if self.reductions else 1
-        if max(widths) == 32 and not self.reductions and 2 * self.lanes <= self.iterations and (
-            self.iterations % (2 * self.lanes) == 0 or not self._updates(kept)
-        ):
-            self.pairs = come_in_pairs([line for line, _ in kept], self.addresses, self.linear, self.slots)
-        if self.pairs:
-            copies = 2
-            self.kernel.pairs = True
-        while copies > 1 and not self.pairs and (self.lanes * copies > self.iterations
-                                                 or self.iterations % (self.lanes * copies) >= self.lanes):
+        while copies > 1 and (self.lanes * copies > self.iterations or self.iterations % (self.lanes * copies) >= self.lanes):
             copies //= 2
         step = self.lanes * copies
         rest = self.iterations % step
@@ -172,7 +161,7 @@ class VectorLoop(CountedLoop):
         updates = self._updates(kept)
 
         def at(pointer: str) -> str:
-            if copy == 0 or self.pairs:
+            if copy == 0:
                 return pointer
             name = f"{pointer}.{copy}"
             if pointer not in names:
@@ -198,14 +187,6 @@ class VectorLoop(CountedLoop):
                     raise RefusedLoop("not-consecutive", line.strip())
                 value, align = of(m[1], m[2]), m[4] or str(BITS[m[1]] // 8)
                 pointer = at(m[3])
-                if self.pairs:
-                    if copy == 0:
-                        self.even[line] = value
-                    else:
-                        words = words_of_halves(self._fresh("pair"), self.even[line], value, self.lanes)
-                        out += [(one, origin) for one in words.lines]
-                        out.append((f"  store {self._vector('i32')} {words.value}, ptr {pointer}, align {align}", origin))
-                    continue
                 if mask is not None and updates:
                     # What an earlier iteration wrote is not computed again, for it is computed from itself.
                     before, chosen = self._fresh(), self._fresh()
@@ -227,11 +208,7 @@ class VectorLoop(CountedLoop):
             if (m := match_load(text)) is not None:
                 if m[2] not in self.addresses or self.addresses[m[2]][0] != m[1]:
                     raise RefusedLoop("not-consecutive", text)
-                whole = self._vector("i32" if self.pairs else m[1])
-                rewritten = f"load {whole}, ptr {at(m[2])}, align {m[3] or BITS[m[1]] // 8}"
-                if self.pairs:
-                    before, rewritten = half_of_words(name, rewritten, copy, self.lanes)
-                    out.append((before, origin))
+                rewritten = f"load {self._vector(m[1])}, ptr {at(m[2])}, align {m[3] or BITS[m[1]] // 8}"
             elif (m := match_cast(text)) is not None and m[1] == "trunc" and m[5] == "i32" and self.linear.get(m[4]) == 1:
                 rewritten = self._numbers(m[4], copy, out, origin)
             else:

@@ -186,6 +186,8 @@ KINDS: dict[str, DecisionKind] = {
     ),
     "loop-cut": DecisionKind("Is a loop cut in two, its first steps and the rest?", nest_reasons.DIRECTIVES, check="loop-can-be-cut"),
     "loop-split": DecisionKind("Does a loop become two?", nest_reasons.DIRECTIVES, check="loop-can-be-split"),
+    "loop-cover": DecisionKind("Do whole blocks cover a loop?", nest_reasons.DIRECTIVES, check="blocks-cover-the-loop"),
+    "loop-stream": DecisionKind("Is a result written past the caches?", nest_reasons.DIRECTIVES, check="result-can-be-streamed"),
     "loop-collapse": DecisionKind("Do two loops become one?", nest_reasons.DIRECTIVES, check="loops-can-be-joined"),
     "loop-reorder": DecisionKind("Do two loops change places?", nest_reasons.DIRECTIVES, check="loops-can-change-places"),
     "loop-unroll": DecisionKind("Does a loop become copies in registers?", nest_reasons.DIRECTIVES, check="loop-can-be-unrolled"),

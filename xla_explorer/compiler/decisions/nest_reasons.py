@@ -41,9 +41,9 @@ LOOP_NEST = table(
             "@softmax reduces; such kernels are not made from nests yet",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
-        "short-rows": (
-            "an innermost loop fills at least one vector",
-            "j has 10 steps, a register 16 lanes",
+        "rows-are-not-shares": (
+            "kernels that run block by block of rows have as many rows in each share",
+            "ij has 1000 steps, not as many in each of 16 shares",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
         "wide-iota": (
@@ -206,6 +206,26 @@ DIRECTIVES = table(
             "a factor is between 1 and the steps of the axis",
             "the factor must be from 1 to 30, the steps of j, got 31",
             "choose a smaller factor",
+        ),
+        "not-repeatable": (
+            "steps that are done twice store the same twice",
+            "steps of i cannot be done twice: they combine, or read what is stored",
+            "split the axis instead: a guard keeps the steps behind its end away",
+        ),
+        "not-whole-lines": (
+            "blocks that begin with cache lines of an array are cache lines of it",
+            "8 elements of %x must be a line of 64 bytes",
+            "choose as many steps as a line has elements",
+        ),
+        "not-a-result": (
+            "results are written past the caches, operands are not",
+            "x must be a result of @fusion: out",
+            "choose one of the results that the message lists",
+        ),
+        "result-is-read": (
+            "a result that is written past the caches is not read again",
+            "@fusion reads %out again, which is then no longer in a cache",
+            "leave the result in the caches",
         ),
         "name-taken": (
             "the axes that a directive makes have names of their own",

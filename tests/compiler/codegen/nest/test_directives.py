@@ -15,6 +15,7 @@ from tests.compiler.codegen.nest.nest_checks import assert_near
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.schedule import DIRECTIVES, Schedule, ScheduleError, parse_directives, run_schedule
@@ -52,6 +53,11 @@ bias {
   c = f32[12,30] broadcast(b), dimensions={1}
   ROOT r = f32[12,30] add(x, c)
 }
+scales {
+  scaled = f32[12,30] parameter(0) factors = f32[12] parameter(1)
+  along_rows = f32[12,30] broadcast(factors), dimensions={0}
+  ROOT products = f32[12,30] multiply(scaled, along_rows)
+}
 softmax {
   x = f32[6,40] parameter(0) lowest = f32[] constant(-inf) zero = f32[] constant(0)
   m = f32[6] reduce(x, lowest), dimensions={1}, to_apply=max
@@ -78,10 +84,11 @@ BODIES = {
     "argmax": "x = f32[4,24] parameter(0) i = s32[4,24] parameter(1) v = f32[] parameter(2) k = s32[] parameter(3) "
     "ROOT r = (f32[4], s32[4]) reduce(x, i, v, k), dimensions={1}, to_apply=larger",
 }
+BODIES["scales"] = "x = f32[12,30] parameter(0) b = f32[12] parameter(1) ROOT r = f32[12,30] fusion(x, b), kind=kLoop, calls=scales"
 BODIES["variance"] = "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kind=kInput, calls=variance"
 BODIES["extremes"] = "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusion(x), kind=kInput, calls=extremes"
 NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
-NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain")
+NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "cover", "stream")
 
 NAMES += ("sink", "pad")
 
@@ -104,6 +111,10 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
     following = axes[(axes.index(axis) + 1) % len(axes)]
     if name in ("split", "parallel", "cut"):
         return f"{name}{{{axis},{choice.choice((2, 3, 4, 8, 16))}}}"
+    if name == "cover":
+        return f"{name}{{{axis},{choice.choice((2, 4, 8, 16))}{choice.choice(('', f',{nest.arrays[0].name}'))}}}"
+    if name == "stream":
+        return f"{name}{{{choice.choice(nest.arrays).name}}}"
     if name in ("sink", "vectorize", "unroll", "block", "thread", "warp"):
         return f"{name}{{{axis}}}"
     if name == "pad":
@@ -177,6 +188,44 @@ def test_a_padded_loop_leaves_its_new_steps_out() -> None:
             schedule("bias").then(refused)
     with pytest.raises(ScheduleError, match="is reduced over"):
         schedule("rows").then("pad{j,64}")
+
+
+def test_blocks_cover_a_loop_and_squares_are_transposed_in_registers() -> None:
+    nest, operands, wanted = plain("transpose")
+    found = Schedule(nest, nest).then("cover{i,16,x.4},cover{j,8},reorder{ii,jo},split{ii,8},unroll{iii},vectorize{ji}")
+    text = nest_text(found.nest)
+    assert "iota 16*io by lines of %x.4 : s64" in text and nest_text(parse_nest(text)) == text
+    assert_near(evaluate_nest(found.nest, operands), wanted, text)
+    lowered = lower(found.nest)
+    assert isinstance(lowered, LoweredNest)
+    assert "ptrtoint" in lowered.text and lowered.text.count("shufflevector") == 24
+    with pytest.raises(ScheduleError, match="must be a line"):
+        Schedule(nest, nest).then("cover{i,8,x.4}")
+    with pytest.raises(ScheduleError, match="cannot be done twice"):
+        schedule("rows").then("cover{j,8}")
+
+
+def test_a_result_is_streamed_where_whole_registers_of_it_are_stored() -> None:
+    nest, squares = plain("bias")[0], schedule("transpose").then("split{i,8},split{j,8},reorder{ii,jo},unroll{ii},vectorize{ji}")
+    whole = lower(squares.then("stream{out}").nest)
+    broken = lower(Schedule(nest, nest).then("cut{j,24},split{jm,8},vectorize{jmi},stream{out}").nest)
+    assert isinstance(whole, LoweredNest) and isinstance(broken, LoweredNest)
+    assert whole.text.count("!nontemporal") == 8 and "align 32, !nontemporal" in whole.text and "sfence" in whole.text
+    assert "!nontemporal" not in broken.text  # rows of thirty elements do not begin as registers do
+    with pytest.raises(ScheduleError, match="must be a result of"):
+        schedule("bias").then("stream{x}")
+
+
+def test_values_sink_into_the_loop_inside() -> None:
+    nest, operands, wanted = plain("scales")
+    found = Schedule(nest, nest)
+    with pytest.raises(ScheduleError, match="is not all that i contains"):
+        found.then("reorder{i,j}")
+    found = found.then("sink{i},reorder{i,j}")
+    assert nest_text(found.nest).splitlines()[1].strip().startswith("for j")
+    assert_near(evaluate_nest(found.nest, operands), wanted, nest_text(found.nest))
+    with pytest.raises(ScheduleError, match="values and one loop"):
+        schedule("rows").then("sink{i}")
 
 
 def test_a_schedule_by_calls_is_its_text() -> None:

@@ -60,7 +60,7 @@ def test_a_refusal_names_the_index_and_a_next_step() -> None:
     assert "vectorize{ji}: %x.4 is at every 40th element along ji" in str(refused.value)
     assert refused.value.hint and refused.value.reason is not None and refused.value.reason.facts["step"] == 40
     with pytest.raises(AttributeError, match="the directives are: split"):
-        schedule("rows").cover  # noqa: B018
+        schedule("rows").roll  # noqa: B018
 
 
 def test_the_text_of_a_program_names_kernels_and_its_errors_the_line() -> None:

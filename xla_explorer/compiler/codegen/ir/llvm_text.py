@@ -37,7 +37,7 @@ def _load(i: Instruction) -> str:
 _FORMS: dict[str, Callable[[Instruction], str]] = {
     **dict.fromkeys(("add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor"), _two),
     **dict.fromkeys(("fadd", "fsub", "fmul", "fdiv", "frem", "icmp", "fcmp"), _two),
-    **dict.fromkeys(("trunc", "zext", "sext", "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp", "bitcast"), _cast),
+    **dict.fromkeys(("trunc", "zext", "sext", "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp", "bitcast", "ptrtoint"), _cast),
     **dict.fromkeys(("fneg", "select", "insertelement", "extractelement", "freeze"), _all),
     "shufflevector": lambda i: f"shufflevector {_typed(i.operands)}, {i.detail}",
     "getelementptr": lambda i: f"getelementptr inbounds {i.detail}, {_typed(i.operands)}",

@@ -8,18 +8,12 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.short_rows import write_short_rows
 from xla_explorer.compiler.codegen.kernels.streaming import streams, write_streaming_nest
-from xla_explorer.compiler.codegen.kernels.transpose import transpose_tiles, write_transpose_tiles
 from xla_explorer.hlo.instruction import HloInstruction
 
 
 def write_loop_kernel(context: KernelContext) -> None:
-    """Roots with equal dimensions together, others one nest after the other; a lone transpose in tiles."""
-    tiles = transpose_tiles(context)
-    if tiles is not None:
-        write_transpose_tiles(context, tiles)
-        return
+    """Roots with equal dimensions together, others one nest after the other."""
     pending: dict[tuple[int, ...], list[tuple[HloInstruction, ArrayInMemory]]] = {}
     for root, output in zip(context.roots, context.outputs, strict=True):
         pending.setdefault(root.shape.dimensions, []).append((root, output))
@@ -42,8 +36,6 @@ def write_loop_nest(context: KernelContext, rows: list[tuple[HloInstruction, Arr
         strides = [rows[0][0].shape.base.strides[group[-1]] for group in groups]
         if streams(context, rows, extents):
             write_streaming_nest(context, rows, emitter, extents, strides)
-            return
-        if write_short_rows(context, rows, emitter, maps, groups, extents):
             return
         with context.iterate(extents) as index, emitter.scope():
             values = [emitter.element(root, index) for root, _ in rows]

@@ -27,7 +27,6 @@ from xla_explorer.compiler.codegen.nest.policies.base import STREAMED_BYTES
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
-STREAMED_TRANSPOSE_BYTES = 4 << 20  # the same of a transpose, whose lines compete for a few sets of a cache where extents are powers of two
 TILE_BYTES = 2048  # of the widest result: the tile and what it is computed from stay in the first-level cache
 RUNS_ASKED_FOR = 2  # arrays that are read along the tile
 FLOPS_BETWEEN_READS = 8  # of one element

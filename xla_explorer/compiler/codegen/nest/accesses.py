@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from xla_explorer.compiler.codegen.nest.ir import Array, AxisKind, BoundAxis, Load, LoopNest, Store, axes_of, walk
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue, linearize
+from xla_explorer.hlo.primitive_type import PrimitiveType
 
 LINE_BYTES = 64
+LEAST_STREAMED = 16  # bytes of a register that is written past the caches
 SECTOR_BYTES = 32  # what a GPU's memory moves at least
 WARP = 32
 
@@ -86,6 +88,23 @@ def accesses_of(nest: LoopNest) -> list[Access]:
             origin = s.origin.instruction if s.origin is not None else None
             found.append(Access(array, isinstance(s, Store), path, linearize(s.place, array.shape.strides), origin))
     return found
+
+
+def whole_registers(offset: IndexExpression, vector: Axis | None, lanes: int, element: PrimitiveType) -> bool:
+    """Whether registers that are stored begin where registers of memory do, if the array begins with a cache line."""
+    steps = [factor for atom, factor in offset.terms if atom != vector]
+    return not element.is_complex and lanes * element.bytes >= LEAST_STREAMED and all(n % lanes == 0 for n in (*steps, offset.constant))
+
+
+def is_whole(nest: LoopNest, array: Array) -> bool:
+    """Whether most of an array is written in whole registers: that of the first store to it."""
+    for s, around in walk(nest.body):
+        if isinstance(s, Store) and s.array == array.name:
+            vector = next((b.axis for x in around for b in axes_of(x) if b.kind is AxisKind.VECTOR), None)
+            offset = linearize(s.place, array.shape.strides)
+            lanes = vector.extent if vector is not None and offset.coefficient(vector) == 1 else 1
+            return whole_registers(offset, vector, lanes, array.shape.element_type)
+    return False
 
 
 class Traffic:

@@ -151,12 +151,18 @@ class Memory:
             return Complex(self.b.extract(raw, 0), self.b.extract(raw, 1))
         return Complex(*[self.b.shuffle(raw, raw, range(k, 2 * lanes, 2)) for k in (0, 1)])
 
-    def store(self, x: Scalar, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None, tail: str = "") -> None:
-        """The lanes of an element beside one another. tail: metadata."""
+    def load_words(self, pointer: Value[Pointer], lanes: int) -> Value[Integer]:
+        """Words of 32 bits, of two elements each."""
+        emit = self.b.emit_here if self.written else self.b.emit
+        return emit("load", I32.of_lanes(lanes), (pointer,), f", align {self.alignment}")
+
+    def store(self, x: Scalar, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None, tail: str = "",
+              alignment: int = 0) -> None:
+        """The lanes of an element beside one another. tail: metadata. alignment: of the address, if more than an element's."""
         values = parts_of(in_lanes(self.b, x, lanes))
         raw = self._stored(values[0]) if self.parts == 1 else self._interleaved(*values)
         if mask is None:
-            self.b.store(raw, pointer, self.alignment, tail)
+            self.b.store(raw, pointer, alignment or self.alignment, tail)
             return
         mask = self._of_parts(mask)
         if raw.type.scalar == "half":

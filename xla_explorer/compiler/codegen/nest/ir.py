@@ -56,6 +56,7 @@ class Array:
     """An array in memory; its shape has the layout. written: it is a result, or one that the nest allocates.
 
     holds: the operand whose elements a result has before the kernel runs, and keeps where nothing is stored: both are the same memory.
+    streamed: it is written past the caches, where whole registers of it are stored.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Array:
     written: bool = False
     space: Space = Space.PARAMETER
     holds: str = ""
+    streamed: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -100,12 +102,16 @@ class Constant:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Iota:
-    """%id = an index, as a number of the element type."""
+    """%id = an index, as a number of the element type.
+
+    lines_of: an array; less the elements that lie between the beginning of a cache line and that of the array.
+    """
 
     id: int
     element: PrimitiveType
     index: IndexExpression
     origin: Origin | None = None
+    lines_of: str = ""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -42,10 +42,11 @@ class NestCode(NamedTuple):
 
 
 def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: int = 1,
-              directives: Iterable[Directive] | None = None) -> NestCode | Reason:
+              directives: Iterable[Directive] | None = None, by_rows: bool = False) -> NestCode | Reason:
     """The code of a fusion or a lone instruction, or a Reason why it stays opaque.
 
     slots: parameter numbers as in `Kernel.slots`. parts: shares for threads, where that is possible. directives: instead of the policy's.
+    by_rows: there must be so many shares, of rows.
     """
     own_vectors = target.vectorizes_itself and not target.vector.is_scalable
     reduces = (i.called[0].root if i.opcode.name == "fusion" else i).opcode.name == "reduce"
@@ -63,8 +64,8 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     nest = nest_of(i)
     if isinstance(nest, Reason):
         return nest
-    tuning = tuning_of(target) if own_vectors else LEFT_TO_LLVM
-    schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning, parts)
+    tuning = tuning_of(target, i) if own_vectors else LEFT_TO_LLVM
+    schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning, parts, by_rows)
     if isinstance(schedule, Reason):
         return schedule
     code = Code(target.vector.fma, False, target.abilities.keeps_nan_payloads)
@@ -93,10 +94,10 @@ def _is_another_window(i: HloInstruction) -> Reason | None:
     return None
 
 
-def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
+def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
     """What the policy of its family makes of a plain nest."""
     if not any(isinstance(s, Reduce) for s, _ in walk(nest.body)):
-        return elementwise_policy(nest, tuning, parts)
+        return elementwise_policy(nest, tuning, parts, by_rows)
     policy = window_policy if slides(nest) else reduction_policy
     return policy(nest, tuning, parts)
 

@@ -17,6 +17,7 @@ from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilde
 from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
+from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES, whole_registers
 from xla_explorer.compiler.codegen.nest.copies import Copies, Point, points
 from xla_explorer.compiler.codegen.nest.elements import Memory, NestBuilder, chosen, computed, in_lanes, joined, lanes_of, one_lane
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -38,6 +39,16 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.lower_reductions import OpenReduction, continued_reductions, write_reduce
 from xla_explorer.compiler.codegen.nest.lowering_checks import common_factor, dependencies, why_not_lowered
+from xla_explorer.compiler.codegen.nest.register_layouts import (
+    axis_along_memory,
+    in_words,
+    load_square,
+    load_words,
+    permuted,
+    places_in_run,
+    store_streamed,
+    words_of,
+)
 from xla_explorer.compiler.codegen.nest.verifier import denied_facts, facts_of
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Remainder, RuntimeValue, Substitution, index, linearize
@@ -125,6 +136,9 @@ class Lowering:
         if after < len(body):
             with self.b.only_if(self.b.compare("eq", self.b.named("%part", I64), shares)):
                 self.body(body[after:])
+        if any(a.streamed for a in self.nest.arrays):  # another thread must not find that this one is done before its stores are
+            self.b.declarations["declare void @llvm.x86.sse.sfence()"] = None
+            self.b.effect("call", (), "void @llvm.x86.sse.sfence")
 
     def body(self, body: Body) -> None:
         for s in body:
@@ -148,8 +162,19 @@ class Lowering:
             elif isinstance(s, Choose):
                 self.values[s.id] = self.choose(s)
             else:
-                axes = [a for a in self.unrolled if a in self.depends[s.id]]
-                self.values[s.id] = Copies(axes, lambda point, s=s: self.value(s, point))  # type: ignore[misc]
+                self.values[s.id] = self.copies(s)
+
+    def copies(self, s: Load | Constant | Iota | Compute) -> Copies:
+        """An element for each point of the unrolled axes that the value depends on."""
+        axes = [a for a in self.unrolled if a in self.depends[s.id]]
+        if isinstance(s, Load) and self.vector is not None and self.vector in self.depends[s.id]:
+            rows = axis_along_memory(self.nest, s, self.vector, axes)
+            if rows is not None:
+                return load_square(self, s, axes, rows)
+            pair = in_words(self.nest, s, self.vector, axes)
+            if pair is not None and not self.guards:
+                return load_words(self, s, axes, pair)
+        return Copies(axes, lambda point: self.value(s, point))
 
     def allocate(self, array: Array) -> None:
         """On the stack: memory of the thread that runs the kernel. Between phases in memory that all threads are given."""
@@ -214,10 +239,12 @@ class Lowering:
         """By how much an index grows from lane to lane; None where that is not constant."""
         if self.vector is None:
             return 0
-        for atom in x.atoms():
-            if isinstance(atom, RuntimeValue) and self.vector in self.depends[int(atom.source[1:])]:
-                return None
-        return x.coefficient(self.vector)
+        return x.coefficient(self.vector) if self.is_known(x) else None
+
+    def is_known(self, x: IndexExpression) -> bool:
+        """Whether an index depends on no value that differs from lane to lane."""
+        found = [int(atom.source[1:]) for atom in x.atoms() if isinstance(atom, RuntimeValue)]
+        return not any(self.vector in self.depends[number] for number in found)
 
     def index(self, x: IndexExpression, point: Point) -> Value[Integer]:
         """An index that has a constant step, at lane 0."""
@@ -244,11 +271,14 @@ class Lowering:
         number = int(atom.source[1:])
         found, element = self.values[number].at(point), self.types[number]
         lane = next((lane for axis, lane in point.items() if axis not in self.unrolled), 0)
-        x = real(one_lane(self.b, found, lane))
-        wide = x if x.type == I64 else self.b.convert("sext" if element.is_signed else "zext", x, "i64")
+        x = real(found)  # clamped in all lanes, in its own type
+        most = (1 << (x.type.bits - (1 if element.is_signed else 0))) - 1
         if element.is_signed:
-            wide = self.b.per_lane("smax", wide, self.b.index(atom.low))
-        return self.b.per_lane("smin" if element.is_signed else "umin", wide, self.b.index(atom.high))
+            x = self.b.per_lane("smax", x, self.b.number(atom.low, x.type))
+        if atom.high < most:
+            x = self.b.per_lane("smin" if element.is_signed else "umin", x, self.b.number(atom.high, x.type))
+        x = real(one_lane(self.b, x, lane))
+        return x if x.type == I64 else self.b.convert("sext" if element.is_signed else "zext", x, "i64")
 
     def in_lanes(self, x: IndexExpression, point: Point) -> Value[Integer]:
         """The value of an index: a vector where it differs from lane to lane. i32 where that is enough."""
@@ -288,6 +318,12 @@ class Lowering:
         if isinstance(s, Load):
             return self.load(s, point)
         x = self.in_lanes(s.index, point)
+        if s.lines_of:
+            array = self.nest.array(s.lines_of)
+            assert array is not None
+            bytes_ = array.shape.element_type.bytes
+            behind = self.b.binary("and", self.b.emit("ptrtoint", I64, (self.pointers[array.name],)), LINE_BYTES - 1)
+            return x - self.b.binary("lshr", behind, bytes_.bit_length() - 1)
         return convert_value(self.b, x, S32 if x.type.scalar == "i32" else S64, s.element)
 
     def load(self, s: Load, point: Point) -> Scalar:
@@ -299,7 +335,12 @@ class Lowering:
         offset, memory = linearize(s.place, array.shape.strides), self.memory[array.name]
         step = self.step(offset)
         if step not in (0, 1):
+            places = places_in_run(offset, self.vector, point) if self.vector is not None and not guards and self.is_known(offset) else None
             with self.each_lane_alone() as lanes:
+                if places is not None:
+                    low = min(places)
+                    run = self.load_at(array, offset - places[0] + low, (), {**point, **lanes[0]}, max(places) - low + 1)
+                    return permuted(self.b, run, [place - low for place in places])
                 return joined(self.b, [self.load_at(array, offset, guards, {**point, **lane}) for lane in lanes])
         mask = self.mask(guards, point)
         if step == 0 or mask is None or mask.type.lanes == 1:
@@ -322,6 +363,16 @@ class Lowering:
         offset = linearize(s.place, array.shape.strides)
         axes = {a for x in (*s.place, *[g.expression for g in self.guards]) for a in x.axes}
         step = self.step(offset)
+        if step == 1 and array.streamed and not self.guards and whole_registers(offset, self.vector, self.lanes, array.shape.element_type):
+            store_streamed(self, array, offset, s.value, [a for a in self.unrolled if a in axes])
+            return
+        pair = in_words(self.nest, s, self.vector, self.unrolled) if self.vector is not None and not self.guards else None
+        if pair is not None:
+            for point in points([a for a in self.unrolled if a != pair and (a in axes or a in self.values[s.value].axes)]):
+                even, odd = [real(in_lanes(self.b, self.values[s.value].at({**point, pair: k}), self.lanes)) for k in (0, 1)]
+                address = self.memory[array.name].address(self.pointers[array.name], self.index(offset, {**point, pair: 0}))
+                self.b.store(words_of(self.b, even, odd), address, 2)
+            return
         for point in points([a for a in self.unrolled if a in axes or a in self.values[s.value].axes]):
             value = self.values[s.value].at(point)
             if step in (0, 1):

@@ -35,7 +35,7 @@ from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import array_shape, parse_shape
 
 _HEAD = re.compile(r"kernel @([\w.\-]+)\((.*)\)(?: shares (\d+))? \{")
-_ARRAY = re.compile(r"(out )?%([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?)(?: holding %([\w.\-]+))?")
+_ARRAY = re.compile(r"(out )?(stream )?%([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?)(?: holding %([\w.\-]+))?")
 _ALLOCATE = re.compile(r"allocate %([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?) in (scratch|shared)")
 _FOR = re.compile(r"for (\w+) in (\d+) @(\w+)( ordered)?(?: where (.*))? \{")
 _STORE = re.compile(r"store %(\d+), %([\w.\-]+)\[(.*)\]")
@@ -72,7 +72,8 @@ class _Parser:
         head = _HEAD.fullmatch(self.take())
         if head is None:
             raise self.error("expected kernel @name(arrays) {")
-        arrays = tuple([Array(m[2], parse_shape(m[3]), bool(m[1]), holds=m[4] or "") for m in _ARRAY.finditer(head[2])])
+        found = _ARRAY.finditer(head[2])
+        arrays = tuple([Array(m[3], parse_shape(m[4]), bool(m[1]), holds=m[5] or "", streamed=bool(m[2])) for m in found])
         body = self.body()
         self.expect("}")
         if self.at < len(self.lines):
@@ -128,7 +129,8 @@ class _Parser:
         if name == "constant":
             return Constant(ids[0], Literal(array_shape(elements[0], ()), text=rest), origin)
         if name == "iota":
-            return Iota(ids[0], elements[0], parse_index(rest, self.axes.values()), origin)
+            at, _, lines_of = rest.partition(" by lines of %")
+            return Iota(ids[0], elements[0], parse_index(at, self.axes.values()), origin, lines_of)
         if m := _COMPUTE.fullmatch(operation):
             attributes = attributes_of({key: CODECS[key].read(value) for key, value in _ATTRIBUTE.findall(m[3]) if key in CODECS})
             return Compute(ids[0], elements[0], self.opcode(m[1]), _numbers(m[2]), attributes, origin)

@@ -55,7 +55,8 @@ def array_text(a: Array) -> str:
     shape = a.shape.text_without_layout if a.shape.layout.is_default else a.shape.text
     if a.space is not Space.PARAMETER:
         return f"%{a.name}: {shape} in {a.space.value}"
-    return f"{'out ' if a.written else ''}%{a.name}: {shape}{f' holding %{a.holds}' if a.holds else ''}"
+    head = f"{'out ' if a.written else ''}{'stream ' if a.streamed else ''}%{a.name}: {shape}"
+    return f"{head} holding %{a.holds}" if a.holds else head
 
 
 def guards_text(guards: tuple[Guard, ...]) -> str:
@@ -124,7 +125,7 @@ def _operation(s: Load | Constant | Iota | Compute | Choose | Reduce) -> str:
     if isinstance(s, Constant):
         return f"constant {s.literal.text}"
     if isinstance(s, Iota):
-        return f"iota {s.index}"
+        return f"iota {s.index}{f' by lines of %{s.lines_of}' if s.lines_of else ''}"
     if isinstance(s, Compute):
         return f"{s.opcode.name} {_ids(s.operands)}{s.attributes.text}"
     if isinstance(s, Choose):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xla_explorer.compiler.codegen.function_writer import NONTEMPORAL, metadata_definitions
 from xla_explorer.compiler.codegen.kernels.contraction import write_dot_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
@@ -28,19 +29,23 @@ def write_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...] | Non
 
 def write_kernel_in_rows(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int) -> Kernel:
     """The kernel whose share k, of `parts`, does the fraction [k / parts, (k + 1) / parts) of the outermost loop, and nothing else."""
-    made = nest_kernel(i, target, slots, parts)
+    made = nest_kernel(i, target, slots, parts, by_rows=True)
     if isinstance(made, Kernel) and isinstance(made.nest, Schedule) and shares_are_rows(made.nest.nest):
         return made
     return write_opaque_kernel(i, target, slots, parts, why=made if isinstance(made, Reason) else None)
 
 
 def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
-                directives: Iterable[Directive] | None = None) -> Kernel | Reason:
-    """The kernel as it is made from its loop nest, or a Reason why it stays opaque. directives: instead of the policy's."""
-    code = nest_code(i, target, slots, parts, directives)
+                directives: Iterable[Directive] | None = None, by_rows: bool = False) -> Kernel | Reason:
+    """The kernel as it is made from its loop nest, or a Reason why it stays opaque. directives: instead of the policy's.
+
+    by_rows: the shares are of rows.
+    """
+    code = nest_code(i, target, slots, parts, directives, by_rows)
     if isinstance(code, Reason):
         return code
-    return Kernel(code.lines, code.origins, max(slots, default=-1) + 1, slots, code.declarations, (), (), 1, code.scratch_bytes,
+    metadata = tuple(metadata_definitions([NONTEMPORAL] if any(a.streamed for a in code.schedule.nest.arrays) else []))
+    return Kernel(code.lines, code.origins, max(slots, default=-1) + 1, slots, code.declarations, (), metadata, 1, code.scratch_bytes,
                   parts=code.shares, phases=code.phases, effort=code.effort, nest=code.schedule)
 
 

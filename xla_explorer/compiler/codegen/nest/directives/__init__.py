@@ -1,18 +1,21 @@
 """Directives: what may be done to a loop nest, as frozen passes of the ordinary pass runner.
 
-`base.py` says what they are. `loops.py` changes which loops there are, `padding.py` how many steps one has, `kinds.py` how they run,
-`accumulation.py` how reductions combine, `memory.py` what is kept in memory inside the kernel.
+`base.py` says what they are. `loops.py` changes which loops there are, `padding.py` how many steps one has, `cutting.py` and `covering.py`
+what is left over, `kinds.py` how they run, `accumulation.py` how reductions combine, `memory.py` what is kept in memory inside the kernel,
+`streaming.py` what goes past the caches.
 """
 
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.nest.directives.accumulation import Accumulate, Rfactor, Unordered
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, NestModule, Subject, fields_of, offsets_of, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives.covering import Cover
 from xla_explorer.compiler.codegen.nest.directives.cutting import Cut
 from xla_explorer.compiler.codegen.nest.directives.kinds import MOST_COPIES, MOST_LANES, Parallel, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Pair, Reorder, Sink, Split, Tile
 from xla_explorer.compiler.codegen.nest.directives.memory import Chain, Keep, Stage
 from xla_explorer.compiler.codegen.nest.directives.padding import Pad
+from xla_explorer.compiler.codegen.nest.directives.streaming import Stream
 
 __all__ = [
     "DIRECTIVES",
@@ -21,6 +24,7 @@ __all__ = [
     "Accumulate",
     "Chain",
     "Collapse",
+    "Cover",
     "Cut",
     "Directive",
     "Keep",
@@ -33,6 +37,7 @@ __all__ = [
     "Sink",
     "Split",
     "Stage",
+    "Stream",
     "Subject",
     "Tile",
     "Unordered",
@@ -43,5 +48,8 @@ __all__ = [
     "order_of_sums",
 ]
 
-_ALL = (Split, Cut, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Unordered, Keep, Stage, Chain, Pad)
+_ALL = (
+    Split, Cut, Cover, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Unordered, Keep, Stage, Chain, Pad,
+    Stream,
+)  # fmt: skip
 DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in _ALL}

@@ -145,13 +145,13 @@ def fields_of(directive: Directive | type[Directive]) -> tuple[Field[Any], ...]:
     return fields(cast(Any, directive))
 
 
-def offsets_of(nest: LoopNest, iotas: bool = True) -> Iterator[tuple[str, IndexExpression]]:
-    """(what it is, its offset in elements) of every access, and the index of every iota."""
+def offsets_of(nest: LoopNest, iotas: bool = True) -> Iterator[tuple[Load | Store | Iota, str, IndexExpression]]:
+    """(the statement, what it is, its offset in elements) of every access, and the index of every iota."""
     for s, _ in walk(nest.body):
         if isinstance(s, Load | Store) and (array := nest.array(s.array)) is not None:
-            yield f"%{array.name}", linearize(s.place, array.shape.strides)
+            yield s, f"%{array.name}", linearize(s.place, array.shape.strides)
         elif iotas and isinstance(s, Iota):
-            yield f"%{s.id}", s.index
+            yield s, f"%{s.id}", s.index
 
 
 def order_of_sums(nest: LoopNest, axis: str) -> dict[str, Any]:

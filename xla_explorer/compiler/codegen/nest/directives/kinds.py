@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, offsets_of, order_of_sums
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, For, Load, LoopNest, Reduce, Store, axes_of, walk
+from xla_explorer.compiler.codegen.nest.register_layouts import axis_along_memory
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
 MOST_LANES, MOST_COPIES = 64, 64
@@ -79,10 +80,13 @@ class Vectorize(Directive):
         return None
 
     def accesses_are_contiguous(self, nest: LoopNest) -> Reason | None:
-        """Every access along the axis is to neighbours, or to one element."""
+        """Every access along the axis is to neighbours, or to one element; loads may run so along an unrolled axis with as many steps."""
         axis = nest.axes()[self.axis].axis
-        for what, offset in offsets_of(nest, iotas=False):
+        unrolled = [b.axis for b in nest.axes().values() if b.kind is AxisKind.UNROLLED]
+        for s, what, offset in offsets_of(nest, iotas=False):
             step = offset.coefficient(axis)
+            if isinstance(s, Load) and axis_along_memory(nest, s, axis, unrolled) is not None:
+                continue  # transposed in registers
             if step is None:
                 return refuse("strided-access", f"{what} is at {offset}, which has no constant step along {axis}", offset=str(offset))
             if step not in (0, 1):

@@ -96,7 +96,7 @@ class Collapse(Pair):
         """Every access runs along both axes as along one."""
         after = self.applied(nest)
         one = after.axes()[self.axis + self.inner].axis
-        for what, offset in offsets_of(after):
+        for _, what, offset in offsets_of(after):
             if offset.coefficient(one) is None:
                 message = f"{what} would be at {offset}: it does not run along {self.axis} and {self.inner} as along one"
                 return refuse("access-does-not-collapse", message, offset=str(offset))

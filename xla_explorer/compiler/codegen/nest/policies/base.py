@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xla_explorer.compiler.codegen.llvm_types import value_type
 from xla_explorer.compiler.codegen.nest.directives import Directive
@@ -12,9 +12,12 @@ from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.vector_math import vector_math_opcodes
 from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 STREAMED_BYTES = 32 << 20  # more than the share of a core in a last-level cache
+STREAMED_TRANSPOSE_BYTES = 4 << 20
+NEVER = 1 << 62  # more bytes than an array has
 FUNCTIONS = frozenset(vector_math_opcodes()) - {"sqrt"}
 
 
@@ -25,7 +28,7 @@ class Tuning:
     register_bytes: of a vector register, 0 where LLVM makes the vectors. masks: bytes of elements that the target reads and writes under a
     mask in one instruction. copies: registers of each value in cheap code. cheap: statements up to which code is cheap. heavy: registers of
     each value in code with functions. most_statements: of all copies together, so that code stays small. streamed_bytes: of a result
-    written past the cache.
+    written past the cache, and of a transposed one, whose lines compete for a few sets of a cache where extents are powers of two.
     """
 
     register_bytes: int = 64
@@ -35,11 +38,21 @@ class Tuning:
     heavy: int = 1
     most_statements: int = 600
     streamed_bytes: int = field(default_factory=lambda: STREAMED_BYTES)
+    streamed_transpose_bytes: int = field(default_factory=lambda: STREAMED_TRANSPOSE_BYTES)
 
 
-def tuning_of(target: Target) -> Tuning:
-    """The numbers of a CPU."""
-    return Tuning(register_bytes=target.vector.bytes, masks=target.vector.masks)
+def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
+    """The numbers of a CPU. i: the kernel that they are for: x86-64 has streaming stores, for what no other kernel reads."""
+    tuning = Tuning(register_bytes=target.vector.bytes, masks=target.vector.masks)
+    if i is not None and target.triple.startswith("x86_64") and _leaves_the_program(i):
+        return tuning
+    return replace(tuning, streamed_bytes=NEVER, streamed_transpose_bytes=NEVER)
+
+
+def _leaves_the_program(i: HloInstruction) -> bool:
+    """Whether no other kernel reads the result: not that of a loop's body, which the next iteration reads."""
+    passed_on = [user.opcode.name == "tuple" or (user.opcode.name == "get-tuple-element" and _leaves_the_program(user)) for user in i.users]
+    return i.parent.is_entry and all(passed_on)
 
 
 class Plan:
@@ -116,3 +129,7 @@ def calls_functions(statements: list[Statement]) -> bool:
     return any(isinstance(s, Compute) and s.opcode.name in FUNCTIONS for s in statements)
 
 
+def lanes_for(nest: LoopNest, statements: list[Statement], tuning: Tuning) -> int:
+    """What a register has of the widest elements in memory; values that are computed in wider types take two at most."""
+    memory = [width_in_memory(nest, s) for s in statements if isinstance(s, Load | Store)]
+    return max(min(tuning.register_bytes // max(memory), 2 * tuning.register_bytes // widest(statements)), 2)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES, is_whole
+from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Split, Stream, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Choose,
@@ -25,56 +26,64 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     calls_functions,
     chain_of,
     collapses,
+    lanes_for,
     statements_of,
-    widest,
-    width_in_memory,
 )
+from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_rows, short_rows
+from xla_explorer.compiler.codegen.nest.policies.transposes import in_squares, read_across
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, Quotient, Remainder, RuntimeValue
 from xla_explorer.hlo.primitive_type import BF16
 
 MOST_UNIFORM_SHIFTS = 2
 MOST_CUTS = 12  # of loops into pieces
 
-SHORT_ROW = 16  # steps of an inner loop that is mostly what registers leave over
 
-def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
-    """The schedule of a nest of elementwise code along contiguous memory. parts: shares for threads, where that is possible."""
-    reason = _is_another_family(nest, tuning)
+def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
+    """The schedule of a nest of elementwise code. parts: shares for threads, where that is possible. by_rows: it must be, and each takes
+    the same fraction of the rows."""
+    reason = _is_another_family(nest)
     if reason is not None:
         return reason
     plan = Plan(nest, tuning)
     reason = in_pieces(plan)
     if reason is not None:
         return reason
-    for name in [s.axis.name for s in plan.nest.body if isinstance(s, For)]:
-        reason = _loops(plan, name)
+    squares = any(read_across(plan.nest, s) is not None for s in plan.nest.body if isinstance(s, For))
+    names = [s.axis.name for s in plan.nest.body if isinstance(s, For)]
+    if by_rows and len(names) != 1:
+        return refuse("rows-are-not-shares", f"@{nest.name} has {len(names)} loops: threads would not share the same rows", shares=parts)
+    for name in names:
+        reason = _loops(plan, name, parts if by_rows else 1)
         if reason is not None:
             return reason
-    if parts > 1:
+    _stream(plan, squares)
+    if parts > 1 and not by_rows:
         _in_shares(plan, parts)
     return plan.schedule()
 
 
-def _is_another_family(nest: LoopNest, tuning: Tuning) -> Reason | None:
-    for array in nest.arrays:
-        if array.written and array.shape.byte_size >= tuning.streamed_bytes:
-            return refuse("family-not-moved", f"%{array.name} is written past the cache; such kernels are not made from nests yet")
-        if array.shape.element_type is BF16:
-            return refuse("family-not-moved", f"%{array.name} is bf16, read as words of two; such kernels are not made from nests yet")
+def _is_another_family(nest: LoopNest) -> Reason | None:
     for s, _ in walk(nest.body):
-        if isinstance(s, Load) and any(isinstance(atom, RuntimeValue) for x in s.place for atom in x.atoms()):
-            return refuse("family-not-moved", f"@{nest.name} reads where values say; such kernels are not made from nests yet")
+        if isinstance(s, Load) and _copies_rows(nest, s):
+            return refuse("family-not-moved", f"@{nest.name} copies rows by index, and asks for them ahead: not made from nests yet")
         if isinstance(s, Reduce):
             return refuse("family-not-moved", f"@{nest.name} reduces; such kernels are not made from nests yet")
     return None
 
 
-def _loops(plan: Plan, name: str) -> Reason | None:
-    """One loop of the kernel with all that is inside."""
-    pieces = any(isinstance(d, Cut) for d in plan.directives)
+def _copies_rows(nest: LoopNest, s: Load) -> bool:
+    """Whether rows of some cache lines, anywhere in memory, are copied as they are."""
+    found = [atom for x in s.place for atom in x.atoms() if isinstance(atom, RuntimeValue)]
+    inner = [s.axis.extent for s, _ in walk(nest.body) if isinstance(s, For)][-1:]
+    row_bytes = (inner[0] if inner else 1) * s.element.bytes
+    return len(found) == 1 and row_bytes > LINE_BYTES and not any(isinstance(x, Compute) for x, _ in walk(nest.body))
+
+
+def _loops(plan: Plan, name: str, rows_of: int = 1) -> Reason | None:
+    """One loop of the kernel with all that is inside. rows_of: shares of which each has as many steps of it."""
     loop = loop_of(plan.nest, name)
     assert isinstance(loop, For)
     chain = chain_of(loop)
@@ -87,11 +96,30 @@ def _loops(plan: Plan, name: str) -> Reason | None:
         loop = loop_of(plan.nest, first)
         assert isinstance(loop, For)
         chain = chain_of(loop)
+    if rows_of > 1:
+        rows = chain[0].axis
+        if rows.extent % rows_of:
+            return refuse("rows-are-not-shares", f"{rows} has {rows.extent} steps, not as many in each of {rows_of} shares", shares=rows_of)
+        plan.do(Split(rows.name, rows.extent // rows_of))
+        plan.do(Parallel(f"{rows.name}o", rows_of))
+        loop = loop_of(plan.nest, f"{rows.name}i")
+        assert isinstance(loop, For)
+        chain = chain_of(loop)
+    found = read_across(plan.nest, chain[0])
+    if found is not None:
+        line, across = found
+        lanes = lanes_for(plan.nest, statements_of(line[0].body), plan.tuning)
+        large = all(a.shape.byte_size >= plan.tuning.streamed_transpose_bytes for a in plan.nest.arrays if a.written)
+        if in_squares(plan, line, across, lanes, large):
+            return None
+    if (short := short_rows(plan.nest, chain[0], plan.tuning)) is not None:
+        in_repeated_rows(plan, *short)
+        return None
     loops = [chain[0].axis, *[s.axis for s, _ in walk(chain[0].body) if isinstance(s, For)]]
     for axis in loops:
         one = loop_of(plan.nest, axis.name)
         assert isinstance(one, For)
-        if not any(isinstance(s, For) for s in one.body) and (reason := _vectors(plan, one, pieces)) is not None:
+        if not any(isinstance(s, For) for s in one.body) and (reason := _vectors(plan, one)) is not None:
             return reason
     return None
 
@@ -120,43 +148,49 @@ def _change_of(g: Guard) -> tuple[Axis, int] | None:
     return next(((axis, step) for step in (first, second) if 0 < step < axis.extent), None)
 
 
-def _vectors(plan: Plan, loop: For, pieces: bool) -> Reason | None:
-    """pieces: the loop may be what was cut off, and shorter than a register."""
-    axis, tuning = loop.axis, plan.tuning
-    if axis.extent == 1:
+def _vectors(plan: Plan, loop: For) -> Reason | None:
+    """Registers along the innermost loop; where lanes are not neighbours in memory, they are put together one by one."""
+    if loop.axis.extent == 1:
         return None
-    for s, offset in accesses(plan.nest, loop.body):
-        step = offset.coefficient(axis)
-        if step not in ((1,) if isinstance(s, Store) else (0, 1)):
-            return refuse("not-along-memory", f"%{s.array} is at {offset}, not at neighbours along {axis}", offset=str(offset))
+    loop = _in_whole_blocks(plan, loop)
+    axis, tuning = loop.axis, plan.tuning
+    steps = [offset.coefficient(axis) for _, offset in accesses(plan.nest, loop.body)]
+    in_order = all(step in (0, 1) for step in steps)
     statements = statements_of(loop.body)
     if (reason := _shifts_are_uniform(plan.nest, statements)) is not None:
         return reason
     lanes = lanes_for(plan.nest, statements, tuning)
     if any(isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements):
         return refuse("wide-iota", f"@{plan.nest.name} counts in more bits than it stores")
-    if axis.extent < lanes and pieces:
-        tail(plan, axis.name, lanes)
+    if axis.extent < lanes:
+        tail(plan, axis.name, lanes, in_order)
         return None
-    short = axis.extent < SHORT_ROW and axis.extent % lanes and loop not in plan.nest.body and not pieces
-    if axis.extent < lanes or short:
-        return refuse("short-rows", f"{axis} has {axis.extent} steps, a register {lanes} lanes", steps=axis.extent, lanes=lanes)
-    copies = _copies(statements, axis.extent // lanes, tuning)
+    copies = _copies(statements, axis.extent // lanes, tuning) if in_order else 1
     whole = axis.extent - axis.extent % (lanes * copies)
     name, rest = axis.name, ""
     if whole < axis.extent:
         plan.do(Cut(name, whole))
         name, rest = f"{axis.name}m", f"{axis.name}r"
-    in_registers(plan, name, lanes, copies)
+    if in_order and _come_in_words(plan.nest, loop):
+        _in_words(plan, name, lanes, copies)
+    else:
+        in_registers(plan, name, lanes, copies)
     if rest:
-        tail(plan, rest, lanes)
+        tail(plan, rest, lanes, in_order)
     return None
 
 
-def lanes_for(nest: LoopNest, statements: list[Statement], tuning: Tuning) -> int:
-    """What a register has of the widest elements in memory; values that are computed in wider types take two at most."""
-    memory = [width_in_memory(nest, s) for s in statements if isinstance(s, (Load, Store))]
-    return max(min(tuning.register_bytes // max(memory), 2 * tuning.register_bytes // widest(statements)), 2)
+def _in_whole_blocks(plan: Plan, loop: For) -> For:
+    """The loop in which accesses have a constant step: inside of blocks that their indices are divided by."""
+    axis = loop.axis
+    for _, offset in accesses(plan.nest, loop.body):
+        for atom in offset.atoms():
+            if isinstance(atom, Quotient | Remainder) and atom.dividend.coefficient(axis) == 1 and axis.extent % atom.divisor == 0:
+                plan.do(Split(axis.name, atom.divisor))
+                inner = loop_of(plan.nest, f"{axis.name}i")
+                assert isinstance(inner, For)
+                return _in_whole_blocks(plan, inner)
+    return loop
 
 
 def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason | None:
@@ -190,8 +224,31 @@ def in_registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
         plan.do(Vectorize(f"{name}i"))
 
 
-def tail(plan: Plan, name: str, lanes: int) -> None:
-    """Less than what the registers of the loop take: in masked registers where the target has these, else in ever narrower ones."""
+def _come_in_words(nest: LoopNest, loop: For) -> bool:
+    """Whether all that is read and written along memory is bf16 that is computed with, and no element depends on its number."""
+    arrays = [nest.array(s.array) for s, offset in accesses(nest, loop.body) if offset.coefficient(loop.axis) == 1]
+    kinds = {type(s) for s in statements_of(loop.body)}
+    return Compute in kinds and Iota not in kinds and all(a is not None and a.shape.element_type is BF16 for a in arrays)
+
+
+def _in_words(plan: Plan, name: str, lanes: int, copies: int) -> None:
+    """An axis of whole registers of words, each of an even and an odd element."""
+    plan.do(Split(name, lanes * copies))
+    inner = f"{name}i"
+    if copies > 1:
+        plan.do(Split(inner, lanes))
+        plan.do(Unroll(f"{inner}o"))
+        inner += "i"
+    plan.do(Split(inner, 2))
+    plan.do(Vectorize(f"{inner}o"))
+    plan.do(Unroll(f"{inner}i"))
+
+
+def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
+    """Less than what the registers of the loop take: in masked registers where the target has these, else in ever narrower ones.
+
+    in_order: lanes are neighbours in memory.
+    """
     axis = plan.nest.axes()[name].axis
     if lanes < axis.extent and axis.extent % lanes:
         whole = axis.extent - axis.extent % lanes
@@ -203,7 +260,7 @@ def tail(plan: Plan, name: str, lanes: int) -> None:
     assert isinstance(loop, For)
     arrays = [plan.nest.array(s.array) for s in statements_of(loop.body) if isinstance(s, (Load, Store))]
     sizes = {a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1) for a in arrays if a is not None}
-    if axis.extent > 1 and (sizes <= plan.tuning.masks or axis.extent % lanes == 0):
+    if axis.extent > 1 and ((in_order and sizes <= plan.tuning.masks) or axis.extent % lanes == 0):
         plan.do(Split(name, min(lanes, axis.extent) if axis.extent % lanes == 0 else _power_above(min(axis.extent, lanes))))
         plan.do(Vectorize(f"{name}i"))
         return
@@ -222,6 +279,15 @@ def tail(plan: Plan, name: str, lanes: int) -> None:
 
 def _power_above(n: int) -> int:
     return 1 << (n - 1).bit_length()
+
+
+def _stream(plan: Plan, squares: bool) -> None:
+    """Large results go past the caches, if all do."""
+    results = [a for a in plan.nest.arrays if a.written]
+    least = plan.tuning.streamed_transpose_bytes if squares else plan.tuning.streamed_bytes
+    if all(a.shape.byte_size >= least and a.shape.element_type.bits in (32, 64) and is_whole(plan.nest, a) for a in results):
+        for array in results:
+            plan.do(Stream(array.name))
 
 
 def _in_shares(plan: Plan, parts: int) -> None:

@@ -1,0 +1,77 @@
+"""Blocks that cover an axis without a tail: what would reach beyond its end begins earlier, and does some steps again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
+from xla_explorer.compiler.codegen.nest.directives.base import Directive
+from xla_explorer.compiler.codegen.nest.ir import Body, For, Iota, Load, LoopNest, Statement, Store, rewritten, walk, with_axes_replaced
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index
+from xla_explorer.hlo.primitive_type import S64
+
+
+@dataclass(frozen=True)
+class Cover(Directive):
+    """The axis becomes blocks of <axis>i steps, <axis>o of them, all whole: the last one is moved inside.
+
+    lines_of: an array, with whose cache lines the blocks begin, wherever it lies in memory; the first block is moved inside then.
+    """
+
+    name: ClassVar[str] = "cover"
+    axis: str
+    factor: int
+    lines_of: str = ""
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        return self.axis_exists, self.axis_is_serial, self.may_be_done_again, self.blocks_fit, self.names_are_free
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        axis, number = nest.axes()[self.axis].axis, nest.fresh_id()
+        blocks = -(-axis.extent // self.factor) + (1 if self.lines_of else 0)
+        outer, inner = Axis(f"{self.axis}o", blocks), Axis(f"{self.axis}i", self.factor)
+        begin = Iota(number, S64, index(outer) * self.factor, lines_of=self.lines_of)
+        clamped = index(RuntimeValue(f"%{number}", (), 0, axis.extent - self.factor))
+        values: Substitution = {axis: clamped + index(inner)}
+
+        def with_begin(body: Body) -> Body:
+            """The number of a block is known in the innermost loop, so that the loops stay all that each other contain."""
+            if len(body) == 1 and isinstance(only := body[0], For):
+                return (replace(only, body=with_begin(only.body)),)
+            return (begin, *body)
+
+        def change(s: Statement) -> Statement | None:
+            if not isinstance(s, For) or s.axis != axis:
+                return None
+            return For(outer, (For(inner, with_begin(with_axes_replaced(s.body, values))),))
+
+        return replace(nest, body=rewritten(nest.body, change))
+
+    def may_be_done_again(self, nest: LoopNest) -> Reason | None:
+        """Steps that are done twice store the same twice: the loop reads nothing that it writes, and does not combine."""
+        loop = loop_of(nest, self.axis)
+        stored = {s.array for s, _ in walk(nest.body) if isinstance(s, Store)}
+        read = {s.array for s, _ in walk(nest.body) if isinstance(s, Load)}
+        if isinstance(loop, For) and not (loop.ordered or loop.guards or stored & read):
+            return None
+        return refuse("not-repeatable", f"steps of {self.axis} cannot be done twice: they combine, or read what is stored")
+
+    def blocks_fit(self, nest: LoopNest) -> Reason | None:
+        """There is a whole block; with lines of an array, blocks are lines of it."""
+        extent, array = nest.axes()[self.axis].axis.extent, nest.array(self.lines_of)
+        if not 1 <= self.factor <= extent:
+            message = f"blocks of {self.axis} must have from 1 to {extent} steps, got {self.factor}"
+            return refuse("factor-too-large", message, extent=extent, factor=self.factor)
+        if self.lines_of and (array is None or array.shape.element_type.bytes * self.factor != LINE_BYTES):
+            return refuse("not-whole-lines", f"{self.factor} elements of %{self.lines_of} must be a line of {LINE_BYTES} bytes")
+        return None
+
+    def names_are_free(self, nest: LoopNest) -> Reason | None:
+        """No other axis has one of the new names."""
+        taken = nest.axes().keys() & {f"{self.axis}o", f"{self.axis}i"}
+        return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None

@@ -1,0 +1,87 @@
+"""Loops that read along one axis and write along another: squares of both, transposed in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
+from xla_explorer.compiler.codegen.nest.directives import Cover, Reorder, Sink, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.ir import Compute, Constant, For, Iota, Load, LoopNest
+from xla_explorer.compiler.codegen.nest.policies.base import Plan, accesses, statements_of
+from xla_explorer.hlo.analysis.indexing import Axis
+
+LARGEST_SQUARE = 16  # lanes
+TOGETHER = 4  # squares that are neighbours in a streamed result: memory is written a few lines at a time
+
+
+def read_across(nest: LoopNest, loop: For) -> tuple[list[For], Axis] | None:
+    """(loops around one another, the one that loads run along which the innermost one is across); None where there are none of these."""
+    line = list(line_of(loop))
+    if len(line) < 2:
+        return None
+    inner, found = line[-1].axis, set[Axis]()
+    for s, offset in accesses(nest, line[0].body):
+        step = offset.coefficient(inner)
+        if step in (0, 1):
+            continue
+        along = [x.axis for x in line[:-1] if offset.coefficient(x.axis) == 1]
+        if step is None or not isinstance(s, Load) or not along:
+            return None
+        found.add(along[0])
+    return (line, found.pop()) if len(found) == 1 else None
+
+
+def line_of(loop: For) -> Iterator[For]:
+    """Loops of which each contains the next one and values, nothing else."""
+    yield loop
+    inner = [s for s in loop.body if isinstance(s, For)]
+    if len(inner) == 1 and not loop.guards and all(isinstance(s, For | Load | Constant | Iota | Compute) for s in loop.body):
+        yield from line_of(inner[0])
+
+
+def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: bool) -> bool:
+    """Tiles of a square of lanes each; those at the edges are moved inside. False where the extents or the code do not allow it."""
+    inner = line[-1].axis
+    statements = [s for x in line for s in x.body if not isinstance(s, For)] + statements_of(line[-1].body)
+    side = min(lanes, LARGEST_SQUARE, _power_below(min(across.extent, inner.extent)))
+    if side < 2 or side * len(statements) > plan.tuning.most_statements:
+        return False
+    for one in line[:-1]:
+        if len(one.body) > 1:
+            plan.do(Sink(one.axis.name))
+    names = [x.axis.name for x in line]
+    at = names.index(across.name)
+    for other in names[at + 1 : -1]:
+        plan.do(Reorder(across.name, other))
+    inside = names[-1]
+    array = plan.nest.array(_read_apart(plan.nest, line[-1], inside))
+    assert array is not None
+    rows, columns = plan.nest.axes()[across.name].axis.extent, plan.nest.axes()[inside].axis.extent
+    if rows % side == 0 and side * array.shape.element_type.bytes == LINE_BYTES:
+        plan.do(Cover(across.name, side, array.name))
+    else:
+        plan.do(Split(across.name, side) if rows % side == 0 else Cover(across.name, side))
+    plan.do(Split(inside, side) if columns % side == 0 else Cover(inside, side))
+    plan.do(Reorder(f"{across.name}i", f"{inside}o"))
+    if streamed:
+        _in_runs(plan, f"{across.name}o", f"{inside}o", columns // side)
+    plan.do(Unroll(f"{across.name}i"))
+    plan.do(Vectorize(f"{inside}i"))
+    return True
+
+
+def _read_apart(nest: LoopNest, loop: For, axis: str) -> str:
+    """The first array whose elements are apart in memory along an axis."""
+    return next(s.array for s, offset in accesses(nest, loop.body) if offset.coefficient(nest.axes()[axis].axis) not in (0, 1))
+
+
+def _in_runs(plan: Plan, rows: str, columns: str, count: int) -> None:
+    """A small result stays in the cache, and columns run inside. A streamed one is written in runs of a few lines: rows run inside."""
+    if count % TOGETHER == 0:
+        plan.do(Split(columns, TOGETHER))
+        columns += "o"
+    plan.do(Reorder(rows, columns))
+
+
+def _power_below(n: int) -> int:
+    return 1 << (n.bit_length() - 1)

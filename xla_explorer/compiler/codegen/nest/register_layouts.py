@@ -1,0 +1,141 @@
+"""Loads whose lanes are not neighbours in memory, in order: whole registers are read along memory, then their lanes change places.
+
+Squares: an array that is read along an unrolled axis where the lanes run across memory. Runs: lanes whose places differ by numbers that are
+known here, near one another (every second element, backwards, rows of ten elements that follow one another). Words: two bf16 each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xla_explorer.compiler.codegen.function_writer import NONTEMPORAL
+from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.types import BF16 as BF16_LANES
+from xla_explorer.compiler.codegen.ir.types import I64
+from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
+from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
+from xla_explorer.compiler.codegen.nest.copies import Copies, Point, points
+from xla_explorer.compiler.codegen.nest.elements import element_of, parts_of
+from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
+from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, Substitution, index, linearize
+from xla_explorer.hlo.primitive_type import BF16
+
+if TYPE_CHECKING:
+    from xla_explorer.compiler.codegen.nest.lower import Lowering
+
+
+
+def axis_along_memory(nest: LoopNest, s: Load, vector: Axis, unrolled: Sequence[Axis]) -> Axis | None:
+    """The unrolled axis that a load runs along memory with, of as many steps as the vector has lanes, which are apart in memory."""
+    array = nest.array(s.array)
+    assert array is not None
+    offset = linearize(s.place, array.shape.strides)
+    if offset.coefficient(vector) in (0, 1, None):
+        return None
+    if any(x.bounds[0] < 0 or x.bounds[1] >= n for x, n in zip(s.place, array.shape.dimensions, strict=True)):
+        return None
+    return next((axis for axis in unrolled if axis.extent == vector.extent and offset.coefficient(axis) == 1), None)
+
+
+def in_words(nest: LoopNest, s: Load | Store, vector: Axis, unrolled: Sequence[Axis]) -> Axis | None:
+    """The unrolled axis of two steps whose elements of 16 bits share a word of 32, where lanes are such words: even and odd elements."""
+    array = nest.array(s.array)
+    assert array is not None
+    offset = linearize(s.place, array.shape.strides)
+    if array.shape.element_type is not BF16 or offset.coefficient(vector) != 2:
+        return None
+    return next((axis for axis in unrolled if axis.extent == 2 and offset.coefficient(axis) == 1), None)
+
+
+def halves(b: Builder, words: Value[Integer]) -> list[Value]:
+    """The even elements of words and the odd ones: as f32, whose upper half bf16 is, that takes a shift of these and a mask of those."""
+    t = BF16_LANES.of_lanes(words.type.lanes)
+    return [b.emit("trunc", t, (words,)), b.emit("trunc", t, (words >> 16,))]
+
+
+def words_of(b: Builder, even: Value, odd: Value) -> Value[Integer]:
+    """The reverse of `halves`."""
+    low, high = [b.convert("zext", b.to_bits(x), "i32") for x in (even, odd)]
+    return low | (high << 16)
+
+
+def places_in_run(offset: IndexExpression, vector: Axis, point: Point) -> list[int] | None:
+    """How far each lane is from the first one, where that is known and a run of two registers has them all."""
+    here: Substitution = {axis: index(step) for axis, step in point.items()}
+    first = offset.substitute({**here, vector: ZERO})
+    places = []
+    for lane in range(vector.extent):
+        apart = offset.substitute({**here, vector: index(lane)}) - first
+        if apart.terms:
+            return None
+        places.append(apart.constant)
+    return places if max(places) - min(places) < 2 * vector.extent else None
+
+
+def permuted(b: Builder, run: Scalar, places: Sequence[int]) -> Scalar:
+    """Lanes of a run of elements, by number."""
+    parts = [part if part.type.lanes > 1 else b.splat(part, 2) for part in parts_of(run)]
+    return element_of([b.shuffle(part, part, places) for part in parts])
+
+
+def transposed(b: Builder, rows: Sequence[Scalar]) -> list[Scalar]:
+    """Columns of a square of elements, rows of as many lanes; of complex numbers, of both parts."""
+    parts = [_square(b, list(part)) for part in zip(*[parts_of(x) for x in rows], strict=True)]
+    return [element_of(column) for column in zip(*parts, strict=True)]
+
+
+def _square(b: Builder, rows: list[Value]) -> list[Value]:
+    """Blocks off the diagonal change places, then the same inside the blocks, down to single elements."""
+    side = len(rows)
+    half = side // 2
+    while half:
+        first = [k if not k & half else side + k - half for k in range(side)]
+        second = [k + half if not k & half else side + k for k in range(side)]
+        for i in [i for i in range(side) if not i & half]:
+            rows[i], rows[i | half] = [b.shuffle(rows[i], rows[i | half], lanes) for lanes in (first, second)]
+        half //= 2
+    return rows
+
+
+def load_square(lowering: Lowering, s: Load, axes: Sequence[Axis], rows: Axis) -> Copies:
+    """A load whose lanes are apart in memory, along which an unrolled axis runs: registers of that axis, transposed."""
+    array, found = lowering.nest.array(s.array), dict[tuple[int, ...], list[Scalar]]()
+    assert array is not None
+    offset = linearize(s.place, array.shape.strides)
+
+    def copy(point: Point) -> Scalar:
+        key = tuple([step for axis, step in point.items() if axis != rows])
+        if key not in found:
+            with lowering.each_lane_alone() as lanes:
+                read = [lowering.load_at(array, offset, (), {**point, rows: 0, **lane}, rows.extent) for lane in lanes]
+            found[key] = transposed(lowering.b, read)
+        return found[key][point[rows]]
+
+    return Copies(axes, copy)
+
+
+def load_words(lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis) -> Copies:
+    """A load of words of two elements each, which an unrolled axis counts."""
+    array = lowering.nest.array(s.array)
+    assert array is not None
+    memory = lowering.memory[array.name]
+
+    def copy(point: Point) -> Scalar:
+        at = lowering.index(linearize(s.place, array.shape.strides), {**point, pair: 0})
+        words = memory.load_words(memory.address(lowering.pointers[array.name], at), lowering.lanes)
+        return halves(lowering.b, words)[point[pair]]
+
+    return Copies(axes, copy)
+
+
+def store_streamed(lowering: Lowering, array: Array, offset: IndexExpression, value: int, axes: Sequence[Axis]) -> None:
+    """Non-temporal stores where the array begins with a cache line, else ordinary ones."""
+    b, memory, pointer = lowering.b, lowering.memory[array.name], lowering.pointers[array.name]
+    low = b.binary("and", b.emit("ptrtoint", I64, (pointer,)), LINE_BYTES - 1)
+    size = lowering.lanes * memory.alignment
+    for tail, alignment, condition in ((NONTEMPORAL, min(size, LINE_BYTES), b.compare("eq", low, 0)), ("", 0, b.compare("ne", low, 0))):
+        with b.only_if(condition):
+            for point in points([*axes, *[a for a in lowering.values[value].axes if a not in axes]]):
+                address = memory.address(pointer, lowering.index(offset, point))
+                memory.store(lowering.values[value].at(point), address, lowering.lanes, None, tail, alignment)
