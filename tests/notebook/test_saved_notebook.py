@@ -60,7 +60,7 @@ def test_a_notebook_of_magics_shows_everything_without_a_kernel(tmp_path: Path) 
     import nbconvert
     import nbformat
 
-    notebook = _run(HLO, "plus", "xe.explore(plus)", "plus.module")
+    notebook = _run(HLO, "plus", "import xla_explorer as xe; xe.explore(plus)", "plus.module")
     path = tmp_path / "saved.ipynb"
     nbformat.write(notebook, path)
     page, _ = nbconvert.HTMLExporter().from_filename(str(path))
