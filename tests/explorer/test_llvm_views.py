@@ -10,11 +10,11 @@ import xla_explorer as xe
 
 MODULE = """HloModule views
 ENTRY e {
-  x = f32[512,512] parameter(0)  k = s32[] parameter(1)
-  y = f32[64,512] dynamic-slice(x, k, k), dynamic_slice_sizes={64,512}
+  x = f32[64,512] parameter(0)  i = s64[64,512] iota(), iota_dimension=1  f = f32[64,512] convert(i)
+  y = f32[64,512] multiply(x, f)
   ROOT z = f32[64,512] exponential(y)
 }"""
-"""Its kernel has loops that are left to LLVM: where they begin is known when it runs."""
+"""Its kernel has loops that are left to LLVM: they count in more bits than they store."""
 
 
 @pytest.fixture(scope="module")

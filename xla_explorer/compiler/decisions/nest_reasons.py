@@ -372,6 +372,11 @@ DIRECTIVES = table(
             "axis j: blocks must be the outermost loops",
             "give the loop around to blocks first, or give this axis to threads",
         ),
+        "blocks-share-no-array": (
+            "an array in the memory of a block is the block's own: each block must fill all that it reads of it",
+            "axis js: each block would fill a part of %x_s, which none else sees",
+            "give this axis to threads",
+        ),
         "too-many-threads": (
             "a block has at most 1024 threads",
             "a block has at most 1024 threads, got 2048",

@@ -18,7 +18,7 @@ from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Reduce, walk
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
-from xla_explorer.compiler.codegen.nest.schedule import parse_directives, run_schedule
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, run_schedule
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import verify_nest
 from xla_explorer.foundation.reason import Reason
@@ -104,6 +104,26 @@ def test_two_thousand_random_schedules_give_equal_values(first):
 def test_random_schedules_give_equal_values(seed):
     seen = check_random_schedules(seed, 10)
     assert {"split", "thread"} <= seen.keys(), seen
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("bias", "split{j,8},vectorize{ji},thread{jo}"),  # the last lanes are beyond the rows, in the middle of what one access reads
+        ("rows", "split{j,8},split{ji,4},thread{jio},warp{jii}"),  # threads that fill a warp compute what others store
+        ("dot", "split{j,3},block{i},thread{ji},block{jo},stage{%y,i,shared}"),  # a block has a tile of its own, whoever else computes it
+    ],
+)
+def test_schedules_that_random_ones_found(body, text):
+    nest, operands, wanted = plain(body)
+    assert_near(run_nest(module_of(body), scheduled(nest, text), *operands).values, wanted, text)
+
+
+def test_blocks_do_not_share_the_filling_of_a_tile():
+    nest = scheduled(plain("dot")[0], "split{j,4},block{i},stage{%y,i,shared}")
+    with pytest.raises(ScheduleError, match="each block would fill a part of %tile_4") as refused:
+        Schedule(nest, nest).then("block{ks}")
+    assert refused.value.reason.code == "blocks-share-no-array"
 
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"

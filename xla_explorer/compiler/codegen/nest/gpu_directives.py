@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives import Directive, order_of_sums
 from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, For, LoopNest, Reduce, Store, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES, MOST_THREADS, extent_of, is_power_of_two, opened_axes
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
@@ -57,7 +57,8 @@ class Block(_Launched):
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_serial, self.has_several_steps, self.parts_combine, self.is_outermost
+        fits = (self.axis_exists, self.axis_is_serial, self.has_several_steps, self.parts_combine)
+        return (*fits, self.is_outermost, self.fills_no_array_of_a_block)
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
         """Around the loop are loops over blocks alone."""
@@ -66,6 +67,16 @@ class Block(_Launched):
         if isinstance(loop, For) and all(isinstance(s, For) and s.kind is AxisKind.BLOCK for s in found):
             return None
         return refuse("block-not-outermost", f"axis {self.axis}: blocks must be the outermost loops")
+
+    def fills_no_array_of_a_block(self, nest: LoopNest) -> Reason | None:
+        """An array that every block has for itself is filled by every block whole."""
+        inside = [s for s, _ in walk(getattr(loop_of(nest, self.axis), "body", ()))]
+        own = {s.array.name for s in inside if isinstance(s, Allocate)}
+        outside = {s.array.name for s, _ in walk(nest.body) if isinstance(s, Allocate)} - own
+        filled = sorted({s.array for s in inside if isinstance(s, Store)} & outside)
+        if not filled:
+            return None
+        return refuse("blocks-share-no-array", f"axis {self.axis}: each block would fill a part of %{filled[0]}, which none else sees")
 
 
 @dataclass(frozen=True)

@@ -136,12 +136,12 @@ class Indices:
             return block.number, launch.blocks // opened
         return self.div(self.thread, launch.lanes), launch.threads // launch.lanes // opened
 
-    def alone(self) -> str | None:
-        """Whether the numbers that no open axis counts are 0: of all who compute the same, one stores."""
+    def alone(self, of_a_block: bool) -> str | None:
+        """Whether the numbers that no open axis counts are 0: of all who compute the same, one stores; or one of each block."""
         launch = self.writer.launch
-        found = self.below(self.writer.block.thread, launch.threads) if self._padded else None
+        found = self.counted()
         rests: list[Word] = []
-        for kind in (AxisKind.BLOCK, AxisKind.THREAD):
+        for kind in (AxisKind.THREAD,) if of_a_block else (AxisKind.BLOCK, AxisKind.THREAD):
             whole, left = self._left(kind)
             if left > 1:
                 rests.append(self.mod(whole, left) if self._open[kind] else whole)
@@ -151,6 +151,10 @@ class Indices:
             one = str(self.once("eq", lambda x, y: self.w.value(f"icmp eq i64 {x}, {y}"), rest, 0))
             found = self.both(found, one)
         return found
+
+    def counted(self) -> str | None:
+        """Whether a thread is one that the nest asks for, not one that fills a warp."""
+        return self.below(self.writer.block.thread, self.writer.launch.threads) if self._padded else None
 
     def inner_threads(self, axis: Axis) -> int:
         """Threads from one step of an open thread axis to the next; lanes of a warp axis lie beside one another."""
@@ -312,6 +316,16 @@ class Indices:
                 if self._clamped_axis(g, point) is None:
                     found = self.both(found, str(one))
         return True if found is None else found
+
+    def hold_alike(self, axes: frozenset[Axis], group: Sequence[Point]) -> bool:
+        """Whether each pending guard that concerns a load holds at all of some neighbouring points or at none."""
+        for g in self._pending:
+            if not g.expression.axes & axes or not any(self._may_fail(g, p) for p in group):
+                continue
+            whole = len(group) if g.bound % len(group) == 0 else 1
+            if len({self.here(g.expression, p) // whole for p in group}) > 1:
+                return False
+        return True
 
     def _clamped_axis(self, g: Guard, point: Point) -> Axis | None:
         """An axis of the launch, without whose steps a guard always holds."""

@@ -90,8 +90,9 @@ class NestWriter:
         """Statements one after the other. What stands behind the last meeting of threads runs where it is stored only."""
         last = max([k for k, s in enumerate(body) if isinstance(s, For | Reduce)], default=-1)
         self.statements(body[: last + 1])
-        if any(isinstance(s, Store) for s in body[last + 1 :]):
-            with self._by_one_thread():
+        shared = {s.array in self.memory.shared for s in body[last + 1 :] if isinstance(s, Store)}
+        if len(shared) == 1:
+            with self._by_one_thread(of_a_block=True in shared):
                 self.statements(body[last + 1 :])
         else:
             self.statements(body[last + 1 :])
@@ -114,7 +115,7 @@ class NestWriter:
             if s.origin is not None:
                 self.w.origin = s.origin.instruction
             if isinstance(s, Store):
-                with self._by_one_thread():
+                with self._by_one_thread(of_a_block=s.array in self.memory.shared):
                     self.memory.store(s)
             elif isinstance(s, Reduce):
                 self.values.update(self.reductions.write(s))
@@ -185,9 +186,9 @@ class NestWriter:
         self._branches -= 1
 
     @contextmanager
-    def _by_one_thread(self) -> Iterator[None]:
-        """What is inside runs in one of all threads that compute the same."""
-        outer, alone = self._alone, None if self._alone else self.indices.alone()
+    def _by_one_thread(self, of_a_block: bool = False) -> Iterator[None]:
+        """What is inside runs in one of all threads, or of those of a block, that compute the same."""
+        outer, alone = self._alone, None if self._alone else self.indices.alone(of_a_block)
         self._alone = True
         with self.only_if(alone):
             yield

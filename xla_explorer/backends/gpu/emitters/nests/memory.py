@@ -75,8 +75,7 @@ class Memory:
             found[tuple(point.values())] = tile.load(at) if tile is not None else self.arrays[s.array].load_linear(self.w, at)
 
         def together(group: list[Point]) -> None:
-            holds = self.indices.loaded(concerned, group[0])
-            if holds is False or isinstance(holds, str) or any(self.indices.loaded(concerned, p) is not True for p in group):
+            if not self.indices.hold_alike(concerned, group) or self.indices.loaded(concerned, group[0]) is not True:
                 for point in group:
                     one(point)
                 return

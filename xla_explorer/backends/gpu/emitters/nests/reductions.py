@@ -217,9 +217,7 @@ class _Reduction:
             slot.store(values)
         half = axis.extent // 2
         while half:
-            with block.only_if(w.value(f"icmp ult i64 {w.value(f'sub i64 {number}, {half}')}, {half}")):
-                self._hand_over(shared, slots)
-            block.barrier()
+            self._hand_over(w.value(f"icmp ult i64 {w.value(f'sub i64 {number}, {half}')}, {half}"), shared, slots)
             with block.only_if(w.value(f"icmp ult i64 {number}, {half}")):
                 other = w.add(self.indices.thread, half * apart)
                 for arrays, slot in zip(shared, slots, strict=True):
@@ -227,13 +225,14 @@ class _Reduction:
             half //= 2
         if self.s.ids[0] not in self.writer.for_all:
             return [slot.load() for slot in slots]
-        with block.only_if(w.value(f"icmp eq i64 {number}, 0")):
-            self._hand_over(shared, slots)
-        block.barrier()
+        self._hand_over(w.value(f"icmp eq i64 {number}, 0"), shared, slots)
         first = w.sub(self.indices.thread, w.mul(number, apart))
         return [[array.load(first) for array in arrays] for arrays in shared]
 
-    def _hand_over(self, shared: list[list[SharedArray]], slots: list[Accumulators]) -> None:
-        for arrays, slot in zip(shared, slots, strict=True):
-            for array, value in zip(arrays, slot.load(), strict=True):
-                array.store(self.indices.thread, value)
+    def _hand_over(self, condition: str, shared: list[list[SharedArray]], slots: list[Accumulators]) -> None:
+        """Threads of which the condition holds store for the others; who only fills a warp would store where another thread does."""
+        with self.writer.block.only_if(str(self.indices.both(condition, self.indices.counted()))):
+            for arrays, slot in zip(shared, slots, strict=True):
+                for array, value in zip(arrays, slot.load(), strict=True):
+                    array.store(self.indices.thread, value)
+        self.writer.block.barrier()
