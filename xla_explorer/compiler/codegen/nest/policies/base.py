@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from xla_explorer.compiler.codegen.llvm_types import value_type
-from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.ir import Body, Compute, For, Iota, Load, LoopNest, Statement, Store, elements_of, walk
+from xla_explorer.compiler.codegen.nest.directives import Directive, Parallel
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Body, Compute, For, Iota, Load, LoopNest, Statement, Store, elements_of, walk
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.vector_math import vector_math_opcodes
 from xla_explorer.compiler.target import Target
@@ -66,6 +66,12 @@ class Plan:
         """One more directive."""
         self.nest = directive.applied(self.nest)
         self.directives.append(directive)
+
+    def share(self, parts: int) -> None:
+        """Every outermost loop that is long enough is cut into shares; the last of these does the others."""
+        for s in self.nest.body:
+            if isinstance(s, For) and s.kind is AxisKind.SERIAL and s.axis.extent >= parts > 1:
+                self.do(Parallel(s.axis.name, parts))
 
     def schedule(self) -> Schedule:
         """What was planned."""

@@ -10,7 +10,7 @@ import itertools
 
 from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Rfactor, Split, Unordered, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, For, LoopNest, Reduce, Statement, Store, walk
+from xla_explorer.compiler.codegen.nest.ir import Combination, For, LoopNest, Reduce, Statement, Store, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, calls_functions, collapses, statements_of
 from xla_explorer.compiler.codegen.nest.policies.columns import (
     SMALL,
@@ -62,7 +62,7 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule
             assert isinstance(one, Reduce)
             _rows(plan, one) if along_rows else unrolled_if_small(plan, one)
     if cut in ("results", "columns"):
-        _in_shares(plan, parts)
+        plan.share(parts)
     return plan.schedule()
 
 
@@ -279,9 +279,3 @@ def _split(plan: Plan, parts: int, by_column: bool) -> None:
     plan.do(Split(name, size))
     plan.do(Rfactor(f"{name}o", stored=True, outermost=True))
     plan.do(Parallel(f"{name}o", parts))
-
-
-def _in_shares(plan: Plan, parts: int) -> None:
-    """The outermost loops over results in shares; the last of these does what is too short for that."""
-    for name in [s.axis.name for s in plan.nest.body if isinstance(s, For) and s.kind is AxisKind.SERIAL and s.axis.extent >= parts]:
-        plan.do(Parallel(name, parts))

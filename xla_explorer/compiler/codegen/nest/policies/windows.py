@@ -5,8 +5,8 @@ Where padding begins, the loops over the results are cut: only at the border are
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives import Cut, Parallel, Unroll
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, Load, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.directives import Cut, Unroll
+from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
 from xla_explorer.compiler.codegen.nest.policies.columns import count_of, is_simple, lanes_of_body, runs_along, vectors
 from xla_explorer.compiler.codegen.nest.policies.reductions import kept_loops
@@ -47,9 +47,7 @@ def window_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | 
         loop = loop_of(plan.nest, name)
         assert isinstance(loop, For)
         vectors(plan, name, lanes_of_body(loop.body, tuning), 1)
-    if parts > 1:
-        for name in [s.axis.name for s in plan.nest.body if isinstance(s, For) and s.kind is AxisKind.SERIAL and s.axis.extent >= parts]:
-            plan.do(Parallel(name, parts))
+    plan.share(parts)
     return plan.schedule()
 
 
