@@ -105,6 +105,19 @@ def test_rows_are_searched_in_lanes():
     assert any("unordered{" in said and "vectorize{" in said for said in _checked(_argmax((4, 200), (1,), "f32", "GT"), 1, x))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_few_columns_share_is_computed_once(threads, monkeypatch):
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", 10.0)
+    text = """HloModule m
+f { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+ENTRY e { x = f32[100,3] parameter(0) l = f32[100,1] slice(x), slice={[0:100],[0:1]} f = f32[100] reshape(l) z = f32[] constant(0)
+ n = f32[40,100] broadcast(f), dimensions={1}
+ c = f32[40,100,3] broadcast(x), dimensions={1,2} s = f32[40,100,3] broadcast(n), dimensions={0,1} p = f32[40,100,3] multiply(c, s)
+ ROOT r = f32[40,3] reduce(p, z), dimensions={1}, to_apply=f }"""
+    x = np.random.default_rng(0).integers(-9, 9, (100, 3)).astype(np.float32)
+    assert any("unroll{j}" in schedule for schedule in _checked(text, threads, x))
+
+
 def test_a_reduction_that_carries_positions_is_text_and_well_formed():
     nest = nest_of(parse_hlo(_argmax((4, 50), (1,), "f32", "GT")).entry.root)
     (axis,) = [b.axis.name for s, _ in walk(nest.body) if isinstance(s, Reduce) for b in s.axes]

@@ -61,9 +61,26 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule
             one = loop_of(plan.nest, name)
             assert isinstance(one, Reduce)
             _rows(plan, one) if along_rows else unrolled_if_small(plan, one)
+        columns_of = kept_loops(plan.nest)
+        if not along_rows and not isinstance(columns_of, Reason) and columns_of and _are_interleaved(plan.nest, columns_of[-1]):
+            plan.do(Unroll(columns_of[-1].axis.name))
     if cut in ("results", "columns"):
         plan.share(parts)
     return plan.schedule()
+
+
+def _are_interleaved(nest: LoopNest, loop: For) -> bool:
+    """Whether the columns along a loop are so few that all of a row are taken at once, which computes once what they share."""
+    columns, shared = 0, 0
+    for s in loop.body:
+        if not isinstance(s, Reduce):
+            continue
+        if not s.axes or not is_simple(s):
+            return False
+        for _, offset in accesses(nest, s.body):
+            columns += offset.coefficient(loop.axis) == 1 and offset.coefficient(s.axes[-1].axis) == loop.axis.extent
+            shared += not offset.coefficient(loop.axis)
+    return loop.axis.extent <= SMALL and columns > 0 and shared > 0
 
 
 def kept_loops(nest: LoopNest) -> list[For] | Reason:
