@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from tests.backends.cpu.guard_pages import as_if_large, body
+from xla_explorer.compiler.codegen.placement import kernel_writing
 from xla_explorer.compiler.codegen.row_blocks import Access, RowKernel, blocks_of
+from xla_explorer.foundation.reason import refuse
 
 REDUCERS = """HloModule chain
 
@@ -113,3 +116,16 @@ def test_the_number_of_blocks_divides_all_outermost_loops() -> None:
     assert all(kernel.can_be_cut(parts) for kernel in loops)
     assert blocks_of([loops[0], RowKernel(997, False, (True,))], accesses) == 0
     assert blocks_of(loops[:1], accesses) == 0
+
+
+@pytest.mark.parametrize("in_nests", [True, False])
+@pytest.mark.parametrize("n", [33, 63, 65, 500])
+def test_a_chain_with_large_results_takes_each_block_after_the_other(n: int, in_nests: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not in_nests:
+        monkeypatch.setattr(kernel_writing, "nest_kernel", lambda *given, **named: refuse("family-not-moved", "for this test"))
+    with as_if_large(True):
+        session = xe.compile(body("two results", "f64", n), threads=1, cache=False)
+    x = np.arange(n, dtype=np.float64)
+    a = x + (x + 1)
+    for got, wanted in zip(session.run_flat([x, x + 1]), [a, a * x, np.maximum(a, a * x)], strict=True):
+        np.testing.assert_array_equal(got, wanted)

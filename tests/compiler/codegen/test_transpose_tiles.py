@@ -69,3 +69,17 @@ def test_an_operand_that_begins_anywhere_in_a_line(t: str, shape: tuple[int, ...
     for shift in range(first, first + 64 // width + 1):
         x = memory[shift : shift + count].reshape(shape)
         np.testing.assert_array_equal(session(x), x.transpose(order))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_value_of_the_outermost_loop_goes_through_all_others(threads: int) -> None:
+    text = """HloModule m
+ENTRY e {
+  x = f32[9,11,32] parameter(0)
+  bias = f32[32] parameter(1)
+  t = f32[32,9,11] transpose(x), dimensions={2,0,1}
+  b = f32[32,9,11] broadcast(bias), dimensions={0}
+  ROOT r = f32[32,9,11] add(t, b)
+}"""
+    x, bias = np.arange(9 * 11 * 32, dtype=np.float32).reshape(9, 11, 32), np.arange(32, dtype=np.float32)
+    assert np.array_equal(xe.compile(text, threads=threads)(x, bias), x.transpose(2, 0, 1) + bias[:, None, None])

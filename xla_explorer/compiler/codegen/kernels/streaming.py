@@ -56,6 +56,8 @@ def streams(context: KernelContext, rows: list[tuple[HloInstruction, ArrayInMemo
     """Whether the results of a loop nest are streamed. extents: of its loops, the last one along contiguous elements."""
     if not extents or extents[-1] < tile_elements(rows):
         return False
+    if context.in_rows and len(extents) == 1:  # shares would be of tiles
+        return False
     whole_lines = len(extents) == 1 or all(extents[-1] * output.shape.element_type.bytes % LINE == 0 for _, output in rows)
     return whole_lines and all(is_streamed(context, output, STREAMED_BYTES) for _, output in rows)
 

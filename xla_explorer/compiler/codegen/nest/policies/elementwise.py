@@ -45,7 +45,7 @@ LITTLE_WORK = 8  # operations an element, which do not hide the way to memory
 def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
     """The schedule of a nest of elementwise code. parts: shares for threads, where that is possible. by_rows: it must be, and each takes
     the same fraction of the rows."""
-    reason = _is_another_family(nest, tuning)
+    reason = _is_another_family(nest, tuning, by_rows)
     if reason is not None:
         return reason
     plan = Plan(nest, tuning)
@@ -66,8 +66,8 @@ def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: 
     return plan.schedule()
 
 
-def _is_another_family(nest: LoopNest, tuning: Tuning) -> Reason | None:
-    if _waits_for_memory(nest, tuning):
+def _is_another_family(nest: LoopNest, tuning: Tuning, by_rows: bool) -> Reason | None:
+    if not by_rows and _waits_for_memory(nest, tuning):
         return refuse("family-not-moved", f"@{nest.name} waits for memory, and asks for it ahead: not made from nests yet")
     for s, _ in walk(nest.body):
         if isinstance(s, Load) and _copies_rows(nest, s):

@@ -8,6 +8,7 @@ from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives import Cover, Reorder, Sink, Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import Compute, Constant, For, Iota, Load, LoopNest
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, accesses, statements_of
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.hlo.analysis.indexing import Axis
 
 LARGEST_SQUARE = 16  # lanes
@@ -46,10 +47,11 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     side = min(lanes, LARGEST_SQUARE, _power_below(min(across.extent, inner.extent)))
     if side < 2 or side * len(statements) > plan.tuning.most_statements:
         return False
-    for one in line[:-1]:
-        if len(one.body) > 1:
-            plan.do(Sink(one.axis.name))
     names = [x.axis.name for x in line]
+    for name in names[:-1]:
+        loop = loop_of(plan.nest, name)  # as the loop around has left it
+        if loop is not None and len(loop.body) > 1:
+            plan.do(Sink(name))
     at = names.index(across.name)
     for other in names[at + 1 : -1]:
         plan.do(Reorder(across.name, other))
