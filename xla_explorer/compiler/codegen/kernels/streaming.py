@@ -23,13 +23,11 @@ from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_run
 from xla_explorer.compiler.codegen.llvm_types import memory_type, real, stored_type, to_memory
-from xla_explorer.compiler.codegen.nest.policies.base import STREAMED_BYTES
+from xla_explorer.compiler.codegen.nest.policies.base import RUNS_ASKED_FOR, STREAMED_BYTES, WORK_BETWEEN_READS, leaves_the_program
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
 TILE_BYTES = 2048  # of the widest result: the tile and what it is computed from stay in the first-level cache
-RUNS_ASKED_FOR = 2  # arrays that are read along the tile
-FLOPS_BETWEEN_READS = 8  # of one element
 
 
 def is_streamed(context: KernelContext, output: ArrayInMemory, at_least: int) -> bool:
@@ -38,13 +36,7 @@ def is_streamed(context: KernelContext, output: ArrayInMemory, at_least: int) ->
         return False
     read = {array.pointer for array in context.arrays.values()}
     t = output.shape.element_type
-    return t.bits in (32, 64) and not t.is_complex and output.pointer not in read and _leaves_the_program(context.instruction)
-
-
-def _leaves_the_program(i: HloInstruction) -> bool:
-    """Whether no other kernel reads the result: not that of a loop's body, which the next iteration reads."""
-    passed_on = [user.opcode.name == "tuple" or (user.opcode.name == "get-tuple-element" and _leaves_the_program(user)) for user in i.users]
-    return i.parent.is_entry and all(passed_on)
+    return t.bits in (32, 64) and not t.is_complex and output.pointer not in read and leaves_the_program(context.instruction)
 
 
 def tile_elements(rows: list[tuple[HloInstruction, ArrayInMemory]]) -> int:
@@ -131,7 +123,7 @@ def _waits_for_memory(context: KernelContext) -> bool:
     """Whether so little is computed that what is read could come at once; a kernel that computes more spreads its reads by itself."""
     cost = instruction_cost(context.instruction)
     elements = max([leaf.element_count for _, leaf in context.instruction.shape.leaves()])
-    return cost.transcendentals == 0 and cost.flops <= FLOPS_BETWEEN_READS * elements
+    return cost.transcendentals == 0 and cost.flops <= WORK_BETWEEN_READS * elements
 
 
 def _send(context: KernelContext, tile: str, output: ArrayInMemory, offset: str | int, elements: int) -> None:

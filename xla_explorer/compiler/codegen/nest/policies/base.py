@@ -17,6 +17,8 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 
 STREAMED_BYTES = 32 << 20  # more than the share of a core in a last-level cache
 STREAMED_TRANSPOSE_BYTES = 4 << 20
+RUNS_ASKED_FOR = 2  # arrays that are read along a large result; more do not gain by being asked for one after the other
+WORK_BETWEEN_READS = 8  # operations an element; more of them hide the way to memory
 NEVER = 1 << 62  # more bytes than an array has
 FUNCTIONS = frozenset(vector_math_opcodes()) - {"sqrt"}
 
@@ -44,14 +46,14 @@ class Tuning:
 def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
     """The numbers of a CPU. i: the kernel that they are for: x86-64 has streaming stores, for what no other kernel reads."""
     tuning = Tuning(register_bytes=target.vector.bytes, masks=target.vector.masks)
-    if i is not None and target.triple.startswith("x86_64") and _leaves_the_program(i):
+    if i is not None and target.abilities.streams and leaves_the_program(i):
         return tuning
     return replace(tuning, streamed_bytes=NEVER, streamed_transpose_bytes=NEVER)
 
 
-def _leaves_the_program(i: HloInstruction) -> bool:
+def leaves_the_program(i: HloInstruction) -> bool:
     """Whether no other kernel reads the result: not that of a loop's body, which the next iteration reads."""
-    passed_on = [user.opcode.name == "tuple" or (user.opcode.name == "get-tuple-element" and _leaves_the_program(user)) for user in i.users]
+    passed_on = [user.opcode.name == "tuple" or (user.opcode.name == "get-tuple-element" and leaves_the_program(user)) for user in i.users]
     return i.parent.is_entry and all(passed_on)
 
 

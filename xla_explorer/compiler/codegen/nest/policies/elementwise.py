@@ -19,6 +19,8 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.policies.base import (
+    RUNS_ASKED_FOR,
+    WORK_BETWEEN_READS,
     Plan,
     Tuning,
     accesses,
@@ -38,8 +40,6 @@ from xla_explorer.hlo.primitive_type import BF16
 
 MOST_UNIFORM_SHIFTS = 2
 MOST_CUTS = 12  # of loops into pieces
-MOST_ASKED_FOR = 2  # arrays that are read along a large result
-LITTLE_WORK = 8  # operations an element, which do not hide the way to memory
 
 
 def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
@@ -90,7 +90,7 @@ def _waits_for_memory(nest: LoopNest, tuning: Tuning) -> bool:
     read = {s.array for s in loads}
     work = sum([isinstance(s, Compute) for s in statements])
     along = len(places) == 1 and {s.place for s in loads} == places
-    return along and len(read) <= MOST_ASKED_FOR and work <= LITTLE_WORK and not calls_functions(statements)
+    return along and len(read) <= RUNS_ASKED_FOR and work <= WORK_BETWEEN_READS and not calls_functions(statements)
 
 
 def _copies_rows(nest: LoopNest, s: Load) -> bool:
