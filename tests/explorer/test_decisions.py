@@ -212,8 +212,8 @@ def test_wishes_that_were_not_granted_say_why(softmax: Session) -> None:
     refused = [r for r in softmax.decisions("fusion").to_dict("records") if r["verdict"] == "refused"]
     legality = next(r for r in refused if r["code"] in ("reduce-is-root-only", "producer-is-library-call"))
     other = softmax.override(fuse=[legality["subjects"]])
-    wish, = other.overrides()
-    assert not wish.granted and wish.reason is not None and wish.reason.code == legality["code"]
+    override, = other.overrides()
+    assert not override.granted and override.reason is not None and override.reason.code == legality["code"]
     assert "1 of 1 overrides not granted" in repr(other) and legality["code"] in str(other.compare(softmax))
     accepted = next(r for r in softmax.decisions("fusion").to_dict("records") if r["verdict"] == "accepted" and len(r["subjects"]) == 2)
     apart = softmax.override(forbid=[accepted["subjects"]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 
-from xla_explorer.compiler.decisions.answer_reasons import ANSWERS, COSTS, REPLAYS, USER, WISHES
+from xla_explorer.compiler.decisions.answer_reasons import ANSWERS, COSTS, OVERRIDES, REPLAYS, USER
 from xla_explorer.compiler.decisions.kinds import KINDS
 from xla_explorer.compiler.decisions.reason_code import ReasonTable
 
@@ -32,7 +32,7 @@ def page() -> str:
         seen.setdefault(id(row.reasons), kind)
     lines += ["## any decision", "", "What the user's overrides do (`session.override`), to decisions of every kind.", "", *_table(USER)]
     lines += ["## answers", "", "What `why_not` says of what was never decided.", "", *_table(ANSWERS)]
-    lines += ["## overrides", "", "Why an override was not granted (`session.overrides`), besides the refusal itself.", "", *_table(WISHES)]
+    lines += ["## overrides", "", "Why an override was not granted (`session.overrides`), besides the refusal itself.", "", *_table(OVERRIDES)]
     lines += ["## replays", "", "Why two instructions stayed apart when real XLA fused (`xe.xla.replay_fusion`), besides our policy's refusals.", "", *_table(REPLAYS)]
     lines += ["## costs of refusals", "", "Why a refusal has no estimated cost.", "", *_table(COSTS)]
     return "\n".join(lines).rstrip() + "\n"

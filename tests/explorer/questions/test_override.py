@@ -1,4 +1,4 @@
-"""`override(force=[(kind, *subjects)], forbid=[...])`: one form of wish for every kind; none is lost without a word."""
+"""`override(force=[(kind, *subjects)], forbid=[...])`: one form of override for every kind; none is lost without a word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.compiler.decisions.programs import MANY
-from tests.explorer.test_many_wishes import chain
+from tests.explorer.test_many_overrides import chain
 from xla_explorer.explorer.questions.decisions import UnknownKindError
 
 TWO = """HloModule two
@@ -36,22 +36,22 @@ def test_a_fusion_is_forbidden_and_the_row_says_so(session: xe.Session) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         apart = session.override(forbid=[("fusion", "%a", "%b")])
-    (wish,) = apart.overrides()
-    assert (wish.word, wish.kind, wish.subjects, wish.granted) == ("forbid", "fusion", ("%a", "%b"), True)
-    assert str(wish) == "%a and %b were kept apart"
+    (asked,) = apart.overrides()
+    assert (asked.word, asked.kind, asked.subjects, asked.granted) == ("forbid", "fusion", ("%a", "%b"), True)
+    assert str(asked) == "%a and %b were kept apart"
     assert len(apart.override(force=[("fusion", "%b", "%c")]).overrides) == 2
 
 
 def test_what_is_illegal_stays_refused_and_the_row_says_why(session: xe.Session) -> None:
-    (wish,) = session.override(force=[("fusion", "%b", "%c")]).overrides
-    assert not wish.granted and wish.reason is not None and wish.reason.code == "consumer-not-fusible"
+    (asked,) = session.override(force=[("fusion", "%b", "%c")]).overrides
+    assert not asked.granted and asked.reason is not None and asked.reason.code == "consumer-not-fusible"
 
 
 @pytest.mark.parametrize("options", [{"forbid": [("%a", "%b")]}, {"fuse": [("%a", "%b")]}])
 def test_the_old_forms_work_and_warn(session: xe.Session, options: dict[str, list[tuple[str, str]]]) -> None:
     with pytest.warns(DeprecationWarning, match=r'\("fusion", producer, consumer\)') as caught:
-        (wish,) = session.override(**options).overrides
-    assert wish.kind == "fusion" and caught[0].filename == __file__
+        (asked,) = session.override(**options).overrides
+    assert asked.kind == "fusion" and caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("backend", ["cpu", "gpu", "interpreter"])
@@ -69,7 +69,7 @@ def test_decisions_of_any_pass_can_be_forbidden(backend: str) -> None:
 def test_a_rule_is_forbidden_at_one_instruction(session: xe.Session) -> None:
     rule = next(e.by for e in session.passes.journal.events if e.is_rewrite and e.acted and e.names[0] == "m")  # type: ignore[union-attr]
     other = session.override(forbid=[(rule, "%m")])
-    assert [wish.granted for wish in other.overrides()] == [True]
+    assert [asked.granted for asked in other.overrides()] == [True]
     assert other.why_not(rule, "%m").code == "forbidden-by-user"
     x = np.eye(64, dtype=np.float32)
     for ours, wanted in zip(other(x), session(x), strict=True):
@@ -77,12 +77,12 @@ def test_a_rule_is_forbidden_at_one_instruction(session: xe.Session) -> None:
 
 
 def test_a_kind_that_this_compile_never_decides_gives_a_row(session: xe.Session) -> None:
-    (wish,) = session.override(force=[("stream-assignment", "%x")]).overrides
-    assert not wish.granted and wish.reason is not None and wish.reason.code == "never-decided"
+    (asked,) = session.override(force=[("stream-assignment", "%x")]).overrides
+    assert not asked.granted and asked.reason is not None and asked.reason.code == "never-decided"
 
 
 @pytest.mark.parametrize(
-    ("wish", "words"),
+    ("asked", "words"),
     [
         (("fusion", "%a"), "no instruction was ever named fusion"),
         (("fusion", "%a", "%b", "%c"), "must name two instructions"),
@@ -95,10 +95,10 @@ def test_a_kind_that_this_compile_never_decides_gives_a_row(session: xe.Session)
         ("fusion", "producer, consumer"),
     ],
 )
-def test_what_cannot_be_heard_is_an_error(session: xe.Session, wish: object, words: str) -> None:
+def test_what_cannot_be_heard_is_an_error(session: xe.Session, asked: object, words: str) -> None:
     with warnings.catch_warnings(), pytest.raises(xe.XlaExplorerError, match=words):
         warnings.simplefilter("ignore")
-        session.override(force=[wish])
+        session.override(force=[asked])
 
 
 def test_a_rule_cannot_be_forced(session: xe.Session) -> None:
@@ -144,7 +144,7 @@ def test_the_layout_of_a_parameter_is_forbidden_to_be_a_bitcast() -> None:
     session = xe.compile(BORDERS, threads=1)
     assert session.why_not("layout", "%y").verdict == "accepted"
     other = session.override(forbid=[("layout", "%y")])
-    assert [wish.granted for wish in other.overrides] == [True] and other.why_not("layout", "%y").code == "forbidden-by-user"
+    assert [asked.granted for asked in other.overrides] == [True] and other.why_not("layout", "%y").code == "forbidden-by-user"
     x, y = np.ones((8, 4), np.float32), np.arange(8, dtype=np.float32).reshape(1, 8)
     np.testing.assert_array_equal(other(x, y), session(x, y))
 
@@ -190,8 +190,8 @@ def test_a_kernel_is_forbidden_to_be_cut_into_shares() -> None:
     assert session.why_not("parallel", *kernel).verdict == "accepted"
     for name in (kernel[0], "%s"):  # the fusion, or what is inside
         other = session.override(forbid=[("parallel", name)])
-        assert other.why_not("parallel", *kernel).code == "forbidden-by-user" and [wish.granted for wish in other.overrides] == [True]
-    assert [wish.granted for wish in session.override(force=[("parallel", *kernel)]).overrides()] == [True]
+        assert other.why_not("parallel", *kernel).code == "forbidden-by-user" and [asked.granted for asked in other.overrides] == [True]
+    assert [asked.granted for asked in session.override(force=[("parallel", *kernel)]).overrides()] == [True]
 
 
 def test_a_compile_takes_what_an_override_takes(session: xe.Session) -> None:

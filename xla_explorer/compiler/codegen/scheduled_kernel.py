@@ -47,9 +47,9 @@ class ScheduledKernels:
     def __init__(self, schedules: Schedules, control: PassControl | None = None) -> None:
         self.schedules = schedules
         self._overrides: dict[str, list[_Override]] = {}
-        for word, wishes in (("force", control.force), ("forbid", control.forbid)) if control is not None else ():
-            for kind in [kind for kind in wishes if kind in LOOP_KINDS]:
-                for kernel, *values in sorted(wishes[kind], key=str):
+        for word, overrides in (("force", control.force), ("forbid", control.forbid)) if control is not None else ():
+            for kind in [kind for kind in overrides if kind in LOOP_KINDS]:
+                for kernel, *values in sorted(overrides[kind], key=str):
                     self._overrides.setdefault(str(kernel), []).append(_Override(word, kind, tuple(values)))
         self.decisions: list[KernelDecision] = []
         self._met: set[str] = set()
@@ -78,19 +78,19 @@ class ScheduledKernels:
 
     def _with_overrides(self, i: HloInstruction, directives: Sequence[Directive]) -> Sequence[Directive]:
         """The directives without those that the user forbids, and what needs them; then those that are forced, where they are legal."""
-        wishes = self._overrides.get(i.name, ())
-        nest = nest_of(i) if wishes else None
+        overrides = self._overrides.get(i.name, ())
+        nest = nest_of(i) if overrides else None
         if nest is None or isinstance(nest, Reason):
             return directives
         made = Schedule(nest, nest)
         for directive in directives:
-            forbidden = any(wish.forbids(directive) for wish in wishes)
+            forbidden = any(override.forbids(directive) for override in overrides)
             reason = refuse("forbidden-by-user", f"the user forbids {directive} of %{i.name}") if forbidden else made.why_not(directive)
             made = made if reason is not None else made.then(directive)
             self._refuse(i, directive, reason)
-        for wish in wishes:
-            if wish.word == "force":
-                (directive,) = parse_directives(f"{wish.kind.removeprefix('loop-')}{{{','.join(map(str, wish.values))}}}")
+        for override in overrides:
+            if override.word == "force":
+                (directive,) = parse_directives(f"{override.kind.removeprefix('loop-')}{{{','.join(map(str, override.values))}}}")
                 reason = made.why_not(directive)
                 made = made if reason is not None else made.then(directive)
                 self._refuse(i, directive, reason)

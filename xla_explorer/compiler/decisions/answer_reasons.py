@@ -59,7 +59,7 @@ ANSWERS = table(
     }
 )
 
-WISHES = table(
+OVERRIDES = table(
     {
         "in-one-kernel": (
             "both are in one kernel although the user forbids that: a pass put them there that does not consult overrides",

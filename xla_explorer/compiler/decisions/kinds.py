@@ -211,17 +211,17 @@ KINDS: dict[str, DecisionKind] = {
     "loop-warp": DecisionKind("Is a loop distributed over lanes of a warp?", nest_reasons.DIRECTIVES, check="loop-can-be-a-warp"),
 }
 FUSION_KINDS = tuple(kind for kind in KINDS if kind in _FUSION and kind != "fusion-wrapper")
-"""Decisions that put two instructions into one kernel, `fusion` first. What the user wishes of `fusion` holds for each of them, so that no
+"""Decisions that put two instructions into one kernel, `fusion` first. An override of `fusion` holds for each of them, so that no
 later pass undoes it."""
 KINDS_OF_CODE = frozenset([kind for kind, row in KINDS.items() if row.by_code])
 """Kinds that code generation decides, after the last pass."""
 LOOP_KINDS = frozenset([kind for kind, row in KINDS.items() if row.reasons is nest_reasons.DIRECTIVES])
-"""Directives of schedules: a wish names the kernel, then the directive's own arguments."""
+"""Directives of schedules: an override names the kernel, then the directive's own arguments."""
 FORBIDDEN_IN_CODE = LOOP_KINDS | {"parallel", "native-code"}
 """Those of them that the user can forbid, kernel by kernel; of `native-code` the library that would compute it."""
 FORCED_IN_CODE = LOOP_KINDS | {"parallel"}
 """Those that the user can force."""
-OF_ANY_KIND: ReasonTable = {**answer_reasons.USER, **answer_reasons.ANSWERS, **answer_reasons.WISHES, **answer_reasons.REPLAYS}
+OF_ANY_KIND: ReasonTable = {**answer_reasons.USER, **answer_reasons.ANSWERS, **answer_reasons.OVERRIDES, **answer_reasons.REPLAYS}
 
 
 def reasons_of(kind: str) -> ReasonTable:
@@ -240,7 +240,7 @@ def section_of(kind: str, code: str) -> str:
         tables = {
             "any-decision": answer_reasons.USER,
             "answers": answer_reasons.ANSWERS,
-            "overrides": answer_reasons.WISHES,
+            "overrides": answer_reasons.OVERRIDES,
             "replays": answer_reasons.REPLAYS,
         }
         return next((section for section, table in tables.items() if code in table), "any-decision")

@@ -55,7 +55,7 @@ class PassControl:
         self.rewrite_limit = rewrite_limit
         self.check_values = check_values
         self.on_pass: Callable[[str], None] | None = None
-        # What is asked thousands of times, made at the first question: wishes by what they name.
+        # What is asked thousands of times, made at the first question: overrides by what they name.
         self._found: dict[tuple[bool, str], tuple[frozenset[tuple[Any, ...]], Pairs]] = {}
         self._apart: Pairs | None = None
 
@@ -83,11 +83,11 @@ class PassControl:
         return self._apart
 
     def _listed(self, forced: bool, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
-        """Whether a wish names the subjects; what is inside a fusion names the fusion too."""
+        """Whether an override names the subjects; what is inside a fusion names the fusion too."""
         found = self._found.get((forced, kind))
         if found is None:
-            wishes = self.force if forced else self.forbid
-            all_keys = {*wishes.get(kind, ()), *(wishes.get(FUSION_KINDS[0], ()) if kind in _OF_EQUALS else ())}
+            overrides = self.force if forced else self.forbid
+            all_keys = {*overrides.get(kind, ()), *(overrides.get(FUSION_KINDS[0], ()) if kind in _OF_EQUALS else ())}
             found = self._found[forced, kind] = frozenset(all_keys), Pairs(all_keys)
         keys, pairs = found
         if not keys:
@@ -123,7 +123,7 @@ class Pairs:
             self.partners.setdefault(second, set()).add(first)
 
     def between(self, left: set[str | int], right: set[str | int]) -> tuple[Any, ...] | None:
-        """A pair of which one part is in each set, as it was wished; None if there is none."""
+        """A pair of which one part is in each set, as it was forbidden; None if there is none."""
         if len(left) > len(right):
             left, right = right, left
         for part in left:

@@ -53,8 +53,8 @@ def decided_again(trace: PassTrace, step: PassStep) -> list[Decision]:
     if found is None:
         assert step.before is not None
         journal, control = Journal("decisions"), trace.control
-        wishes = PassControl(control.force, control.forbid, control.skipped_rules, control.rewrite_limit)
-        context = PassContext(journal, wishes, trace.target)
+        overrides = PassControl(control.force, control.forbid, control.skipped_rules, control.rewrite_limit)
+        context = PassContext(journal, overrides, trace.target)
         context.checklists = True
         context.actions = sum([earlier.actions for earlier in trace.steps[: step.index]])
         context.acting = step.name

@@ -75,7 +75,7 @@ def test_why_not(expected: str) -> None:
     assert code(REFUSALS[expected]) == expected
 
 
-def test_without_vectors_or_against_the_users_wish() -> None:
+def test_without_vectors_or_against_the_users_override() -> None:
     assert code(layer(*DENSE), cpu_target(triple="x86_64-unknown-linux-gnu")) == "no-register-tile"
     module, (event,) = run(layer(*DENSE), PassControl(forbid={"fusion": [("d", "x")]}))
     assert event.reason is not None and event.reason.code == "forbidden-by-user"

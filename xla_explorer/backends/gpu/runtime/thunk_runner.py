@@ -57,7 +57,7 @@ class Probe:
 
 
 class GpuRun:
-    """Memory and thunks. `upload`, then `run` as often as wished, then `results`; `close` gives the memory back."""
+    """Memory and thunks. `upload`, then `run` any number of times, then `results`; `close` gives the memory back."""
 
     def __init__(
         self,

@@ -43,7 +43,7 @@ def build_fusion(
         FUSION,
         root.shape,
         operands,
-        _with_wishes(kind or (INPUT if root.opcode is fusible.REDUCE else LOOP), root),
+        _with_sharding(kind or (INPUT if root.opcode is fusible.REDUCE else LOOP), root),
         called=(fused,),
         name=name or fusion_name(members),
         metadata=root.metadata,
@@ -82,7 +82,7 @@ def build_fusion(
     return fusion
 
 
-def _with_wishes(kind: Attributes, root: HloInstruction) -> Attributes:
+def _with_sharding(kind: Attributes, root: HloInstruction) -> Attributes:
     """The attributes of a fusion: what the frontend wants kept of its root, and where the value lives, holds for the fusion too."""
     beside = root.attributes
     if not beside.sharding_text:

@@ -9,7 +9,7 @@ from xla_explorer.compiler.decisions.tellers import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
+from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.foundation.measured import listed
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction

@@ -11,9 +11,9 @@ from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
 from xla_explorer.compiler.decisions.tellers import control_edges, described, layouts, not_one
 from xla_explorer.compiler.transforms.fusion import fusible, updating
 from xla_explorer.compiler.transforms.fusion.candidate import FusionCandidate, FusionEdge
+from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.group import FusionGroup
 from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
-from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction

@@ -237,7 +237,7 @@ class PriorityPlanner:
 
     # -- the record --------------------------------------------------------------------------------------------------
     def _named(self, producer: HloInstruction, consumer: HloInstruction) -> HloInstruction:
-        """The consumer, or what inside its kernel reads the producer where the user's wish names that."""
+        """The consumer, or what inside its kernel reads the producer where the user's override names that."""
         control = self.context.control
         if control.force or control.forbid:
             for user in producer.users:

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion import updating
 from xla_explorer.compiler.transforms.fusion.candidate import FusionLimits
+from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuKernel, KernelEstimate
 from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
 from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
-from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction

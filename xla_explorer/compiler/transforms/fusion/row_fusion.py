@@ -18,7 +18,7 @@ from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
-from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
+from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.foundation.measured import at_least, at_most, number
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations

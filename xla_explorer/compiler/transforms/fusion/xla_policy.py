@@ -13,7 +13,7 @@ from xla_explorer.compiler.decisions.tellers import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.compiler.transforms.fusion import fusible, updating
-from xla_explorer.compiler.transforms.fusion.wishes import forbidden_pairs, kept_apart
+from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse

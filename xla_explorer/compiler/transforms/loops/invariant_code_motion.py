@@ -131,7 +131,7 @@ def invariant_instructions(
 
 
 def may_be_hoisted_from(loop: HloInstruction) -> Reason | None:
-    """Nothing in the body, and no wish of the frontend, stands against it."""
+    """Nothing in the body, and no mark of the frontend, stands against it."""
     if "_xla_disable_loop_instr_hoisting" in (loop.attributes.get("frontend_attributes") or ""):
         return refuse("frontend-forbids", f"%{loop.name} says that nothing is to move out of it")
     for i in loop.called[1].instructions.values():

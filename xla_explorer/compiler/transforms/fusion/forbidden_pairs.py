@@ -1,4 +1,4 @@
-"""What the user wishes of fusions, as a check that every pass that fills kernels asks."""
+"""The pairs that the user forbids to fuse, as a check that every pass that fills kernels asks."""
 
 from __future__ import annotations
 

@@ -39,11 +39,11 @@ def test_a_directive_is_forced_where_it_is_legal(session: xe.Session, kernel: st
     scheduled = session.override(schedules=[f"%{kernel}: split{{j,32}},vectorize{{ji}}"])
     other = scheduled.override(force=[("unroll", kernel, "jo"), ("split", kernel, "i", 4)])
     assert str(other.schedule(kernel)) == "split{j,32},vectorize{ji},unroll{jo},split{i,4}"
-    assert [wish.granted for wish in other.overrides()] == [True, True]
+    assert [override.granted for override in other.overrides()] == [True, True]
     assert np.array_equal(other(X, Y), scheduled(X, Y))
     refused = scheduled.override(force=[("vectorize", kernel, "i")])
-    (wish,) = refused.overrides()
-    assert not wish.granted and wish.reason is not None and wish.reason.code in ("strided-access", "nested-vector")
+    (override,) = refused.overrides()
+    assert not override.granted and override.reason is not None and override.reason.code in ("strided-access", "nested-vector")
     assert str(refused.schedule(kernel)) == "split{j,32},vectorize{ji}"
 
 

@@ -1,4 +1,4 @@
-"""What the user wishes of fusions holds for every pass that fills kernels."""
+"""Overrides of fusions hold for every pass that fills kernels."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ ENTRY e {
 CPU = ("fusion", "fusion-wrapper", "multi-output-fusion")
 
 
-def run(text: str, passes: tuple[str, ...] = CPU, **wishes: object) -> tuple[HloModule, Journal]:
+def run(text: str, passes: tuple[str, ...] = CPU, **overrides: object) -> tuple[HloModule, Journal]:
     module, journal = parse_hlo(text), Journal("decisions")
-    context = PassContext(journal, PassControl(**wishes))  # type: ignore[arg-type]
+    context = PassContext(journal, PassControl(**overrides))  # type: ignore[arg-type]
     for name in passes:
         make_pass(name).run(module, context)
     return module, journal
@@ -48,7 +48,7 @@ def test_a_forbidden_pair_stays_in_two_kernels_through_every_pass(pair: tuple[st
     assert {"fusion", "multi-output-fusion"} <= said
 
 
-def test_without_a_wish_they_share_one() -> None:
+def test_without_an_override_they_share_one() -> None:
     module, _ = run(CHAIN)
     assert any({"a", "b", "c", "d"} <= inside for inside in kernels(module))
 
