@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xla_explorer.explorer.code.loop_nests import all_loops
-from xla_explorer.explorer.code.loop_text import MOST_SHOWN, loop_lines
+from xla_explorer.explorer.code.loop_text import MOST_SHOWN, loop_lines, shown_loops
 from xla_explorer.explorer.code.python_source import python_pane
 from xla_explorer.explorer.display import MOST_PANE_LINES, CodePane, LazyLines, TextLine
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, program_steps
@@ -28,7 +27,7 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
     if "llvm-ir" in names and compilation.error is None:
         count = len({step.instruction for step in program_steps(compilation)})
         note = f"the first {MOST_SHOWN} of {count} kernels; session.loops() has all" if count > MOST_SHOWN else "opaque kernels in one line"
-        lines = LazyLines("loops", lambda: loop_lines(all_loops(compilation, MOST_SHOWN))[0])
+        lines = LazyLines("loops", lambda: loop_lines(shown_loops(compilation))[0])
         panes.append(CodePane("loops", lines, "xla_explorer loop nests", note))
     panes += [_stage_pane(compilation, name) for name in names]
     if "ptx" not in names and compilation.error is None and compilation.backend != DUMP:

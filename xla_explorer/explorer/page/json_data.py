@@ -57,13 +57,14 @@ class PooledStep(TypedDict):
 
 
 class PaneData(TypedDict):
-    """One code pane; `lines` as in a `StepDetail` (None: asked for when the pane is opened). costly: not made before that, even
-    where everything else travels at once."""
+    """One code pane; `lines` as in a `StepDetail` (None: asked for when the pane is opened, or `packed`: texts, instructions and further
+    instructions as columns). costly: not made before that, even where everything else travels at once."""
 
     name: str
     producer: str
     note: str
     lines: list[LineData] | None
+    packed: list[PackedColumn] | None
     costly: bool
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from xla_explorer.explorer.display.code_pane import CodePane, TextLine
@@ -44,6 +45,8 @@ EMBED_INSTRUCTIONS = 6_000
 """A payload is complete by itself when its changed steps together hold no more instructions than this."""
 TEXT_APART = 2_000
 """The text of a step with more instructions is not sent with its picture, which is what is waited for."""
+LONG_PANE = 50
+"""Panes of as many lines are columns in a page, which are shorter."""
 MOST_DECISIONS = 6_000
 MOST_HISTORIES = 3_000
 
@@ -51,7 +54,7 @@ MOST_HISTORIES = 3_000
 def packed(data: Any) -> bytes:
     """Deflated JSON. Characters that a page would not show, or would reorder a line by, are escapes that it shows."""
     text = cleaned_text(json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False), in_json=True)
-    return zlib.compress(text.encode("utf-8", "replace"), 6)
+    return zlib.compress(text.encode("utf-8", "replace"), 7)
 
 
 def unpacked(data: bytes) -> Any:
@@ -84,8 +87,17 @@ def pane_data(panes: Sequence[CodePane], *, with_lines: bool = True, live: bool 
             lines = None if live else text_lines([TextLine(p.costly)])
         elif with_lines:
             lines = text_lines(p.lines)
-        found.append(PaneData(name=p.name, producer=p.producer, note=p.note, lines=lines, costly=bool(p.costly)))
+        found.append(PaneData(name=p.name, producer=p.producer, note=p.note, lines=lines, packed=None, costly=bool(p.costly)))
     return found
+
+
+def packed_pane(pane: PaneData, clean: Callable[[Any], Any]) -> PaneData:
+    """A pane whose lines are columns, if it is long."""
+    lines = pane["lines"]
+    if lines is None or len(lines) < LONG_PANE:
+        return pane
+    columns = [column(list(values), clean) for values in zip_longest(*lines)]
+    return {**pane, "lines": None, "packed": columns}
 
 
 def is_small(steps: Sequence[StepRow], limit: int = EMBED_INSTRUCTIONS) -> bool:
@@ -234,7 +246,8 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
         payload["histories"][str(key)] = [sentences.setdefault(sentence, len(sentences)) for sentence in told]
     payload["sentences"] = column(list(sentences), clean)
     payload["pools"] = {name: pool.packed(clean) for name, pool in pools.items()}
-    payload["panes"] = pane_data([p for p in source.panes() if p.name != "hlo" or len(payload["steps"]) < 2], live=payload["live"])
+    panes = [p for p in source.panes() if p.name != "hlo" or len(payload["steps"]) < 2]
+    payload["panes"] = [packed_pane(pane, clean) for pane in pane_data(panes, live=payload["live"])]
 
 
 def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
-from xla_explorer.explorer.code.loop_nests import KernelLoops, all_loops
-from xla_explorer.explorer.code.loop_text import MOST_SHOWN, folds_of, loop_lines, steps_of
+from xla_explorer.explorer.code.loop_nests import KernelLoops
+from xla_explorer.explorer.code.loop_text import folds_of, loop_lines, shown_loops, steps_of
 from xla_explorer.explorer.code.program import kernel_table
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
 from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_buffers, buffer_report
@@ -228,7 +228,7 @@ class SessionReports(TraceReports):
         session = self._session
         if session.error is not None or "llvm-ir" not in session.stages():
             return ()
-        kernels = all_loops(session, MOST_SHOWN)
+        kernels = shown_loops(session)
         return [loop_kernel(kernel, first) for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)]
 
     def roof(self) -> MachineRoof | None:

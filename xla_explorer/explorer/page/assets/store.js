@@ -137,6 +137,17 @@ export function askerOf(model, news) {
     });
 }
 
+/**
+ * A long pane travels as columns of texts, instructions and further instructions.
+ * @param {import("./schema.js").PaneData} pane
+ * @returns {import("./schema.js").PaneData}
+ */
+export function unpackedPane(pane) {
+  if (!pane.packed) return pane;
+  const [texts, ids, more] = pane.packed.map(valuesOf);
+  return { ...pane, lines: texts.map((text, k) => (more?.[k] ? [text, ids[k], more[k]] : [text, ids[k]])) };
+}
+
 export function assertFormat(format) {
   if (format === FORMAT) return;
   throw new Error(
@@ -227,7 +238,7 @@ export async function openStore(model, ask) {
       return more.length;
     });
   const pane = name => once("pane" + name, () => ask({ ask: "pane", name }));
-  const panes = () => once("panes", async () => (data.complete ? data.panes : await ask({ ask: "panes" })));
+  const panes = () => once("panes", async () => (data.complete ? data.panes.map(unpackedPane) : await ask({ ask: "panes" })));
   // null: there is more than this page holds.
   const history = id =>
     once("history" + id, async () =>
