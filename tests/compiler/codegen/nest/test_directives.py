@@ -34,6 +34,14 @@ larger {
   v = f32[] select(c, a, b) k = s32[] select(c, i, j)
   ROOT t = (f32[], s32[]) tuple(v, k)
 }
+first_largest {
+  a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3)
+  larger = pred[] compare(a, b), direction=GT isnan = pred[] compare(a, a), direction=NE better = pred[] or(larger, isnan)
+  equal = pred[] compare(a, b), direction=EQ before = pred[] compare(i, j), direction=LT first = pred[] and(equal, before)
+  here = pred[] or(better, first)
+  v = f32[] select(better, a, b) k = s32[] select(here, i, j)
+  ROOT t = (f32[], s32[]) tuple(v, k)
+}
 variance {
   x = f32[9,24] parameter(0) zero = f32[] constant(0) n = f32[] constant(9)
   s = f32[24] reduce(x, zero), dimensions={0}, to_apply=add
@@ -84,13 +92,12 @@ BODIES = {
     "argmax": "x = f32[4,24] parameter(0) i = s32[4,24] parameter(1) v = f32[] parameter(2) k = s32[] parameter(3) "
     "ROOT r = (f32[4], s32[4]) reduce(x, i, v, k), dimensions={1}, to_apply=larger",
 }
+BODIES["first-argmax"] = BODIES["argmax"].replace("larger", "first_largest")
 BODIES["scales"] = "x = f32[12,30] parameter(0) b = f32[12] parameter(1) ROOT r = f32[12,30] fusion(x, b), kind=kLoop, calls=scales"
 BODIES["variance"] = "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kind=kInput, calls=variance"
 BODIES["extremes"] = "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusion(x), kind=kInput, calls=extremes"
 NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
-NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "cover", "stream")
-
-NAMES += ("sink", "pad")
+NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "cover", "stream", "sink", "pad", "unordered")
 
 
 @cache
@@ -115,7 +122,7 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
         return f"{name}{{{axis},{choice.choice((2, 4, 8, 16))}{choice.choice(('', f',{nest.arrays[0].name}'))}}}"
     if name == "stream":
         return f"{name}{{{choice.choice(nest.arrays).name}}}"
-    if name in ("sink", "vectorize", "unroll", "block", "thread", "warp"):
+    if name in ("sink", "vectorize", "unroll", "block", "thread", "warp", "unordered"):
         return f"{name}{{{axis}}}"
     if name == "pad":
         return f"{name}{{{axis},{choice.choice((8, 13, 48))}}}"
