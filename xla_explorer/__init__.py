@@ -137,7 +137,9 @@ if not TYPE_CHECKING:  # a type checker sees the names below, and none that are 
     def __getattr__(name: str) -> Any:
         if name in _PUBLIC:
             module, attribute = _PUBLIC[name]
-            value = getattr(importlib.import_module(module), attribute)
+            # Hundreds of modules may follow, whose objects all stay: the collector would walk them for nothing.
+            with importlib.import_module("xla_explorer.foundation.collector").collector_paused():
+                value = getattr(importlib.import_module(module), attribute)
         elif name in _MODULES:
             # An import of a room sets this attribute anyway.
             value = importlib.import_module(_MODULES[name])

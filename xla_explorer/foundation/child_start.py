@@ -18,6 +18,8 @@ import threading
 import time
 from typing import Any, Final
 
+from xla_explorer.foundation.collector import collector_paused
+
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _CLONE_NEWUSER: Final = 0x10000000
@@ -79,7 +81,9 @@ def main() -> None:
     if sys.platform != "win32":
         end_with_parent(int(parent), starter)
     sys.argv = [module, *arguments]
-    importlib.import_module(module).main()
+    with collector_paused():  # what is imported stays
+        start = importlib.import_module(module).main
+    start()
 
 
 if __name__ == "__main__":

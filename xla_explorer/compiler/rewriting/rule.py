@@ -124,8 +124,14 @@ def _by_name(
                 f"{', '.join(captured) or 'nothing'}"
             )
     head = "lambda i, c:" if without_computation else "lambda computation, i, c:"
-    bound: Callable[..., Any] = eval(f"{head} function({', '.join(arguments)})", {"function": function})
-    return bound
+    return _binding(f"{head} function({', '.join(arguments)})")(function)
+
+
+@functools.cache
+def _binding(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """What binds a function as a text says; most rules share a few texts."""
+    made: Callable[[Callable[..., Any]], Callable[..., Any]] = eval(f"lambda function: {text}")
+    return made
 
 
 def rule(
