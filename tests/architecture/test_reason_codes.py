@@ -23,8 +23,9 @@ ELSEWHERE = {  # reasons of checks, of tables of buffers and of the verifier, wh
 }  # fmt: skip
 NOT_RECORDED = {"cpu-feature-missing", "other-machine", "registers-too-narrow"}  # why code does not run on this machine
 MADE_OF_PARTS = {  # codes that are computed or passed on where they are refused
-    "gone-before-fusion", "gone-before-the-pass", "library-only", "library-faster", "not-cut", "operands-overlap", "read-only-constant",
-    "shared-computation", "tiny-kernel", "too-little-work", "worth-threads",
+    "gone-before-fusion", "gone-before-the-pass", "left-to-llvm", "library-only", "library-faster", "not-cut", "operands-overlap",
+    "read-only-constant", "scalar-by-nature", "shared-computation", "target-is-llvms", "tiny-kernel", "too-little-work", "worth-threads",
+    "written-in-vectors",
 }  # fmt: skip
 
 
@@ -32,10 +33,10 @@ MADE_OF_PARTS = {  # codes that are computed or passed on where they are refused
 def codes_in(path: pathlib.Path) -> frozenset[str]:
     """Codes of the calls that make reasons, where they are literals."""
     text = path.read_text(encoding="utf-8")
-    if not any(f"{name}(" in text for name in ("refuse", "Reason", "RefusedLoop")):
+    if not any(f"{name}(" in text for name in ("refuse", "Reason")):
         return frozenset()
     made = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.args]
-    made = [n for n in made if n.func.id in ("refuse", "Reason", "RefusedLoop")]  # type: ignore[attr-defined]
+    made = [n for n in made if n.func.id in ("refuse", "Reason")]  # type: ignore[attr-defined]
     return frozenset([str(n.args[0].value) for n in made if isinstance(n.args[0], ast.Constant)])
 
 

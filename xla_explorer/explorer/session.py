@@ -90,7 +90,7 @@ class Session(Compilation):
         """One row a decision: verdict, kind, code, message, facts, subjects (producer first), pass, step, cost.
 
         kind: `fusion`; `native-code` for steps that run on the evaluator, and that a library computes or could; `loop-vectorization` for
-        kernels whose loops are in vectors or were left to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for rewrite
+        kernels whose writer chose the vectors, or left them to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for rewrite
         rules; None: all but rules. An empty table says why in its `attrs["note"]`. Also cost_us, cost_bytes: what a refused fusion costs
         a run, by the cost model. Of real XLA and of its dumps these are XLA's decisions of `xe.xla.replay`, with our policy's reason where
         both agree; facts `decided` and `agrees` say so. step: the number of the pass, as in `session.passes[step]`.

@@ -32,4 +32,4 @@ def test_any_width_on_several_threads(columns, threads, monkeypatch):
 def test_no_loop_is_left_to_the_optimiser(columns, threads):
     session = xe.compile(program(40, columns, "maximum", "-inf"), backend="cpu", threads=threads, cache=False)
     codes = set(session.decisions("loop-vectorization")["code"])
-    assert codes <= {"in-vectors", "written-in-vectors"}
+    assert codes == {"written-in-vectors"}

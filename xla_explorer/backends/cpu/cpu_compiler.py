@@ -19,11 +19,11 @@ from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
 from xla_explorer.compiler.buffers import assign_buffers
-from xla_explorer.compiler.codegen.loop_vectorization import in_vectors
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
 from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, parallel_decision
 from xla_explorer.compiler.codegen.placement import cpu_placement, nest_kernel
+from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.decisions.recorded import code_check
@@ -129,7 +129,7 @@ def thread_count(threads: int | None) -> int:
 _DECIDED_IN = {
     "parallel": place_of(parallel_decision),
     "row-blocks": place_of(blocks_decision),
-    "loop-vectorization": place_of(in_vectors),
+    "loop-vectorization": place_of(ProgramKernels.note_vectors),
     "vector-width": place_of(TargetDescription.vector_width_fact),
     "loop-nest": place_of(nest_kernel),
     **{f"loop-{name}": place_of(ScheduledKernels.kernel) for name in DIRECTIVES},

@@ -332,7 +332,7 @@ class HostProgramWriter:
         self.w.do("ret i32 0")
         kernels = self.kernels
         kernels.scheduled.check_all_met([row.name for row in self.rows])
-        vector_functions = kernels.vectorize_loops()
+        kernels.note_vectors()
         declarations = {**self.w.declarations, **kernels.declarations}
         lines: list[str] = ['source_filename = "module.hlo"', "", *{**kernels.globals, **metadata_definitions(self.w.body_lines()[0])}]
         origins: list[int | None] = [None] * len(lines)
@@ -343,7 +343,6 @@ class HostProgramWriter:
             definitions, math_declarations = _split_declarations(vector_math_module(tuple(kernels.math), self.target.vector.fma))
             lines += definitions
             declarations.update(dict.fromkeys(math_declarations))
-        lines += vector_functions
         tail = [*declarations, "", "!0 = !{}"]
         lines += tail
         origins += [None] * (len(lines) - len(origins))

@@ -1,4 +1,4 @@
-"""The kernels of a host program: each is written once, named, cut into shares where that pays, its loops in vectors; then their text."""
+"""The kernels of a host program: each is written once, named, cut into shares where that pays; then their text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
-from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS
-from xla_explorer.compiler.codegen.loop_vectorization import VectorDecision, in_vectors, is_scalar, is_written, little_code
 from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.compiler.codegen.nest.policies.facts import schedule_facts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -20,7 +18,7 @@ from xla_explorer.compiler.codegen.program_records import KernelDecision, Place
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.share_function import chain_function, scratch_of_kernel, share_function
 from xla_explorer.compiler.codegen.symbol_names import identifier
-from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
+from xla_explorer.compiler.decisions.code_reasons import VECTORS
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
 from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys
@@ -164,29 +162,25 @@ class ProgramKernels:
         return self._chains[calls]
 
     # -- vectors -------------------------------------------------------------------------------------------------------
-    def vectorize_loops(self) -> list[str]:
-        """Rewrite the loops of kernels in vectors where LLVM's optimiser would take long; the functions that they call. What was decided
-        about each kernel is noted."""
-        library = VectorFunctions(self.target.vector.fma)
-        little = little_code([kernel.made for kernel in self._kernels if not is_scalar(kernel.made)])
+    def note_vectors(self) -> None:
+        """Who makes the vectors of each kernel is a decision."""
         for kernel in self._kernels:
-            reason = self._left_to_llvm(kernel, little)
-            left = VectorDecision(kernel.made, False, reason) if reason else None
-            decided = left or in_vectors(kernel.made, self.target, library)
-            kernel.made = decided.kernel
-            i = kernel.instruction
-            named = Reason(decided.reason.code, f"%{i.name}: {decided.reason.message}", decided.reason.facts)
-            self.decisions.append(KernelDecision(i.id, i.name, decided.in_vectors, named, "loop-vectorization"))
-        return library.lines
+            code = self._makes_vectors(kernel)
+            written, i = code == "written-in-vectors", kernel.instruction
+            reason = Reason(code, f"%{i.name}: {VECTORS[code].sentence}", {} if written else {"effort": kernel.made.effort.name.lower()})
+            self.decisions.append(KernelDecision(i.id, i.name, written, reason, "loop-vectorization"))
 
-    def _left_to_llvm(self, kernel: _NamedKernel, little: Reason | None) -> Reason | None:
-        """Why a kernel is not looked at; little: why those of the program are not that LLVM could make vectors of."""
+    def _makes_vectors(self, kernel: _NamedKernel) -> str:
+        """Why a kernel is left to LLVM, as the code of a Reason; or that its writer chose the vectors."""
+        if kernel.made.effort is Effort.FINAL:
+            return "written-in-vectors"
         if not self.target.vectorizes_itself:
-            return refuse("target-is-llvms", f"{KERNEL_REASONS['target-is-llvms']} ({self.target.triple})")
-        for code, holds in (("operands-overlap", kernel.overlap), ("tiny-kernel", kernel.tiny)):
-            if holds:
-                return refuse(code, KERNEL_REASONS[code])
-        return None if is_scalar(kernel.made) or is_written(kernel.made) else little
+            return "target-is-llvms"
+        if kernel.overlap:
+            return "operands-overlap"
+        if kernel.tiny:
+            return "tiny-kernel"
+        return "scalar-by-nature" if kernel.made.effort is Effort.SHORT else "left-to-llvm"
 
     # -- the text ------------------------------------------------------------------------------------------------------
     @property

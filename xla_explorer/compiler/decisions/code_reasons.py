@@ -39,71 +39,21 @@ ROW_BLOCKS = table(
 )
 
 _LLVM = "nothing to do: LLVM's optimiser may still vectorise it; look at session.remarks()"
-VECTORS_WRITTEN = table(
+VECTORS = table(
     {
-        "in-vectors": ("the loops are written with vectors", "loop of %fusion: 4 f32 at a time", "look at session.inner_loops()"),
-        "written-in-vectors": ("the writer of the kernel chose the vectors", "its writer chose the vectors itself", "nothing to do"),
-    }
-)
-LOOPS_LEFT_TO_LLVM = table(
-    {
-        "not-counted": ("the loop is not one block that counts up by one", "loop.1: the loop is not one block that counts", _LLVM),
-        "writer-says-no": (
-            "the writer of the kernel has other plans for it",
-            "loop.1: the writer of the kernel has other plans for it",
-            _LLVM,
-        ),
-        "unknown-iterations": (
-            "how often it runs is not known before the program runs",
-            "loop.1: how often it runs is not known before the program runs",
-            _LLVM,
-        ),
-        "few-iterations": ("it runs less often than a vector has elements", "loop.1: 3 of 8", "make the minor dimension longer"),
-        "nothing-varies": ("nothing in it differs from one iteration to the next", "loop.1: nothing in it differs", _LLVM),
-        "unknown-place": (
-            "it reads or writes at an address that may lie anywhere",
-            "loop.1: a gather at %index",
-            "index with a slice instead",
-        ),
-        "not-consecutive": (
-            "neighbouring iterations do not read or write neighbouring elements",
-            "loop.1: neighbouring iterations do not read neighbouring elements: a store to %p",
-            "transpose so that the inner loop runs along the minor dimension",
-        ),
-        "iterations-meet": ("an iteration may read or write what another one writes", "loop.1: %a and %b", "write to another array"),
-        "uniform-conditions": (
-            "several choices hold for the whole loop; LLVM makes loops without them, which are faster",
-            "loop.1: 3 choices",
-            _LLVM,
-        ),
-        "not-a-reduction": ("a variable that lives across iterations is not one associative combination", "loop.1: %phi", _LLVM),
-        "order-of-additions": (
-            "its sum must be added in the order of the program",
-            "loop.1: its sum must be added in the order of the program",
-            "nothing to do: another order rounds differently",
-        ),
-        "index-as-value": ("it computes with the number of the iteration in a type that is kept as a scalar", "loop.1: %index", _LLVM),
-        "no-vector-form": ("an instruction of it has no vector form here", "loop.1: @atan2f is called", _LLVM),
-        "function-has-branches": ("a function that it calls has branches or tables", "loop.1: one of @lgamma", _LLVM),
-        "branches": ("the kernel has branches that close no loop", "kernel: br i1 %c", _LLVM),
-        "choice-in-a-loop": ("an innermost loop of the kernel holds a choice, out of which LLVM may take it", "loop.1: a choice", _LLVM),
-        "uncounted-loop": ("the kernel has a loop that does not count", "loop.1: a loop that does not count", _LLVM),
-        "no-loop": ("the kernel has no loop that counts up by one", "kernel: no loop", "nothing to do: there is nothing to vectorise"),
-    }
-)
-KERNELS_LEFT_TO_LLVM = table(
-    {
-        "target-is-llvms": ("the width of a vector on this target is LLVM's to choose", "the width is LLVM's to choose (riscv64)", _LLVM),
+        "written-in-vectors": ("the writer of the kernel chose the vectors", "%fusion: the writer of the kernel chose the vectors",
+                               "nothing to do"),
+        "target-is-llvms": ("the width of a vector on this target is LLVM's to choose", "%fusion: the width is LLVM's to choose", _LLVM),
         "operands-overlap": ("its arrays share memory", "%update: its arrays share memory", _LLVM),
         "tiny-kernel": ("it becomes part of the code that calls it", "%add: it becomes part of the code that calls it", "nothing to do"),
-        "little-code": (
-            "the program's loops are so short that LLVM's own vectoriser costs nothing",
-            "the program's loops are so short that LLVM's own vectoriser costs nothing (120 lines of 400)",
-            _LLVM,
+        "scalar-by-nature": (
+            "most of its loops are scalar by their nature: LLVM makes no vectors of them",
+            "%sort: most of its loops are scalar by their nature",
+            "nothing to do: its steps depend on each other",
         ),
+        "left-to-llvm": ("LLVM makes vectors of its loops where it can", "%dot: LLVM makes vectors of its loops where it can", _LLVM),
     }
-)
-VECTORS = {**VECTORS_WRITTEN, **LOOPS_LEFT_TO_LLVM, **KERNELS_LEFT_TO_LLVM}
+)  # fmt: skip
 
 _TARGET = "describe another CPU: XLA_EXPLORER_TARGET=x86-64-v4"
 VECTOR_WIDTH = table(

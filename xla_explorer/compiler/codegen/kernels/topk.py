@@ -10,9 +10,10 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
+from xla_explorer.compiler.codegen.ir.types import PTR, Type
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key, repeat_while
-from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, type_bits
+from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, stored_type, type_bits
 from xla_explorer.hlo.primitive_type import S32
 
 SORTED_LIST = 64  # largest k that is kept as a sorted list
@@ -25,13 +26,19 @@ def write_topk_kernel(context: KernelContext) -> None:
     k = context.outputs[0].shape.dimensions[-1]
     if 0 in context.outputs[0].shape.dimensions:
         return
-    blocks = (context.roots[0].operands[0].shape.dimensions[-1] - k) // BLOCK
+    blocks = (context.roots[0].operands[0].shape.dimensions[-1] - k) // BLOCK if _is_compared_in_registers(context) else 0
     if k <= SORTED_LIST:
         _by_sorted_list(context, k, 0)
     elif k <= LARGEST_WITH_LIMIT and blocks >= 2 * k:
         _by_sorted_list(context, k, blocks)
     else:
         _by_sorting(context, k)
+
+
+def _is_compared_in_registers(context: KernelContext) -> bool:
+    """Whether neighbours of a row are in a register as they are in memory; else each element is looked at."""
+    shape = context.roots[0].operands[0].shape
+    return not shape.element_type.is_pred and shape.element_type.bits >= 8 and shape.strides[-1] == 1 and context.target.vector.bits >= 128
 
 
 def _key(context: KernelContext, value: Scalar) -> str:
@@ -81,7 +88,7 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int) -> None:
     length, t = x.shape.dimensions[-1], f"i{_key_bits(context)}"
     key_bytes = _key_bits(context) // 8
     keys, places, bests = context.scratch(k * key_bytes), context.scratch(4 * k), context.scratch(blocks * key_bytes) if blocks else ""
-    hole, found, best, limit = w.stack_slot("i64"), w.stack_slot("i8"), w.stack_slot(t), w.stack_slot(t)
+    hole, limit = w.stack_slot("i64"), w.stack_slot(t)
     emitter: ElementalEmitter = context.emitter()
 
     def key_at(at: str | int) -> str:
@@ -124,16 +131,24 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int) -> None:
         better = w.value(f"icmp ult {t} {key}, {w.value(f'load {t}, ptr {key_at(k - 1)}')}")
         return w.value(f"and i1 {better}, {w.value(f'icmp ule {t} {key}, ' + w.value(f'load {t}, ptr {limit}'))}") if blocks else better
 
+    def best_of_block(row: IndexTuple, start: str | int) -> str:
+        """The best of a block, in as many registers as it takes."""
+        array = context.arrays[x]
+        element, at = stored_type(x.shape.element_type), w.linear((*row, start), array.shape.strides)
+        lanes = min(context.target.vector.bits // element.bits, BLOCK)
+        keys = []
+        for register in range(0, BLOCK, lanes):
+            address = w.address(w.named(array.pointer, PTR), element, w.add(at, register))
+            value = w.load(address, element.of_lanes(lanes), x.shape.element_type.bytes)
+            keys.append(w.named(_key(context, value), Type(t, lanes)))
+        while len(keys) > 1:
+            keys = [w.per_lane("umin", a, b) for a, b in zip(keys[::2], keys[1::2], strict=True)]
+        return w.intrinsic(f"llvm.vector.reduce.umin.{keys[0].type.suffix}", Type(t), *keys).name
+
     def find_limit(row: IndexTuple) -> None:
         """The best of each block, and the k-th best of those: so many elements are as good, one in each of k blocks."""
         with w.loop(blocks, stem="best", metadata=NO_VECTOR) as number, emitter.scope():
-            start = w.add(k, w.mul(number, BLOCK))
-            w.do(f"store {t} -1, ptr {best}")
-            with w.loop(BLOCK, stem="compare") as j, emitter.scope():
-                key = element_key(row, w.add(start, j))
-                so_far = w.value(f"load {t}, ptr {best}")
-                w.do(f"store {t} {w.call_intrinsic(f'llvm.umin.{t}', t, (t, so_far), (t, key))}, ptr {best}")
-            w.do(f"store {t} {w.value(f'load {t}, ptr {best}')}, ptr {best_at(number)}")
+            w.do(f"store {t} {best_of_block(row, w.add(k, w.mul(number, BLOCK)))}, ptr {best_at(number)}")
         w.do(f"store {t} -1, ptr {limit}")
         with w.loop(k, stem="first", metadata=NO_VECTOR) as number:
             insert(w.value(f"load {t}, ptr {best_at(number)}"), number, number)
@@ -171,23 +186,20 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int) -> None:
                 w.start_block(on)
             if length > k + blocks * BLOCK:
                 scan(row, k + blocks * BLOCK, length - k - blocks * BLOCK)
+        elif length > k and (length - k < BLOCK or not _is_compared_in_registers(context)):
+            scan(row, k, length - k)
         elif length > k:
             with w.loop(length, k, BLOCK, stem="block", metadata=NO_VECTOR) as start, emitter.scope():
                 last = w.value(f"load {t}, ptr {key_at(k - 1)}")
                 compare, look, on = w.fresh_label("compare"), w.fresh_label("look"), w.fresh_label("on")
-                count: str | int = min(BLOCK, length - k)
-                if isinstance(start, str) and (length - k) % BLOCK:  # the last block is shorter: one look at each of its elements
+                count: str | int = BLOCK
+                whole = "true"
+                if (length - k) % BLOCK:  # the last block is shorter: one look at each of its elements
                     count = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(BLOCK)), ("i64", str(w.sub(str(length), start))))
-                    w.branch_if(w.value(f"icmp eq i64 {count}, {BLOCK}"), compare, look)
-                else:
-                    w.branch(compare if count == BLOCK else look)
+                    whole = w.value(f"icmp eq i64 {count}, {BLOCK}")
+                w.branch_if(whole, compare, look)
                 w.start_block(compare)
-                w.do(f"store i8 0, ptr {found}")
-                with w.loop(BLOCK, stem="compare") as j, emitter.scope():
-                    better = w.value(f"icmp ult {t} {element_key(row, w.add(start, j))}, {last}")
-                    so_far = w.value(f"load i8, ptr {found}")
-                    w.do(f"store i8 {w.value(f'or i8 {so_far}, ' + w.value(f'zext i1 {better} to i8'))}, ptr {found}")
-                w.branch_if(w.value(f"icmp ne i8 {w.value(f'load i8, ptr {found}')}, 0"), look, on)
+                w.branch_if(w.value(f"icmp ult {t} {best_of_block(row, start)}, {last}"), look, on)
                 w.start_block(look)
                 with emitter.scope():
                     scan(row, start, count)

@@ -67,11 +67,11 @@ class _NoNest(Exception):
         self.reason = reason
 
 
-def nest_of(i: HloInstruction, in_place: bool = False) -> LoopNest | Reason:
+def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False) -> LoopNest | Reason:
     """The plain nest of an instruction or fusion as a kernel of its own, or a Reason where it has none.
 
     Its arrays are the operands, each once, and the results. in_place: the result of a dynamic-update-slice is the memory of what it
-    updates, and there is a step for each element of the update alone.
+    updates, and there is a step for each element of the update alone. copied: all that it updates is copied before that.
     """
     operands = list(dict.fromkeys(i.operands))
     fused = i.called[0] if i.opcode is FUSION else None
@@ -85,7 +85,7 @@ def nest_of(i: HloInstruction, in_place: bool = False) -> LoopNest | Reason:
         return refuse("dynamic-dimensions", f"%{i.name} has dimensions whose sizes are known at run time")
     try:
         builder = _Builder(operands, fused, i.operands)
-        return builder.updating_kernel(i, root) if in_place else builder.kernel(i, roots)
+        return builder.updating_kernel(i, root, copied) if in_place or copied else builder.kernel(i, roots)
     except _NoNest as found:
         return found.reason
     except RecursionError:
@@ -135,18 +135,25 @@ class _Builder:
             self.loops([axes[d] for d in order if axes[d].extent != 1], partial(self.stores, members, place))
         return LoopNest(identifier(i.name), (*self.arrays.values(), *outputs), tuple(self.scopes[0].body), self.names)
 
-    def updating_kernel(self, i: HloInstruction, root: HloInstruction) -> LoopNest:
-        """The kernel of a dynamic-update-slice that stores its update where the operand lies."""
+    def updating_kernel(self, i: HloInstruction, root: HloInstruction, copied: bool) -> LoopNest:
+        """The kernel of a dynamic-update-slice that stores its update where the operand lies. copied: or where it is copied before."""
         operand, update = root.operands[:2]
         held = self.arrays.get(self.forwarded.get(operand, operand))
-        if root.opcode.name != "dynamic-update-slice" or held is None:
+        if root.opcode.name != "dynamic-update-slice" or (held is None and not copied):
             raise _NoNest(refuse("updates-in-place", f"%{root.name} does not update an operand of the kernel"))
         taken = {a.name for a in self.arrays.values()}
-        output = Array("out.result" if "out" in taken else "out", root.shape, True, holds=held.name)
-        axes = [Axis(next(self.letters), extent) for extent in update.shape.dimensions]
-        place = self.place(tuple([index(a) for a in axes]))
+        output = Array("out.result" if "out" in taken else "out", root.shape, True, holds="" if held is None or copied else held.name)
 
-        def write() -> None:
+        def loops(x: HloInstruction, write: Callable[[Place], None]) -> None:
+            axes = [Axis(next(self.letters), extent) for extent in x.shape.dimensions]
+            order = [axes[d] for d in reversed(root.shape.layout.minor_to_major)]
+            if 0 not in x.shape.dimensions:
+                self.loops([a for a in order if a.extent != 1], partial(write, self.place(tuple([index(a) for a in axes]))))
+
+        def copy(place: Place) -> None:
+            self.scopes[-1].body.append(Store(output.name, place, self.value(operand, place), self.origin(root, place)))
+
+        def write(place: Place) -> None:
             reads = self.reads(root, place)
             numbers = {(root.operands[r.operand], r.place): self.value(root.operands[r.operand], self.place(r.place))
                        for r in reads if r.addressing}  # fmt: skip
@@ -155,9 +162,9 @@ class _Builder:
             value = self.value(update, place)
             self.scopes[-1].body.append(Store(output.name, target, value, self.origin(root, target)))
 
-        if 0 not in update.shape.dimensions:
-            order = [axes[d] for d in reversed(root.shape.layout.minor_to_major)]
-            self.loops([a for a in order if a.extent != 1], write)
+        if copied:
+            loops(operand, copy)
+        loops(update, write)
         return LoopNest(identifier(i.name), (*self.arrays.values(), output), tuple(self.scopes[0].body), self.names)
 
     def stores(self, members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:

@@ -333,6 +333,12 @@ def statement_count(nest: LoopNest) -> int:
     return sum([1 for _ in walk(nest.body)])
 
 
+def overwrites(nest: LoopNest, s: Statement) -> bool:
+    """Whether one of the outermost statements stores at places of run time what one before it has stored."""
+    before = {x.array for x, _ in walk(nest.body[: nest.body.index(s)]) if isinstance(x, Store)}
+    return any(isinstance(x, Store) and x.array in before and _numbers_in(x.place) for x, _ in walk((s,)))
+
+
 def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]) -> Body:
     """The body with statements replaced, by one or several, innermost first; None keeps one. An unchanged body is the same object."""
     found: list[Statement] = []

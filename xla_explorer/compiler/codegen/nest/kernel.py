@@ -57,11 +57,11 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
         message = "vectors of SVE, whose length is known when code runs, are left to LLVM"
         return refuse("target-without-nests", message, target="sve")
     opcodes = {x.opcode.name for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))}
-    if directives is None and (other := opcodes & _SUMS_OF_PRODUCTS):
+    if directives is None and (other := opcodes & _SUMS_OF_PRODUCTS) and not _is_depthwise(i):
         return refuse("family-not-moved", f"%{i.name} contains {min(other)}; such kernels are not made from nests yet")
     if directives is None and (reason := _is_another_window(i)) is not None:
         return reason
-    nest = nest_of(i)
+    nest = _plain(i, slots)
     if isinstance(nest, Reason):
         return nest
     tuning = tuning_of(target, i) if own_vectors else LEFT_TO_LLVM
@@ -79,6 +79,25 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     origins = (*[origin for _, origin in lines], i.id)
     return NestCode(schedule, texts, origins, tuple(lowered.builder.declarations), schedule.nest.shares, effort,
                     lowered.scratch_bytes, lowered.phases)
+
+
+def _plain(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
+    """The plain nest; of an update, the one that does not look at all elements to find those that change."""
+    root = i.called[0].root if i.opcode.name == "fusion" else i
+    if root.opcode.name != "dynamic-update-slice":
+        return nest_of(i)
+    in_place = slots[-1] in slots[:-1]
+    return nest_of(i, in_place=in_place, copied=not in_place)
+
+
+def _is_depthwise(i: HloInstruction) -> bool:
+    """Whether an instruction convolves each feature alone, with neighbouring features side by side in memory."""
+    if i.opcode.name != "convolution":
+        return False
+    labels, features = i.attribute("dim_labels"), i.attribute("feature_group_count")
+    types = {x.shape.element_type for x in (i, *i.operands)}
+    alone = 1 < features == i.shape.dimensions[labels.output_feature] == i.operands[0].shape.dimensions[labels.input_feature]
+    return alone and len(types) == 1 and labels.output_feature == i.shape.rank - 1
 
 
 def _is_another_window(i: HloInstruction) -> Reason | None:

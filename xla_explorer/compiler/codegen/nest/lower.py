@@ -36,6 +36,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     elements_of,
     ids_of,
+    overwrites,
 )
 from xla_explorer.compiler.codegen.nest.lower_reductions import OpenReduction, continued_reductions, write_reduce
 from xla_explorer.compiler.codegen.nest.lowering_checks import common_factor, dependencies, why_not_lowered
@@ -105,7 +106,8 @@ class Lowering:
         self.nest, self.b = nest, NestBuilder(code.fused)
         self.b.saturates, self.b.keeps_nan_payloads = code.saturates, code.keeps_nan_payloads
         self.pointers = {a.name: self.b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)}
-        self.memory = {a.name: Memory(self.b, a.shape.element_type, a.written) for a in nest.arrays}
+        changing = {a.name for a in nest.arrays if a.written} | {a.holds for a in nest.arrays}
+        self.memory = {a.name: Memory(self.b, a.shape.element_type, a.name in changing) for a in nest.arrays}
         self.values: dict[int, Copies] = {}
         self.types: dict[int, PrimitiveType] = {}
         self.depends = dependencies(nest)
@@ -115,12 +117,12 @@ class Lowering:
         self.unrolled: list[Axis] = []
         self.vector: Axis | None = None
         self.guards: list[Guard] = []
-        self.phases = nest.shares > 1 and any(isinstance(s, Allocate) for s in nest.body)
+        self.phases = nest.shares > 1 and any(isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body)
         self.scratch_bytes = 0
 
     def kernel(self) -> None:
         """The whole body. Loops beside those that threads share are done by the last share; where memory hands values from a loop that they
-        share to what follows, that is a phase of its own, done by one more share."""
+        share to what follows, or this overwrites some, that is a phase of its own, done by one more share."""
         body, shares = self.nest.body, self.nest.shares
         shared = [k for k, s in enumerate(body) if isinstance(s, For) and s.kind is AxisKind.SHARE]
         after = shared[-1] + 1 if self.phases else len(body)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, offsets_of, order_of_sums
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, For, Load, LoopNest, Reduce, Store, axes_of, walk
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, For, Load, LoopNest, Reduce, Store, axes_of, overwrites, walk
 from xla_explorer.compiler.codegen.nest.register_layouts import axis_along_memory
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
@@ -115,11 +115,11 @@ class Parallel(Directive):
         return {**super().facts(nest), "shares": self.shares}
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
-        """The loop is one of the kernel's outermost; no memory outside hands values from one of them to another."""
+        """The loop is one of the kernel's outermost; no memory hands values from one of them to another, none overwrites another's."""
         work = [s for s in nest.body if isinstance(s, For | Reduce | Store | Choose)]
         loads = {s.array for s, _ in walk(nest.body) if isinstance(s, Load)}
         alone = len(work) == 1 or not loads & {s.array for s, _ in walk(nest.body) if isinstance(s, Store)}
-        if alone and any(isinstance(s, For) and s.axis.name == self.axis for s in work):
+        if alone and any(isinstance(s, For) and s.axis.name == self.axis and not overwrites(nest, s) for s in work):
             return None
         return refuse("not-outermost", f"threads share loops that are the whole kernel; {self.axis} is not one of @{nest.name}'s")
 

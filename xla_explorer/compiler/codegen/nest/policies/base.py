@@ -7,7 +7,20 @@ from dataclasses import dataclass, field, replace
 
 from xla_explorer.compiler.codegen.llvm_types import value_type
 from xla_explorer.compiler.codegen.nest.directives import Directive, Parallel
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Body, Compute, For, Iota, Load, LoopNest, Statement, Store, elements_of, walk
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    Body,
+    Compute,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Statement,
+    Store,
+    elements_of,
+    overwrites,
+    walk,
+)
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.vector_math import vector_math_opcodes
 from xla_explorer.compiler.target import Target
@@ -72,7 +85,7 @@ class Plan:
     def share(self, parts: int) -> None:
         """Every outermost loop that is long enough is cut into shares; the last of these does the others."""
         for s in self.nest.body:
-            if isinstance(s, For) and s.kind is AxisKind.SERIAL and s.axis.extent >= parts > 1:
+            if isinstance(s, For) and s.kind is AxisKind.SERIAL and s.axis.extent >= parts > 1 and not overwrites(self.nest, s):
                 self.do(Parallel(s.axis.name, parts))
 
     def schedule(self) -> Schedule:

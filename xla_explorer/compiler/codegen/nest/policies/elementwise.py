@@ -16,6 +16,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     Store,
     ids_of,
+    overwrites,
     walk,
 )
 from xla_explorer.compiler.codegen.nest.policies.base import (
@@ -304,6 +305,7 @@ def _stream(plan: Plan, squares: bool) -> None:
     """Large results go past the caches, if all do."""
     results = [a for a in plan.nest.arrays if a.written]
     least = plan.tuning.streamed_transpose_bytes if squares else plan.tuning.streamed_bytes
-    if all(a.shape.byte_size >= least and a.shape.element_type.bits in (32, 64) and is_whole(plan.nest, a) for a in results):
+    large = all(a.shape.byte_size >= least and a.shape.element_type.bits in (32, 64) and not a.holds for a in results)
+    if large and all(is_whole(plan.nest, a) for a in results) and not any(overwrites(plan.nest, s) for s in plan.nest.body):
         for array in results:
             plan.do(Stream(array.name))

@@ -1,0 +1,53 @@
+"""Updates from loop nests: where the operand lies, or after it was copied, with and without threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
+from xla_explorer.compiler.codegen import parallel_plan
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
+
+UPDATE = """HloModule update{alias}
+ENTRY e {{
+  x = f32[40,37] parameter(0)
+  u = f32[{rows},{columns}] parameter(1)
+  i = s32[] parameter(2)
+  j = s32[] parameter(3)
+  ROOT r = f32[40,37] dynamic-update-slice(x, u, i, j)
+}}"""
+ALIAS = ", input_output_alias={ {}: (0, {}, must-alias) }"
+
+
+@needs_fixed_width
+@pytest.mark.parametrize(("rows", "columns"), [(3, 37), (1, 20), (40, 5)])
+@pytest.mark.parametrize("alias", ["", ALIAS])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_updates_have_the_evaluators_values(rows: int, columns: int, alias: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-3)
+    session = xe.compile(UPDATE.format(alias=alias, rows=rows, columns=columns), threads=threads, cache=False)
+    x, u = np.arange(1480, dtype=np.float32).reshape(40, 37), -np.arange(1, rows * columns + 1, dtype=np.float32).reshape(rows, columns)
+    wanted = x.copy()
+    at = min(38, 40 - rows), min(9, 37 - columns)
+    wanted[at[0] : at[0] + rows, at[1] : at[1] + columns] = u
+    np.testing.assert_array_equal(session.run_flat([x, u, np.int32(38), np.int32(9)])[0], wanted)
+    assert "made-from-nest" in set(session.decisions("loop-nest")["code"])
+
+
+def test_what_overwrites_is_not_shared_with_what_it_overwrites() -> None:
+    module = xe.parse_hlo(UPDATE.format(alias="", rows=3, columns=37))
+    nest = nest_of(module.entry.root, copied=True)
+    assert isinstance(nest, LoopNest)
+    copy, update = [str(name) for name in nest.axes() if nest.axes()[name].axis.extent in (40, 3)]
+    schedule = Schedule(nest, nest)
+    assert schedule.why_not(parse_directives(f"parallel{{{copy},2}}")[0]) is None
+    refused = schedule.why_not(parse_directives(f"parallel{{{update},2}}")[0])
+    assert refused is not None and refused.code == "not-outermost"
+    x, u = np.zeros((40, 37), np.float32), np.ones((3, 37), np.float32)
+    (found,) = evaluate_nest(nest, [x, u, np.int32(50), np.int32(0)])
+    assert found[37:].all() and not found[:37].any()
