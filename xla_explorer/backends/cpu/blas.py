@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, why_not_here
+from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 _PREFIX: Final = "scipy_"
@@ -37,9 +38,7 @@ CBLAS_RIGHT: Final = 142
 # Routines by name without the type letter; each exists for s, d, c and z.
 _CBLAS_ROUTINES: Final = ("gemm", "gemv", "trsm", "trmm", "gemm_batch", "gemm_batch_strided", "copy", "axpy")
 _CBLAS_REAL_ROUTINES: Final = ("dot", "ger", "syrk")
-_LAPACK_ROUTINES: Final = ("potrf", "trtri", "trtrs", "getrf", "geqrf", "gesdd", "geev")
-_LAPACK_REAL_ROUTINES: Final = ("syevd", "orgqr")
-_LAPACK_COMPLEX_ROUTINES: Final = ("heevd", "ungqr")
+_LAPACK_ROUTINES: Final = ("trtri", "trtrs")  # besides those that programs call
 
 
 class BlasUnavailable(XlaExplorerError):
@@ -142,10 +141,10 @@ def _all_symbols() -> dict[str, int]:
     for letter in "sdcz":
         real = letter in "sd"
         cblas = _CBLAS_ROUTINES + (_CBLAS_REAL_ROUTINES if real else ())
-        lapack = _LAPACK_ROUTINES + (_LAPACK_REAL_ROUTINES if real else _LAPACK_COMPLEX_ROUTINES)
         names += [f"cblas_{letter}{routine}" for routine in cblas]
-        for routine in lapack:
-            names += [f"LAPACKE_{letter}{routine}", f"{letter}{routine}_"]
+        names += [f"{letter}{routine}_" for routine in _LAPACK_ROUTINES]
+    names += [f"LAPACKE_{name.removesuffix('_')}" for name in (*LAPACK_SYMBOLS, *names) if name.endswith("_")]
+    names += LAPACK_SYMBOLS
     found = ((name, _address(library, name)) for name in names)
     return {name: address for name, address in found if address}
 
@@ -154,8 +153,8 @@ def blas_symbols() -> dict[str, int]:
     """Addresses by standard name, ready for `NativeLibrary(symbols=...)`. Raises BlasUnavailable.
 
     `cblas_{s,d,c,z}{gemm,gemv,trsm,trmm,...}`; LAPACK as `LAPACKE_spotrf` (row or column major; checks for NaN, may
-    allocate) and as Fortran `spotrf_` (column major, by pointer): potrf, trtri, trtrs, getrf, geqrf, gesdd, geev, and
-    syevd/heevd, orgqr/ungqr. A routine that the library does not export is absent.
+    allocate) and as Fortran `spotrf_` (column major, by pointer): trtri, trtrs, and those of
+    `LAPACK_SYMBOLS`. A routine that the library does not export is absent.
     """
     return dict(_all_symbols())
 

@@ -13,6 +13,7 @@ from typing import Protocol
 from xla_explorer.compiler.buffers import renames_memory
 from xla_explorer.compiler.codegen.function_writer import WHILE, FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
+from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, plan_parallel
 from xla_explorer.compiler.codegen.placement import Placement, Way, cpu_placement, operation_placement, write_kernel
 from xla_explorer.compiler.codegen.program_kernels import KernelWriter, PreparedKernel, ProgramKernels
@@ -28,7 +29,7 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_EXTERNAL = re.compile(r"@((?:cblas|LAPACKE)_\w+|[sdcz]potrf_|xla_explorer_\w+)\(")  # what the backend has the address of
+_EXTERNAL = re.compile(rf"@((?:cblas|LAPACKE)_\w+|{'|'.join(LAPACK_SYMBOLS)}|xla_explorer_\w+)\(")  # what the backend has the address of
 MOST_POINTERS = 32  # that are handed on as parameters
 LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xla_explorer.compiler.codegen.lapack import is_lapack_call, lapack_call, why_lapack_call, write_lapack_call
 from xla_explorer.compiler.codegen.library_calls import (
     convolution_by_library,
     dot_by_library,
@@ -44,6 +45,11 @@ def _linear_algebra(i: HloInstruction, target: Target) -> Reason | None:
     return _no_library(i, target) or linear_algebra_by_library(i)
 
 
+def _lapack_call(i: HloInstruction, target: Target) -> Reason | None:
+    found = lapack_call(i)
+    return _no_library(i, target) or (found if isinstance(found, Reason) else None)
+
+
 def _one_device(i: HloInstruction, target: Target) -> Reason | None:
     return collective_on_one_device(i, i.parent.module)
 
@@ -58,6 +64,7 @@ OPERATION_ROWS = (
     PlacementRow("blas", Way.LIBRARY, of("convolution"), _convolution, write_library_convolution, why_by_library),
     PlacementRow("lapack", Way.LIBRARY, of("cholesky"), _linear_algebra, write_cholesky, why_linear_algebra_by_library, True),
     PlacementRow("blas", Way.LIBRARY, of("triangular-solve"), _linear_algebra, write_triangular_solve, why_linear_algebra_by_library, True),
+    PlacementRow("lapack", Way.LIBRARY, is_lapack_call, _lapack_call, write_lapack_call, why_lapack_call, True),
     PlacementRow("fft-library", Way.LIBRARY, of("fft"), why_fft_without_library),
     PlacementRow("kernel", Way.KERNEL, anything, _emitted, write_kernel),
 )

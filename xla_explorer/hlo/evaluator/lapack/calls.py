@@ -1,8 +1,7 @@
-"""What the routines share: names of the calls, their attributes, one matrix of a batch at a time."""
+"""What the routines share: names of the calls, one matrix of a batch at a time."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.instruction import HloInstruction
 
 Array = np.ndarray[Any, Any]
-_ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(true|false|-?\d+)")
 
 NO_INFO = np.int32(0)
 
@@ -22,18 +20,6 @@ NO_INFO = np.int32(0)
 def targets(real: str, complex_: str | None = None) -> list[str]:
     """The four calls of a routine: `lapack_sgetrf_ffi`, d, c and z. Some have another name for complex matrices."""
     return [f"lapack_{letter}{real}_ffi" for letter in "sd"] + [f"lapack_{letter}{complex_ or real}_ffi" for letter in "cz"]
-
-
-def attribute(i: HloInstruction, name: str, default: int = 0) -> int:
-    """A number or a truth value (as 0 or 1) of the call's attributes."""
-    found = dict(_ATTRIBUTE.findall(str(i.attributes.get("backend_config") or "")))
-    text = found.get(name)
-    return default if text is None else int(text) if text[-1].isdigit() else int(text == "true")
-
-
-def letter(i: HloInstruction, name: str, default: str) -> str:
-    """An attribute of the call that holds a character code: `uplo = 76 : ui8` is `L`."""
-    return chr(attribute(i, name, ord(default)))
 
 
 def wide(a: Array) -> Array:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_explorer.hlo.evaluator.lapack.calls import NO_INFO, Array, attribute, each, hermitian, letter, reflector, targets, wide
+from xla_explorer.hlo.analysis.backend_config import attribute, letter
+from xla_explorer.hlo.evaluator.lapack.calls import NO_INFO, Array, each, hermitian, reflector, targets, wide
 from xla_explorer.hlo.evaluator.registry import Value, evaluates_custom_call
 
 if TYPE_CHECKING:

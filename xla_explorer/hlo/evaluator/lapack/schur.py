@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_explorer.hlo.evaluator.lapack.calls import NO_INFO, Array, each, letter, need_finite, reflector, targets, wide
+from xla_explorer.hlo.analysis.backend_config import letter
+from xla_explorer.hlo.evaluator.lapack.calls import NO_INFO, Array, each, need_finite, reflector, targets, wide
 from xla_explorer.hlo.evaluator.lapack.condensed_forms import hessenberg
 from xla_explorer.hlo.evaluator.lapack.factorizations import apply_reflectors
 from xla_explorer.hlo.evaluator.registry import UnsupportedOpcodeError, Value, evaluates_custom_call

@@ -1,0 +1,190 @@
+"""The kernel of a custom call that is a LAPACK routine: matrix by matrix, in column-major memory of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.ir.values import Complex, Given
+from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
+from xla_explorer.compiler.codegen.lapack.routines import (
+    Argument,
+    Array,
+    Eigenvectors,
+    LapackCall,
+    Letter,
+    Nothing,
+    Number,
+    Status,
+    Unused,
+    Work,
+    lapack_call,
+)
+from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, scalar_constant, value_type
+from xla_explorer.compiler.codegen.llvm_types import real as real_part
+from xla_explorer.compiler.target import Target
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.layout import layout
+from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import Shape, array_shape
+
+Index = tuple[str | int, ...]
+_NOT_FINITE = -4  # what LAPACK's own checks of an argument that is NaN return, and what jaxlib returns
+
+
+def write_lapack_call(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
+    """Copy what the routine changes, call it, copy what it leaves."""
+    call = lapack_call(i)
+    assert isinstance(call, LapackCall)
+    context = KernelContext(target, i, slots)
+    context.writer.origin = i.id
+    if 0 not in call.batch:
+        _LapackKernel(context, call).write()
+    return context.finish(slots)
+
+
+class _LapackKernel:
+    """The arguments of one call: each has an address, and arrays a view in column-major memory."""
+
+    def __init__(self, context: KernelContext, call: LapackCall) -> None:
+        self.context, self.call, self.w = context, call, context.writer
+        self.operands = [context.arrays[o] for o in context.instruction.operands]
+        self.views: dict[int, ArrayInMemory] = {}
+        self.pointers = [self._pointer(k, a) for k, a in enumerate(call.arguments)]
+
+    def _pointer(self, number: int, argument: Argument) -> str:
+        w = self.w
+        if isinstance(argument, Nothing):
+            return "null"
+        if isinstance(argument, Letter | Number | Status):
+            t = "i8" if isinstance(argument, Letter) else "i32"
+            slot = w.stack_slot(t)
+            value = ord(argument.text) if isinstance(argument, Letter) else argument.value if isinstance(argument, Number) else 0
+            w.do(f"store {t} {value}, ptr {slot}")
+            return slot
+        if isinstance(argument, Work | Unused):
+            return self.context.scratch(argument.element_type.bytes * (argument.elements if isinstance(argument, Work) else 1))
+        own = argument.shape.dimensions[len(self.call.batch) :]
+        shape = array_shape(argument.shape.element_type, own, layout(tuple(range(len(own)))))
+        pointer = self.context.scratch(max(shape.element_count, 1) * shape.element_type.bytes)
+        self.views[number] = ArrayInMemory(pointer, shape)
+        skips = argument.skips if isinstance(argument, Array) else 0
+        return w.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {skips * shape.element_type.bytes}") if skips else pointer
+
+    def write(self) -> None:
+        """All matrices of the batch, one after the other."""
+        call, w = self.call, self.w
+        w.declare(f"declare void @{call.symbol}({', '.join(['ptr'] * len(self.pointers))}{', i64' * self._letters})")
+        with self.context.iterate(list(call.batch)) as batch:
+            for number, argument in enumerate(call.arguments):
+                if isinstance(argument, Array) and argument.operand is not None:
+                    self._copy(self.views[number], self.operands[argument.operand], batch, into=True)
+            if call.needs_finite:
+                self._if_finite(batch)
+            else:
+                self._call(batch)
+
+    @property
+    def _letters(self) -> int:
+        return sum([isinstance(argument, Letter) for argument in self.call.arguments])
+
+    def _call(self, batch: Index) -> None:
+        w, outputs = self.w, self.context.outputs
+        lengths = ", i64 1" * self._letters  # Fortran passes the lengths of texts behind the arguments
+        w.do(f"call void @{self.call.symbol}({', '.join([f'ptr {pointer}' for pointer in self.pointers])}{lengths})")
+        for number, argument in enumerate(self.call.arguments):
+            if isinstance(argument, Array) and argument.result is not None:
+                self._copy(self.views[number], outputs[argument.result], batch, into=False)
+            elif isinstance(argument, Status) and argument.result is not None:
+                status = w.value(f"load i32, ptr {self.pointers[number]}")
+                w.do(f"store i32 {status}, ptr {self._element(outputs[argument.result], batch)}")
+            elif isinstance(argument, Unused):
+                self._fill(argument.result, batch, self._number(argument.element_type, 0.0))
+            elif isinstance(argument, Eigenvectors):
+                self._unpack(number, argument, batch)
+
+    def _element(self, array: ArrayInMemory, index: Index) -> str:
+        offset = self.w.mul(self.w.linear(index, array.shape.strides), array.shape.element_type.bytes)
+        return self.w.value(f"getelementptr inbounds i8, ptr {array.pointer}, i64 {offset}")
+
+    @contextmanager
+    def _each(self, shape: Shape) -> Iterator[Index]:
+        """Every element of a matrix, columns outermost. Its sizes must not be zero."""
+        if shape.rank == 1:
+            with self.w.loop(shape.dimensions[0], stem="element") as at:
+                yield (at,)
+        else:
+            with self.w.loop(shape.dimensions[1], stem="column") as column, self.w.loop(shape.dimensions[0], stem="row") as row:
+                yield row, column
+
+    def _copy(self, view: ArrayInMemory, array: ArrayInMemory, batch: Index, *, into: bool) -> None:
+        if view.shape.element_count:
+            with self._each(view.shape) as index:
+                if into:
+                    view.store(self.w, index, array.load(self.w, (*batch, *index)))
+                else:
+                    array.store(self.w, (*batch, *index), view.load(self.w, index))
+
+    def _number(self, element_type: PrimitiveType, value: float) -> Given:
+        if not element_type.is_float and not element_type.is_complex:
+            return scalar_constant(0, element_type)
+        real = float_constant(value, register_type(element_type))
+        return (real, float_constant(0.0, register_type(element_type))) if element_type.is_complex else real
+
+    def _fill(self, result: int, batch: Index, value: Given) -> None:
+        output = self.context.outputs[result]
+        own = output.shape.dimensions[len(batch) :]
+        if 0 not in own:
+            with self._each(array_shape(output.shape.element_type, own)) as index:
+                output.store(self.w, (*batch, *index), value)
+
+    def _if_finite(self, batch: Index) -> None:
+        """The call where the first operand is finite; NaN and an `info` that is not zero where it is not."""
+        w = self.w
+        view = next(view for number, view in self.views.items() if self.call.arguments[number].operand == 0)  # type: ignore[union-attr]
+        t, parts = register_type(view.shape.element_type), 2 if view.shape.element_type.is_complex else 1
+        total = w.stack_slot(t)
+        w.do(f"store {t} {float_constant(0.0, t)}, ptr {total}")
+        if view.shape.element_count:
+            with w.loop(view.shape.element_count * parts, stem="finite") as at:
+                element = w.value(f"load {t}, ptr {w.value(f'getelementptr inbounds {t}, ptr {view.pointer}, i64 {at}')}")
+                # Zero for what is finite, NaN for all else, which stays.
+                nothing = w.value(f"fmul {t} {element}, {float_constant(0.0, t)}")
+                sum_ = w.value(f"fadd {t} {w.value(f'load {t}, ptr {total}')}, {nothing}")
+                w.do(f"store {t} {sum_}, ptr {total}")
+        finite, not_finite, done = w.fresh_label("finite"), w.fresh_label("not.finite"), w.fresh_label("done")
+        w.branch_if(w.value(f"fcmp ord {t} {w.value(f'load {t}, ptr {total}')}, {float_constant(0.0, t)}"), finite, not_finite)
+        w.start_block(finite)
+        self._call(batch)
+        w.branch(done)
+        w.start_block(not_finite)
+        for argument in self.call.arguments:
+            if isinstance(argument, Status) and argument.result is not None:
+                status = _NOT_FINITE if argument.is_info else 0
+                w.do(f"store i32 {status}, ptr {self._element(self.context.outputs[argument.result], batch)}")
+            elif isinstance(argument, Array | Unused | Eigenvectors) and argument.result is not None:
+                element_type = self.context.outputs[argument.result].shape.element_type
+                self._fill(argument.result, batch, self._number(element_type, float("nan")))
+        w.branch(done)
+        w.start_block(done)
+
+    def _unpack(self, number: int, argument: Eigenvectors, batch: Index) -> None:
+        """Column j as it is where the eigenvalue is real; of a pair, j + i (j + 1) and its conjugate."""
+        w, vectors, imaginary = self.w, self.views[number], self.views[argument.imaginary]
+        if not vectors.shape.element_count:
+            return
+        t = register_type(vectors.shape.element_type)
+        output, zero = self.context.outputs[argument.result], float_constant(0.0, t)
+        with w.loop(vectors.shape.dimensions[1], stem="column") as column:
+            part = imaginary.load(w, (column,))
+            first, second = w.value(f"fcmp ogt {t} {part}, {zero}"), w.value(f"fcmp olt {t} {part}, {zero}")
+            real = w.sub(str(column), w.value(f"zext i1 {second} to i64"))
+            other = w.add(str(column), w.value(f"zext i1 {first} to i64"))
+            with w.loop(vectors.shape.dimensions[0], stem="row") as row:
+                above = vectors.load(w, (row, other))
+                negated = w.value(f"fneg {t} {above}")
+                below = w.value(f"select i1 {second}, {t} {negated}, {t} {zero}")
+                turned = w.value(f"select i1 {first}, {t} {above}, {t} {below}")
+                whole = Complex(real_part(vectors.load(w, (row, real))), w.named(turned, value_type(vectors.shape.element_type)))
+                output.store(w, (*batch, row, column), whole)
