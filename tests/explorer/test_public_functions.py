@@ -82,8 +82,6 @@ SCRIPTS = {
         "tune": "xe.tune(TEXT, budget=0.5, tried=1, cache=False)",
         "search_fusion": "xe.search_fusion(TEXT, X, trials=1)",
         "doctor": "xe.doctor()",
-    },
-    "children": {
         "Isolation": "xe.compile(TEXT, isolate=xe.Isolation(timeout=60))(X)",
         "sweep": "if __name__ == '__main__':\n    assert list(xe.sweep([TEXT], repeats=0, executor=1)['status']) == ['ok']",
     },

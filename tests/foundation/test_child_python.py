@@ -20,20 +20,18 @@ from xla_explorer.foundation.child_python import child_command, child_environmen
 ROOM = Path(xla_explorer.__file__).parent
 HLO = "HloModule a\nENTRY e { x = f32[8] parameter(0)\n ROOT y = f32[8] add(x,x) }"
 STARTS = {
-    "isolated": f"s = xe.compile({HLO!r}, isolate=True); s(x)",
+    "isolated, course and conformance": (
+        f"s = xe.compile({HLO!r}, isolate=True); s(x)\n"
+        "from xla_explorer.course.native_run import NativeChild\nc = NativeChild()\n"
+        "c.run('define void @k(ptr %a, ptr %o, i64 %n) {\\n  store <8 x float> zeroinitializer, ptr %o, align 4\\n  ret void\\n}', [x], 8, 8)\n"
+        "from xla_explorer.backends.testing.isolated import IsolatedRunner\n"
+        f"r = IsolatedRunner('cpu'); assert r(xe.parse_hlo({HLO!r}), 'any', 0)[0].status == 'ok'"
+    ),
     "xla": f"s = xe.compile({HLO!r}, backend='xla'); s(x)",
-    "sweep": f"s = xe.sweep([{HLO!r}], [{{}}], executor=2, repeats=1); assert list(s['status']) == ['ok']",
-    "left sweep": (
+    "a sweep, and one that is left": (
+        f"rows = xe.sweep([{HLO!r}], [{{}}], executor=2, repeats=1); assert list(rows['status']) == ['ok']\n"
         "from xla_explorer.explorer.comparisons.sweep.executors import in_processes\nfrom xla_explorer.explorer.comparisons.sweep.task import Task\n"
         f"s = in_processes(2, 0)([Task('a', {HLO!r}, 'o', {{}}, 0, True, 0)] * 4); next(s)"
-    ),
-    "course": (
-        "from xla_explorer.course.native_run import NativeChild\ns = NativeChild()\n"
-        "s.run('define void @k(ptr %a, ptr %o, i64 %n) {\\n  store <8 x float> zeroinitializer, ptr %o, align 4\\n  ret void\\n}', [x], 8, 8)"
-    ),
-    "conformance": (
-        "from xla_explorer.backends.testing.isolated import IsolatedRunner\n"
-        f"s = IsolatedRunner('cpu'); assert s(xe.parse_hlo({HLO!r}), 'any', 0)[0].status == 'ok'"
     ),
 }
 needs_jax = pytest.mark.skipif(find_spec("jax") is None, reason="needs the extra `jax`: pip install 'xla-explorer[jax]'")
