@@ -76,11 +76,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker("slow")
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """What was collected stays until the end: Python's collector need not walk it again and again (a tenth of the processor time)."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays until the end: Python's collector need not walk it again and again, neither now nor later (a tenth of the
+    processor time)."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _skipping_what_cannot_run() -> Generator[None, object, object]:
