@@ -57,3 +57,43 @@ ENTRY e { x = f32[2,3] parameter(0)  y = f32[3,2] transpose(x), dimensions={1,0}
     assert module.entry.root.shape.text == "(f32[3,2]{1,0}, f32[2,3]{1,0})"
     body = next(c for c in module.computations.values() if c.name == "body")
     assert body.root.shape.text == "(f32[3,3]{1,0})" and body.root.operands[0].opcode.name == "copy"
+
+
+CALLED = """HloModule m, entry_computation_layout={(f32[4,4]{1,0})->f32[4,4]{1,0}}
+ENTRY e {
+  x = f32[4,4]{1,0} parameter(0)
+  d = f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  half = f32[] constant(0.5)
+  halves = f32[4,4] broadcast(half), dimensions={}
+  t = f32[4,4] transpose(d), dimensions={1,0}
+  s = f32[4,4] add(halves, t)
+  call = (f32[4,4]{0,1}, s32[]) custom-call(s), custom_call_target="lapack_spotrf_ffi", operand_layout_constraints={f32[4,4]{0,1}},
+    output_to_operand_aliasing={{0}: (0, {})}
+  f = f32[4,4] get-tuple-element(call), index=0
+  ROOT n = f32[4,4] negate(f)
+}"""
+
+
+def test_what_a_lapack_call_asks_for_reaches_those_who_compute_its_operand() -> None:
+    """As real XLA lays `cholesky(d.T + 0.5)` out: up to the transpose, which moves no bytes then, and not into the product."""
+    module = assigned(CALLED)
+    shapes = lines(module)
+    assert {name: shapes[name] for name in ("d", "halves", "t", "s", "f", "n")} == {
+        "d": "f32[4,4]{1,0}", "halves": "f32[4,4]{0,1}", "t": "f32[4,4]{0,1}", "s": "f32[4,4]{0,1}", "f": "f32[4,4]{0,1}", "n": "f32[4,4]{1,0}"}  # fmt: skip
+    root = module.entry.root
+    assert root.operands[0].opcode.name == "copy" and module.find("call").operands[0].opcode.name == "copy"
+    assert module.find("call").operands[0].operands == (module.find("s"),) and module.find("t").operands == (module.find("d"),)
+    assert sum(i.opcode.name == "copy" for i in module.instructions()) == 2
+
+
+def test_a_window_or_a_scatter_into_one_dimension_asks_before_a_reshape_chooses() -> None:
+    text = """HloModule m
+a { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) }
+ENTRY e { x = f32[6,4] parameter(0)  zero = f32[] constant(0)  r = f32[2,3,1,4] reshape(x)
+  ROOT n = f32[2,3,1,2] reduce-window(r, zero), window={size=1x1x1x3}, to_apply=a }"""
+    assert lines(assigned(text))["r"] == "f32[2,3,1,4]{3,2,1,0}"
+    text = """HloModule m
+a { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) }
+ENTRY e { x = f32[9] parameter(0)  k = s32[6,4] parameter(1)  u = f32[24,1] parameter(2)  r = s32[24,1] reshape(k)
+  ROOT n = f32[9] scatter(x, r, u), update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=a }"""
+    assert lines(assigned(text))["r"] == "s32[24,1]{1,0}"

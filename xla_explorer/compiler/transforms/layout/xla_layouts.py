@@ -4,11 +4,14 @@ A transpose gets the layout in which it is its operand seen otherwise, a reshape
 come first; who reads them row-major reads a copy. So data moves where XLA:CPU moves it, which `copy` shows. Source:
 xla/service/cpu/cpu_layout_assignment.cc, xla/service/layout_assignment.cc (`ChooseOutputLayoutFromOperandLayout`),
 `ShapeUtil::AlignLayouts`.
+
+Custom calls with `operand_layout_constraints` (LAPACK's) ask before all others (`called_layouts.py`).
 """
 
 from __future__ import annotations
 
 from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.transforms.layout.called_layouts import copy_aliased_operands, layouts_asked_by_calls, operand_constraints, operand_order
 from xla_explorer.foundation.measured import equal
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
@@ -23,7 +26,7 @@ COPY, TRANSPOSE, RESHAPE, WHILE, CONDITIONAL, CALL = [
     opcode(name) for name in ("copy", "transpose", "reshape", "while", "conditional", "call")
 ]
 # They ask for a row-major operand before a reshape has chosen, by what XLA is seen to do (a scatter sometimes: see `_asked_first`).
-_ASK_FIRST = frozenset([TRANSPOSE, opcode("dot"), opcode("concatenate")])
+_ASK_FIRST = frozenset([TRANSPOSE, opcode("dot"), opcode("concatenate"), opcode("reduce-window")])
 _SCATTER = opcode("scatter")
 _FORWARD = frozenset([TUPLE, GET_TUPLE_ELEMENT, opcode("opt-barrier"), opcode("domain"), opcode("add-dependency"), opcode("after-all")])
 
@@ -34,7 +37,8 @@ class XlaLayouts:
     def __init__(self, module: HloModule, context: PassContext, parameters: list[Shape], result: Shape) -> None:
         self.module, self.context = module, context
         self.parameters, self.result = parameters, result
-        self.changed = False
+        self.changed = copy_aliased_operands(module)
+        self._asked = layouts_asked_by_calls(module)
 
     def run(self) -> bool:
         """Callees before callers. Whether something changed."""
@@ -56,10 +60,17 @@ class XlaLayouts:
             self._set(computation, i, i.operands[0].shape.tuple_shapes[int(i.attribute("index"))])
         elif row in _FORWARD:
             self._set(computation, i, i.operands[0].shape if i.operands and i.shape.base is i.operands[0].shape.base else i.shape.base)
+        elif (constraints := operand_constraints(i)) is not None:
+            for number, (operand, wanted) in enumerate(zip(i.operands, constraints, strict=True)):
+                self._read_as(computation, i, number, operand, wanted)
         else:
+            asked = self._asked.get(i)
             for number, operand in enumerate(i.operands):
-                self._read_row_major(computation, i, number, operand)
-            self._set(computation, i, self._result_shape(i, is_entry))
+                wanted = operand.shape.base
+                if asked is not None and (kept := operand_order(i, asked, number)) is not None:
+                    wanted = _laid_out(wanted, kept)
+                self._read_as(computation, i, number, operand, wanted)
+            self._set(computation, i, self._result_shape(i, is_entry) if asked is None else _laid_out(i.shape, asked))
 
     def _result_shape(self, i: HloInstruction, is_entry: bool) -> Shape:
         if i.opcode is WHILE:
@@ -80,9 +91,8 @@ class XlaLayouts:
             return self.result  # packed elements, say: it writes them so itself
         return i.shape.base
 
-    def _read_row_major(self, computation: HloComputation, user: HloInstruction, number: int, operand: HloInstruction) -> None:
-        wanted = operand.shape.base
-        if _same_order(operand.shape, wanted) or user.opcode is COPY:
+    def _read_as(self, computation: HloComputation, user: HloInstruction, number: int, operand: HloInstruction, wanted: Shape) -> None:
+        if _same_order(operand.shape, wanted) or (user.opcode is COPY and user not in self._asked):
             return
         if self._decide(operand, wanted) is None:
             computation.replace_operand(user, number, self._as_wanted(computation, operand, wanted))
@@ -139,7 +149,9 @@ def _asked_first(reshape: HloInstruction) -> bool:
     """Whether a reader has asked for a row-major result before the reshape could choose."""
     after, before = reshape.shape.dimensions, reshape.operands[0].shape.dimensions
     gains_ones = [size for size in after if size != 1] == [size for size in before if size != 1] or after[-1:] == before[-1:] == (1,)
-    return any(user.opcode in _ASK_FIRST or (user.opcode is _SCATTER and gains_ones) for user in reshape.users)
+    return any(
+        user.opcode in _ASK_FIRST or (user.opcode is _SCATTER and (gains_ones or user.operands[0].shape.rank == 1)) for user in reshape.users
+    )
 
 
 def _one_line(a: Shape, b: Shape) -> bool:
