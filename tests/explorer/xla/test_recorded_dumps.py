@@ -41,6 +41,19 @@ def test_every_buffer_of_attention_and_of_a_loop_is_where_the_replay_puts_it() -
         assert f"allocations: XLA {allocations}, replayed {allocations}" in str(found)
 
 
+def test_an_older_xla_is_replayed_and_held_against_a_newer() -> None:
+    """jaxlib 0.6 had no library of kernels: every product and reduction was XLA's own."""
+    old, new = [xe.load(DUMPS / name).session() for name in ("cpu_attention_jaxlib_0_6", "cpu_attention")]
+    for kind in ("fusion", "buffers", "schedule"):
+        assert xe.xla.replay(old, kind).agreement == 1
+    found = xe.xla.compare(old, new)
+    assert ("temporary bytes", 4202496, 2097152) in found.counts
+    assert ("fusion", 3, 5) in found.kernels and ("dot", 2, 0) in found.kernels
+    flipped = {(row.kind, row.subject, row.consumer): (row.first, row.second) for row in found.flipped}
+    assert flipped["fusion", "dot.10", "multiply.11"] == ("memory", "not decided")
+    assert flipped["dot-library", "dot_general.2", ""] == ("not decided", "library")
+
+
 def test_values_that_a_loop_carries_are_read_from_the_dump() -> None:
     buffers = xe.load(DUMPS / "cpu_loop").buffers()
     carried = set(buffers["instruction"] + buffers["shape_index"]) & {"l.9{1}", "arg_tuple.1{1}", "arg_tuple.3{1}"}

@@ -30,11 +30,16 @@ class Worker:
 
     def compile(self, text: str) -> dict[str, float]:
         """HLO text to an executable; seconds by phase. The first compile of a process warms the client up before it is timed."""
-        from jaxlib import _hlo, _jax
+        from jaxlib import _jax
         from jaxlib import xla_client as xc
 
+        parse: Any = getattr(_jax, "hlo_module_from_text", None)  # jaxlib 0.6 has it here
+        if parse is None:
+            from jaxlib import _hlo
+
+            parse = _hlo.hlo_module_from_text
         started = time.perf_counter()
-        proto = _hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
+        proto = parse(text).as_serialized_hlo_module_proto()
         parsed = time.perf_counter()
         stablehlo = _jax.mlir.hlo_to_stablehlo(proto)
         converted = time.perf_counter()

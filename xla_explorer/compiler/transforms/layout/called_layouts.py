@@ -1,7 +1,8 @@
 """The layouts that custom calls with `operand_layout_constraints` ask for, as XLA's layout assignment hands them on.
 
-Such a call (LAPACK's, of JAX) says in which order each operand and result lies. XLA propagates that before all else, the last call first and
-from its last operand to the first: who computes an operand gives it so, and asks the same of its own operands where it cannot change the order.
+Such a call (LAPACK's, of JAX) says in which order each operand and result lies. XLA propagates that before all else, the last call first
+and from its last operand to the first: who computes an operand gives it so, and asks the same of its own operands where it cannot change
+the order.
 Source: xla/service/layout_assignment.cc (`RunOnComputation`, `PropagateUseConstraintToDefs`, `PropagateBufferConstraintToOperands`).
 """
 
@@ -23,8 +24,9 @@ _GIVEN: Final = frozenset([opcode(name) for name in (
 )])  # fmt: skip
 """Their layouts are given by what calls them or by what they call, or are row-major as their kernels write them."""
 _KEEPING: Final = frozenset([opcode(name) for name in (
-    "concatenate", "copy", "dynamic-slice", "dynamic-update-slice", "map", "pad", "reduce-window", "reverse", "scatter", "select-and-scatter",
-    "slice", "sort", "triangular-solve", "cholesky", "fft", "bitcast-convert", "reduce-precision", "set-dimension-size",
+    "concatenate", "copy", "dynamic-slice", "dynamic-update-slice", "map", "pad", "reduce-window", "reverse", "scatter",
+    "select-and-scatter", "slice", "sort", "triangular-solve", "cholesky", "fft", "bitcast-convert", "reduce-precision",
+    "set-dimension-size",
 )])  # fmt: skip
 """Beside the elementwise ones, what has operands of its rank in the order of its result."""
 

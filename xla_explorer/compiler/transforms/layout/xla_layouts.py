@@ -11,7 +11,12 @@ Custom calls with `operand_layout_constraints` (LAPACK's) ask before all others 
 from __future__ import annotations
 
 from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.transforms.layout.called_layouts import copy_aliased_operands, layouts_asked_by_calls, operand_constraints, operand_order
+from xla_explorer.compiler.transforms.layout.called_layouts import (
+    copy_aliased_operands,
+    layouts_asked_by_calls,
+    operand_constraints,
+    operand_order,
+)
 from xla_explorer.foundation.measured import equal
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
@@ -25,9 +30,9 @@ from xla_explorer.hlo.shape import Shape, tuple_shape
 COPY, TRANSPOSE, RESHAPE, WHILE, CONDITIONAL, CALL = [
     opcode(name) for name in ("copy", "transpose", "reshape", "while", "conditional", "call")
 ]
-# They ask for a row-major operand before a reshape has chosen, by what XLA is seen to do (a scatter sometimes: see `_asked_first`).
+# They ask for a row-major operand before a reshape has chosen, by what XLA is seen to do (gathers and scatters sometimes: `_asked_first`).
 _ASK_FIRST = frozenset([TRANSPOSE, opcode("dot"), opcode("concatenate"), opcode("reduce-window")])
-_SCATTER = opcode("scatter")
+_SCATTER, _GATHER = opcode("scatter"), opcode("gather")
 _FORWARD = frozenset([TUPLE, GET_TUPLE_ELEMENT, opcode("opt-barrier"), opcode("domain"), opcode("add-dependency"), opcode("after-all")])
 
 
@@ -149,9 +154,10 @@ def _asked_first(reshape: HloInstruction) -> bool:
     """Whether a reader has asked for a row-major result before the reshape could choose."""
     after, before = reshape.shape.dimensions, reshape.operands[0].shape.dimensions
     gains_ones = [size for size in after if size != 1] == [size for size in before if size != 1] or after[-1:] == before[-1:] == (1,)
-    return any(
-        user.opcode in _ASK_FIRST or (user.opcode is _SCATTER and (gains_ones or user.operands[0].shape.rank == 1)) for user in reshape.users
-    )
+    by_index = [user for user in reshape.users if user.opcode in (_SCATTER, _GATHER)]
+    if any(gains_ones or user.operands[0].shape.rank == 1 for user in by_index):
+        return True
+    return any(user.opcode in _ASK_FIRST for user in reshape.users)
 
 
 def _one_line(a: Shape, b: Shape) -> bool:

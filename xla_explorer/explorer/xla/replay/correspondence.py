@@ -123,6 +123,8 @@ class Correspondence:
         if name == "get-tuple-element" and i.opcode.name != name and late.operands[0].opcode.name == "fusion":
             fusion = late.operands[0]
             return Place(fusion.called[0].root.operands[late.attribute("index")], (*inside, fusion))
+        if name == "get-tuple-element" and i.opcode.name != name and late.operands[0].opcode.name == "tuple":
+            return Place(late.operands[0].operands[late.attribute("index")], inside)  # results that were given other layouts
         if self._inserted is not None and i.opcode is not late.opcode and self._inserted(i, late):
             return Place(late.operands[0], inside)
         return None

@@ -67,9 +67,9 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
         Of `backend="xla"`, or of a dump with every pass (`xe.load(folder)`; its main program).
     kind
         `fusion`: what XLA:CPU and XLA:GPU put into one kernel. `dot-library`: what XLA:CPU gives to its library of kernels
-        (YNNPACK), and what those kernels take in. `layout`: in which order XLA:CPU lays arrays out, and where it copies one into another;
-        the replay does not follow the layouts that LAPACK's calls ask for. `buffers`: in which allocation XLA:CPU put each value, and at
-        which byte of the temporary one. `schedule`: in which order XLA:CPU runs what it has fused.
+        (YNNPACK), and what those kernels take in. `layout`: in which order XLA:CPU lays arrays out, and where it copies one into another.
+        `buffers`: in which allocation XLA:CPU put each value, and at which byte of the temporary one.
+        `schedule`: in which order XLA:CPU runs what it has fused.
 
     Returns
     -------
