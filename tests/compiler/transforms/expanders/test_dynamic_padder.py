@@ -65,3 +65,80 @@ index_vector_dim=1, to_apply=add
     trace = optimize(module, "dynamic_padder", verify=True)
     found = evaluate(trace.module, np.zeros(3, np.float32), np.zeros((4, 0), np.int32), np.ones((4, 3), np.float32))
     np.testing.assert_array_equal(found, [2, 2, 2])
+
+
+CONDITIONAL = """HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+doubled {
+  s = (f32[<=4], f32[2]) parameter(0)
+  x = f32[<=4] get-tuple-element(s), index=0
+  ROOT y = f32[<=4] add(x, x)
+}
+shorter {
+  x = f32[<=4] parameter(0)
+  n = s32[] get-dimension-size(x), dimensions={0}
+  one = s32[] constant(1)
+  less = s32[] subtract(n, one)
+  ROOT y = f32[<=4] set-dimension-size(x, less), dimensions={0}
+}
+ENTRY e {
+  which = pred[] parameter(0)
+  p = f32[4] parameter(1)
+  n = s32[] parameter(2)
+  two = f32[2] parameter(3)
+  x = f32[<=4] set-dimension-size(p, n), dimensions={0}
+  first = (f32[<=4], f32[2]) tuple(x, two)
+  c = f32[<=4] conditional(which, first, x), true_computation=doubled, false_computation=shorter
+  both = f32[<=4] multiply(c, x)
+  zero = f32[] constant(0)
+  sum = f32[] reduce(both, zero), dimensions={0}, to_apply=add
+  size = s32[] get-dimension-size(c), dimensions={0}
+  ROOT r = (f32[], s32[]) tuple(sum, size)
+}"""
+
+
+@pytest.mark.parametrize("which, sum_, size", [(True, 2 * (1 + 4 + 9), 3), (False, 1 + 4, 2)])
+def test_sizes_travel_through_a_conditional_beside_their_arrays(which: bool, sum_: float, size: int) -> None:
+    """Operands of an elementwise operation are cut to the smaller size, as in the evaluator."""
+    trace = optimize(parse_hlo(CONDITIONAL), "dynamic_padder", verify=True)
+    assert not any(any(leaf.dynamic) for i in trace.module.instructions() for _, leaf in i.shape.leaves())
+    found = evaluate(trace.module, np.bool_(which), np.array([1, 2, 3, 100], np.float32), np.int32(3), np.zeros(2, np.float32))
+    assert [float(x) for x in found] == [sum_, size]
+
+
+def test_sizes_travel_through_a_loop_beside_their_arrays() -> None:
+    module = parse_hlo("""HloModule m
+more {
+  s = (f32[<=4], s32[]) parameter(0)
+  k = s32[] get-tuple-element(s), index=1
+  two = s32[] constant(2)
+  ROOT c = pred[] compare(k, two), direction=LT
+}
+step {
+  s = (f32[<=4], s32[]) parameter(0)
+  x = f32[<=4] get-tuple-element(s), index=0
+  k = s32[] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  next = s32[] add(k, one)
+  n = s32[] get-dimension-size(x), dimensions={0}
+  less = s32[] subtract(n, one)
+  y = f32[<=4] set-dimension-size(x, less), dimensions={0}
+  ROOT r = (f32[<=4], s32[]) tuple(y, next)
+}
+ENTRY e {
+  p = f32[4] parameter(0)
+  n = s32[] parameter(1)
+  zero = s32[] constant(0)
+  x = f32[<=4] set-dimension-size(p, n), dimensions={0}
+  start = (f32[<=4], s32[]) tuple(x, zero)
+  w = (f32[<=4], s32[]) while(start), condition=more, body=step
+  y = f32[<=4] get-tuple-element(w), index=0
+  ROOT size = s32[] get-dimension-size(y), dimensions={0}
+}""")
+    trace = optimize(module, "dynamic_padder", verify=True)
+    assert not any(any(leaf.dynamic) for i in trace.module.instructions() for _, leaf in i.shape.leaves())
+    assert evaluate(trace.module, np.ones(4, np.float32), np.int32(4)) == 2

@@ -12,16 +12,19 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import builder_at
+from xla_explorer.compiler.transforms.loops.static_boundaries import forward_tuple_elements, make_boundaries_static
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import S32
 from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 
 Sizes = dict[HloInstruction, dict[int, HloInstruction]]
+_SIZES = ("set-dimension-size", "get-dimension-size")
 _SAME = frozenset(["copy", "convert", "bitcast-convert", "reduce-precision", "opt-barrier"])
 
 
@@ -42,8 +45,10 @@ def _merged(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reas
     found: dict[int, HloInstruction] = {}
     for operand in i.operands:
         for d, size in sizes.get(operand, {}).items():
-            if found.setdefault(d, size) is not size:
-                return refuse("sizes-differ", f"the operands of %{i.name} have dimension {d} of sizes that are not known to be equal")
+            if (other := found.setdefault(d, size)) is not size:
+                if not (size.shape.element_type is other.shape.element_type is S32):
+                    return refuse("sizes-differ", f"the operands of %{i.name} have dimension {d} of sizes that are not known to be equal")
+                found[d] = i.parent.add("minimum", size.shape, (other, size))  # of both there is no more
     return found
 
 
@@ -159,25 +164,38 @@ def masked(x: HloInstruction, sizes: dict[int, HloInstruction], over: Iterable[i
 @dataclasses.dataclass(frozen=True)
 class DynamicPadder:
     """Sizes are followed from set-dimension-size to where they count: reductions and dots read masked operands, get-dimension-size the
-    scalar; dynamic results of the entry get their size back at the end.
+    scalar; dynamic results of the entry get their size back at the end. Conditionals and loops hand sizes over as scalars.
 
-    A module with a dynamic operation of another kind stays as it is."""
+    A module with a dynamic operation of another kind stays dynamic."""
 
     name: ClassVar[str] = "dynamic_padder"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """The entry; other computations must be static."""
-        computation = module.entry
-        order = list(computation.post_order())
-        if not any(is_dynamic(i.shape) or i.opcode.name in ("set-dimension-size", "get-dimension-size") for i in order):
+        """Every computation in which a size is given or asked for."""
+        if not any(is_dynamic(i.shape) or i.opcode.name in _SIZES for i in module.instructions()):
             return False
-        sizes: Sizes = {}
-        for i in order:
-            found = inferred_sizes(i, sizes)
-            if isinstance(found, Reason):
-                context.refused(self.name, i, found)
-                return False
-            sizes[i] = found
+        changed = make_boundaries_static(module)
+        inferred: list[tuple[HloComputation, list[HloInstruction], Sizes]] = []
+        for computation in module.computations.values():
+            if changed:
+                forward_tuple_elements(computation)
+            order = list(computation.post_order())
+            if not any(is_dynamic(i.shape) or i.opcode.name in _SIZES for i in order):
+                continue
+            sizes: Sizes = {}
+            for i in order:
+                found = inferred_sizes(i, sizes)
+                if isinstance(found, Reason):
+                    context.refused(self.name, i, found)
+                    return changed
+                sizes[i] = found
+            inferred.append((computation, order, sizes))
+        for computation, order, sizes in inferred:
+            self._pad(computation, order, sizes, context)
+        module.attributes.pop("entry_computation_layout", None)
+        return True
+
+    def _pad(self, computation: HloComputation, order: list[HloInstruction], sizes: Sizes, context: PassContext) -> None:
         # A size may be an integer of any type; what counts positions counts in s32.
         counts = {size: size for found in sizes.values() for size in found.values()}
         for size in [size for size in counts if size.shape.element_type is not S32]:
@@ -194,8 +212,6 @@ class DynamicPadder:
             context.rewrote(self.name, i, None) if sizes[i] else None
         computation.set_root(self._with_sizes(computation.root, sizes))
         remove_dead_instructions(computation)
-        module.attributes.pop("entry_computation_layout", None)
-        return True
 
     @staticmethod
     def _apply(i: HloInstruction, sizes: Sizes) -> None:
