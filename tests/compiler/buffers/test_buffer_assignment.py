@@ -285,6 +285,29 @@ ENTRY e {
     assert {row["kind"] for row in assignment.to_rows()} == {"parameter", "arena", "output"}
 
 
+def test_values_of_other_sizes_lie_apart_because_both_are_needed() -> None:
+    module, assignment = assigned(
+        """HloModule m
+add { p = f32[] parameter(0) q = f32[] parameter(1) ROOT a = f32[] add(p, q) }
+ENTRY e {
+  x = f32[64,64] parameter(0)
+  z = f32[] constant(0)
+  d = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  r = f32[64] reduce(d, z), dimensions={1}, to_apply=add
+  c = f32[64,64] dot(d, d), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[64] dot(c, r), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT s = f32[64] dot(c, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}""",
+        np.ones((64, 64), np.float32),
+    )
+    d, b = module.find("d"), module.find("b")
+    r = next(i for i in d.users if i.shape.text.startswith("f32[64]{"))
+    together = assignment.why_not_shared(d, r)
+    assert together is not None and (together.code, together.facts["first"]) == ("live-ranges-overlap", "d")
+    in_turn = assignment.why_not_shared(d, b)
+    assert in_turn is None or in_turn.code == "different-places"
+
+
 @pytest.mark.parametrize("pack", [_first_fit_decreasing, _best_fit_in_time])
 def test_packing_never_overlaps(pack: Any) -> None:
     generator = np.random.default_rng(1)

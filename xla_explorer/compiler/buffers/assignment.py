@@ -108,6 +108,8 @@ class BufferAssignment:
         if self.slice_of_value(first) == self.slice_of_value(second):
             return None
         reason = self.sets.why_not_shared(first, second)
+        if reason is not None and reason.code == "sizes-differ":  # packing puts values of any sizes into the same bytes in turn
+            reason = self.sets.why_not_in_turn(first, second)
         if reason is not None:
             early, late = (first, second) if first.start <= second.start else (second, first)
             touching = reason.code == "live-ranges-overlap" and early.end == late.start

@@ -75,6 +75,11 @@ class BufferSets:
                 return refuse(f"read-only-{kind}", f"%{holder.name} is a {kind}, which nothing may overwrite")
         if first.values[0].shape.byte_size != second.values[0].shape.byte_size:
             return refuse("sizes-differ", f"%{a.name} has {a.shape.byte_size} bytes, %{b.name} {b.shape.byte_size}")
+        return self.why_not_in_turn(a, b)
+
+    def why_not_in_turn(self, a: Value, b: Value) -> Reason | None:
+        """None when no value of one set is needed after one of the other is written, else which two are."""
+        first, second = self.set_of(a), self.set_of(b)
         if first.end < second.start or second.end < first.start:
             return None
         # The branches of a conditional leave their results in one buffer, so a set may be as large as the program has branches.
