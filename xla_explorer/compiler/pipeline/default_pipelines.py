@@ -49,6 +49,8 @@ def default_simplification_pipeline(after_inlining: tuple[HloPass, ...] = ()) ->
     return PassPipeline(
         "HLO_passes_through_layout_assignment",
         (
+            # First of all: the others know one device.
+            make_pass("device-joining"),
             make_pass("tuple-constants"),
             # Dead calls are not worth inlining.
             make_pass("dce"),

@@ -83,7 +83,7 @@ def read_custom_form(parser: Parser, operation: Operation) -> None:
             len(name),
             dialect=dialect,
         )
-    special = _SPECIAL.get(f"{dialect}.{short}")
+    special = _SPECIAL.get(f"{dialect}.{short}", _shardy if dialect == "sdy" else None)
     if special is not None:
         special(parser, operation)
         return
@@ -344,10 +344,13 @@ def _mesh(parser: Parser, operation: Operation) -> None:
     operation.words = [name, text]
 
 
-def _sharding_constraint(parser: Parser, operation: Operation) -> None:
-    """`sdy.sharding_constraint %x <@mesh, [{}]> : type`; the other operations of sdy are refused by name."""
+_OF_SHARDY = ("sharding_constraint", "reshard", "propagation_barrier", "sharding_group", "return", "manual_computation")
+
+
+def _shardy(parser: Parser, operation: Operation) -> None:
+    """`sdy.sharding_constraint %x <@mesh, [{}]> : type` and its kin; other operations of sdy are refused by name."""
     reader = parser.reader
-    if operation.name not in ("sdy.sharding_constraint", "sdy.propagation_barrier", "sdy.return"):
+    if operation.name.removeprefix("sdy.") not in _OF_SHARDY:
         reader.refuse(
             "sdy",
             f"{operation.name} is known to Shardy's own lowering only",
@@ -355,7 +358,13 @@ def _sharding_constraint(parser: Parser, operation: Operation) -> None:
             operation.at,
             len(operation.name),
         )
-    operation.operands = [parser.use()]
+    if reader.peek("%"):
+        operation.operands.append(parser.use())
+        while reader.peek(","):
+            reader.accept(",")
+            if not reader.peek("%"):
+                break
+            operation.operands.append(parser.use())
     if reader.peek("<"):
         operation.words = [reader.balanced()]
     while not reader.peek(":"):
@@ -364,7 +373,27 @@ def _sharding_constraint(parser: Parser, operation: Operation) -> None:
             read_attribute(reader)
         elif reader.take(STRING) is None and reader.take(WORD) is None:
             break
+    if operation.name == "sdy.return" and not operation.operands:
+        return
     reader.expect(":", operation.name)
+    parser.signature(operation)
+    if operation.name == "sdy.sharding_group":
+        operation.types = ()
+
+
+def _manual_computation(parser: Parser, operation: Operation) -> None:
+    """`(%a, ...) in_shardings=[...] out_shardings=[...] manual_axes={...} (%x: type, ...) { ... } : (...) -> ...`."""
+    reader = parser.reader
+    reader.expect("(", "a manual computation (its operands)")
+    operation.operands = parser.uses(")")
+    while (field := reader.take(_FIELD)) is not None:
+        operation.attributes[field.group(1)] = reader.balanced()
+    reader.expect("(", "a manual computation (what its body takes)")
+    arguments = parser.arguments()
+    operation.regions = [parser.region(arguments)]
+    if reader.peek("{"):
+        operation.attributes.update(read_dictionary(reader))
+    reader.expect(":", "a manual computation (its type)")
     parser.signature(operation)
 
 
@@ -378,7 +407,5 @@ _SPECIAL = {
     "mhlo.reduce": _reduce,
     "chlo.scan": _scan,
     "sdy.mesh": _mesh,
-    "sdy.sharding_constraint": _sharding_constraint,
-    "sdy.propagation_barrier": _sharding_constraint,
-    "sdy.manual_computation": _sharding_constraint,
+    "sdy.manual_computation": _manual_computation,
 }

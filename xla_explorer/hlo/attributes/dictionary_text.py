@@ -64,23 +64,36 @@ def read_backend_config(text: str) -> str:
     return _string_as_dictionary(text) if text.startswith('"') and text.endswith('"') and len(text) > 1 else text
 
 
-def read_frontend_attributes(text: str) -> str:
-    """`{a="x",b={"k":1}}` in XLA's spelling: sorted by name, dictionaries unquoted. What cannot be read is kept to the letter."""
+def _entries(text: str) -> dict[str, str] | None:
+    """The values of `{a="x",b={"k":1}}` as they are spelled; None where the text cannot be read."""
     if not (text.startswith("{") and text.endswith("}")):
-        return text
+        return None
     at, entries = 1, {}
     while (found := _ENTRY.match(text, at)) is not None:
         name, value, at = found.group(1), found.group(2), found.end()
         if value == "{":
             start, at = found.end() - 1, _dictionary_end(text, found.end() - 1)
             if at < 0:
-                return text
+                return None
             value = text[start:at]
-        entries[name] = _string_as_dictionary(value) if value.startswith('"') else value
+        entries[name] = value
         separator = _COMMA.match(text, at)
         if separator is None:
             break
         at = separator.end()
-    if text[at:].strip() != "}":
+    return entries if text[at:].strip() == "}" else None
+
+
+def read_frontend_attributes(text: str) -> str:
+    """`{a="x",b={"k":1}}` in XLA's spelling: sorted by name, dictionaries unquoted. What cannot be read is kept to the letter."""
+    entries = _entries(text)
+    if entries is None:
         return text
-    return "{" + ",".join([f"{name}={entries[name]}" for name in sorted(entries)]) + "}"
+    spelled = {name: _string_as_dictionary(value) if value.startswith('"') else value for name, value in entries.items()}
+    return "{" + ",".join([f"{name}={spelled[name]}" for name in sorted(spelled)]) + "}"
+
+
+def frontend_attribute_values(text: str) -> dict[str, str]:
+    """The values of frontend attributes by name, without quotes and escapes."""
+    found = _entries(text) or {}
+    return {name: (_plain(value) or value) if value.startswith('"') else value for name, value in found.items()}

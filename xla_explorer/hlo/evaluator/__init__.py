@@ -28,7 +28,7 @@ from xla_explorer.hlo.evaluator import (
 )
 from xla_explorer.hlo.evaluator.arguments import evaluate, flatten_value
 from xla_explorer.hlo.evaluator.conversion import convert
-from xla_explorer.hlo.evaluator.devices import collective, transfer
+from xla_explorer.hlo.evaluator.devices import collective, manual_regions, transfer
 from xla_explorer.hlo.evaluator.devices.host import Host
 from xla_explorer.hlo.evaluator.devices.replicated import evaluate_replicated
 from xla_explorer.hlo.evaluator.devices.world import RendezvousError
@@ -57,6 +57,7 @@ _FAMILIES = (
     indexing,
     lapack,
     linear_algebra,
+    manual_regions,
     random,
     reduction,
     sorting,

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.hlo.analysis.manual_regions import device_count
 from xla_explorer.hlo.evaluator.devices.host import Host
+from xla_explorer.hlo.evaluator.devices.world import Device, World, prepare
 from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
 from xla_explorer.hlo.evaluator.registry import TOKEN_VALUE, EvaluationError, Value
 from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number, whole_booleans
@@ -35,6 +37,8 @@ def evaluate(
     keep their order and such a loop is an error.
 
     host: the other side of infeed, outfeed and transfers. An `evaluator` that is given decides all of this itself.
+
+    A module with manual regions (JAX's `shard_map`) takes and gives whole arrays; it runs on as many virtual devices as it names.
     """
     if not isinstance(module, HloModule):
         raise TypeError(f"evaluate takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one")
@@ -56,9 +60,19 @@ def evaluate(
         check_argument(value, p.shape, f"parameter {number} (%{p.name})")
         for number, (p, value) in enumerate(zip(parameters, given, strict=True))
     ]
-    return _detached(
-        runner.evaluate_computation(module.entry, values), {id(leaf) for leaf in flatten_value(tuple(values))}
-    )
+    devices = device_count(module) if evaluator is None else 0
+    if devices > 1:
+        world = World(1, devices)
+        prepare(module)
+
+        def run(device: Device) -> Value:
+            own = Evaluator(max_elements=max_elements, as_xla_cpu=as_xla_cpu, device=device, host=host)
+            return own.evaluate_computation(module.entry, values)
+
+        result = world.run(run)[0]
+    else:
+        result = runner.evaluate_computation(module.entry, values)
+    return _detached(result, {id(leaf) for leaf in flatten_value(tuple(values))})
 
 
 def _detached(value: Value, arguments: set[int]) -> Value:

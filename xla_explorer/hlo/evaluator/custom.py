@@ -39,8 +39,6 @@ def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
 
 @evaluates_custom_call(
     "Sharding",
-    "SPMDFullToShardShape",
-    "SPMDShardToFullShape",
     "annotate_device_placement",
     "MoveToHost",
     "MoveToDevice",

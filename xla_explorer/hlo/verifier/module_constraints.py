@@ -30,7 +30,7 @@ MODULE_CONSTRAINTS: dict[str, str] = {
     "schedule-order": "In a schedule, operands and control predecessors stand before those who need them.",
     "pair": "What waits reads what it waits for; a start has one user, its done (or update).",
     "thread": "A called computation runs on the thread of its caller, unless it is started asynchronously.",
-    "channel": "No two kinds of operation share a channel.",
+    "channel": "No two kinds of operation share a channel, unless the program runs on several partitions.",
     "global-ids-without-groups": "Groups of global device ids are listed.",
     "global-ids-without-channel": "Global device ids come with a channel.",
     "sharding": "A sharding names no negative device and tiles as many dimensions as the value has.",

@@ -18,7 +18,7 @@ _MAIN = '"main"'
 _TILES = re.compile(r"^\{devices=\[([\d,]+)\]")
 _LAST_DIMENSIONS = re.compile(r"last_tile_dims=\{([^{}]*)\}")
 _DEVICE = re.compile(r"(?:device=|\][^\d<-]?|,)(-\d+)")
-# A channel is used by one opcode; the two ends of a transfer, and the start and the done of each, share theirs.
+# A channel is used by one opcode, except over several partitions; the two ends of a transfer, and the start and the done of each, share theirs.
 _TRANSFERS = frozenset({"send", "send-done", "recv", "recv-done"})
 # What these call is applied to each element, on whatever thread they run.
 _INLINED = frozenset({"reduce", "reduce-window", "scatter", "select-and-scatter", "sort", "map"})
@@ -78,6 +78,8 @@ def _may_share(a: HloInstruction, b: HloInstruction) -> bool:
     names = a.opcode.name, b.opcode.name
     if any(name in _TRANSFERS for name in names):
         return True  # transfers are matched by their pairs of devices
+    if int(a.parent.module.attributes.get("num_partitions") or 1) > 1:
+        return True  # JAX's shard_map gives one channel to all of its collectives; kinds never meet
     stems = {name.removesuffix("-start").removesuffix("-done") for name in names}
     return len(stems) == 1
 

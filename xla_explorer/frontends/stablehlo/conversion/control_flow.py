@@ -7,7 +7,6 @@ from xla_explorer.frontends.stablehlo.conversion.reduction import one_region
 from xla_explorer.frontends.stablehlo.conversion.regions import body, captured
 from xla_explorer.frontends.stablehlo.conversion.registry import converts
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope, frontend_attributes
-from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_text
 from xla_explorer.frontends.stablehlo.program import Operation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import token_shape
@@ -102,13 +101,3 @@ def after_all(scope: Scope, operation: Operation) -> list[HloInstruction]:
 def add_dependency(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """MHLO's: a value available no earlier than a token."""
     return [scope.emit("add-dependency", scope.operands(operation), shape=scope.type_of(operation))]
-
-
-@converts("sdy.sharding_constraint", "sdy.propagation_barrier")
-def sharding_constraint(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A marker with the sharding, where HLO can say it; the value is the operand."""
-    (x,) = scope.operands(operation)
-    text = sharding_text(scope.converter.meshes, str(operation.words[0])) if operation.words else None
-    if text is None:
-        return [x]
-    return [scope.emit("custom-call", (x,), {"custom_call_target": '"Sharding"', "sharding": text}, shape=x.shape)]

@@ -221,6 +221,9 @@ class ModuleConverter:
         for name, own in (("mhlo.num_replicas", "replica_count"), ("mhlo.num_partitions", "num_partitions")):
             if isinstance(given.get(name), int) and given[name] != 1:
                 header[own] = str(given[name])
-        frontend = given.get("mhlo.frontend_attributes")
-        if isinstance(frontend, Dictionary) and frontend:
+        frontend = Dictionary(given.get("mhlo.frontend_attributes") or {})
+        if any(i.attributes.get("custom_call_target", "").startswith('"xla.sdy.') for i in self.module.instructions()):
+            listed = ", ".join([f"{name} = #sdy.mesh{text}" for name, text in self.meshes.items()])
+            frontend["xla.sdy.meshes"] = f"{{{listed}}}"
+        if frontend:
             header["frontend_attributes"] = frontend_attributes(frontend)

@@ -27,7 +27,7 @@ from xla_explorer.hlo.shape import Shape, ShapeError, tuple_shape
 if TYPE_CHECKING:
     from xla_explorer.frontends.stablehlo.conversion.module_converter import ModuleConverter
 
-_RETURNS = ("stablehlo.return", "mhlo.return", "func.return", "chlo.return")
+_RETURNS = ("stablehlo.return", "mhlo.return", "func.return", "chlo.return", "sdy.return")
 
 
 class Scope:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.evaluator.arguments import evaluate
 from xla_explorer.hlo.evaluator.devices.host import Host
-from xla_explorer.hlo.evaluator.devices.world import DEFAULT_TIMEOUT, AbandonedError, Device, World
+from xla_explorer.hlo.evaluator.devices.world import DEFAULT_TIMEOUT, Device, World, prepare
 from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
 from xla_explorer.hlo.evaluator.registry import EvaluationError
 from xla_explorer.hlo.module import HloModule
-
-# Seconds that a failed run leaves its other devices to notice it.
-_GRACE = 5.0
 
 
 def evaluate_replicated(
@@ -80,12 +76,9 @@ def evaluate_replicated(
         )
     if hosts is not None and len(hosts) != len(world.devices):
         raise EvaluationError(f"{len(world.devices)} devices want as many hosts, got {len(hosts)}")
-    # Made once here, so that the threads find the orders of all computations ready and only read the module.
-    for computation in module.computations.values():
-        computation.post_order()
-    results: list[Any] = [None] * len(world.devices)
+    prepare(module)
 
-    def run(device: Device) -> None:
+    def run(device: Device) -> Any:
         evaluator = Evaluator(
             max_elements=max_elements,
             seed=seed + device.number,
@@ -94,32 +87,9 @@ def evaluate_replicated(
             device=device,
             host=hosts[device.number] if hosts is not None else None,
         )
-        try:
-            results[device.number] = evaluate(module, *arguments[device.number], evaluator=evaluator)
-        except AbandonedError:
-            return
-        except BaseException as problem:  # whatever ends one device ends the run, and is raised below
-            if len(world.devices) > 1:
-                problem.add_note(f"on {device!r}")
-            world.fail(problem)
-        else:
-            world.finish(device)
+        return evaluate(module, *arguments[device.number], evaluator=evaluator)
 
-    threads = [threading.Thread(target=run, args=(d,), name=f"xla-explorer-{d!r}", daemon=True) for d in world.devices]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive() and world.failure is None:
-                thread.join(0.5)
-    except BaseException as problem:  # an interrupt ends the devices too
-        world.fail(problem)
-        raise
-    if world.failure is not None:
-        for thread in threads:
-            thread.join(_GRACE)
-        raise world.failure
-    return results
+    return world.run(run)
 
 
 def _counts(module: HloModule, devices: int, replicas: int | None, partitions: int | None) -> tuple[int, int]:

@@ -11,13 +11,18 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from xla_explorer.hlo.evaluator.registry import EvaluationError, Value
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.module import HloModule
 
 DEFAULT_TIMEOUT = 60.0
 # A waiting device looks this often whether the clock has run out, seconds.
 _LONGEST_WAIT = 1.0
+# Seconds that a failed run leaves its other devices to notice it.
+_GRACE = 5.0
 
 
 class RendezvousError(EvaluationError):
@@ -31,7 +36,13 @@ class RendezvousError(EvaluationError):
 
 
 class AbandonedError(Exception):
-    """Ends the thread of a device because another one has failed; never leaves `evaluate_replicated`."""
+    """Ends the thread of a device because another one has failed; never leaves `World.run`."""
+
+
+def prepare(module: HloModule) -> None:
+    """Make the orders of all computations, so that the threads of the devices only read the module."""
+    for computation in module.computations.values():
+        computation.post_order()
 
 
 class Device:
@@ -75,6 +86,38 @@ class World:
         self._channels: dict[Any, deque[Value]] = {}
         self._waiting: dict[int, _Wait] = {}
         self._finished: set[int] = set()
+
+    def run(self, function: Callable[[Device], Any]) -> list[Any]:
+        """What a function returns for each device, each in a thread of its own. An error on one device ends the run."""
+        results: list[Any] = [None] * len(self.devices)
+
+        def one(device: Device) -> None:
+            try:
+                results[device.number] = function(device)
+            except AbandonedError:
+                return
+            except BaseException as problem:  # whatever ends one device ends the run, and is raised below
+                if len(self.devices) > 1:
+                    problem.add_note(f"on {device!r}")
+                self.fail(problem)
+            else:
+                self.finish(device)
+
+        threads = [threading.Thread(target=one, args=(d,), name=f"xla-explorer-{d!r}", daemon=True) for d in self.devices]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive() and self.failure is None:
+                    thread.join(0.5)
+        except BaseException as problem:  # an interrupt ends the devices too
+            self.fail(problem)
+            raise
+        if self.failure is not None:
+            for thread in threads:
+                thread.join(_GRACE)
+            raise self.failure
+        return results
 
     # -- exchanges ----------------------------------------
     def exchange(

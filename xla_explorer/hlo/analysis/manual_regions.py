@@ -1,0 +1,103 @@
+"""Where a program goes from whole arrays to each device's part of them and back (JAX's `shard_map`), and which part is whose.
+
+Both forms are read: Shardy's custom calls `xla.sdy.GlobalToLocalShape` and `LocalToGlobalShape` with shardings over axes of a mesh, and
+GSPMD's `SPMDFullToShardShape` and `SPMDShardToFullShape` with tiles. Source: xla/service/spmd/shardy/constants.h, sdy_round_trip/.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
+from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh, read_axis_parts
+from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+INTO: Final = frozenset(["xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"])
+OUT_OF: Final = frozenset(["xla.sdy.LocalToGlobalShape", "SPMDShardToFullShape"])
+_MESH: Final = re.compile(r"([\w.$-]+|\"[^\"]*\")\s*=\s*#sdy\.mesh(<\[[^\]]*\](?:\s*,\s*device_ids\s*=\s*\[[^\]]*\])?>)")
+
+
+class Border(NamedTuple):
+    """What a custom call at the border of a manual region does.
+
+    into: whether each device takes its part of the operands, or the parts of the devices are put together. parts: of each operand the
+    elements of each device. groups: of each device those whose parts make the whole that it sees.
+    """
+
+    into: bool
+    parts: tuple[dict[int, tuple[slice, ...]], ...]
+    groups: dict[int, tuple[int, ...]]
+
+
+def target_of(i: HloInstruction) -> str:
+    """The target of a custom call, "" of any other instruction."""
+    return str(i.attributes.get("custom_call_target", "")).strip('"') if i.opcode.name == "custom-call" else ""
+
+
+def device_count(module: HloModule) -> int:
+    """On how many partitions a module with manual regions runs; 0 where it has none."""
+    if not {"num_partitions", "frontend_attributes"} & set(module.attributes):
+        return 0
+    if not any(target_of(i) in INTO | OUT_OF for i in module.instructions()):
+        return 0
+    return max([int(module.attributes.get("num_partitions") or 1), *[mesh.count for mesh in meshes_of(module).values()]])
+
+
+def meshes_of(module: HloModule) -> dict[str, Mesh]:
+    """The meshes that the header's `xla.sdy.meshes` names."""
+    text = frontend_attribute_values(module.attributes.get("frontend_attributes") or "").get("xla.sdy.meshes", "")
+    return {name.strip('"'): Mesh.read(mesh) for name, mesh in _MESH.findall(text)}
+
+
+def border(i: HloInstruction) -> Border | None:
+    """What an instruction is at a border; None for any other. ValueError, KeyError: it does not say which part is whose."""
+    target = target_of(i)
+    if target not in INTO | OUT_OF:
+        return None
+    into = target in INTO
+    shapes = [leaf for _, leaf in i.shape.leaves()]
+    pairs = [(o.shape, s) if into else (s, o.shape) for o, s in zip(i.operands, shapes, strict=True)]
+    sizes = [(whole.dimensions, part.dimensions) for whole, part in pairs]
+    return _by_axes(i, into, sizes) if target.startswith("xla.sdy.") else _by_tiles(i, into, sizes)
+
+
+def _by_axes(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Border:
+    given = frontend_attribute_values(i.attributes.get("frontend_attributes") or "")
+    shardings = AxisSharding.read_all(given["xla.sdy.in_shardings" if into else "xla.sdy.out_shardings"])
+    manual = {part.name for part in read_axis_parts(given.get("xla.sdy.manual_axes", ""))}
+    meshes = meshes_of(i.parent.module)
+    mesh = next((m for s in shardings if (m := meshes[s.mesh]).count > 1), meshes[shardings[0].mesh])
+    parts = []
+    for sharding, (whole, part) in zip(shardings, sizes, strict=True):
+        at = [meshes[sharding.mesh].coordinates([axis for axis in axes if axis.name in manual]) for axes in sharding.dimensions]
+        of_device = {}
+        for device in range(mesh.count):
+            cuts = zip(at, whole, part, strict=True)
+            of_device[device] = tuple([slice(k[device] * n, (k[device] + 1) * n) if n < m else slice(0, m) for k, m, n in cuts])
+        parts.append(of_device)
+    free = mesh.coordinates([AxisPart(name) for name, _ in mesh.axes if name not in manual])
+    groups: dict[int, list[int]] = {}
+    for device in sorted(free):
+        groups.setdefault(free[device], []).append(device)
+    return Border(into, tuple(parts), {device: tuple(groups[free[device]]) for device in free})
+
+
+def _by_tiles(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Border:
+    text = (i.operands[0] if into else i).attributes.get("sharding") or "{replicated}"
+    sharding = Sharding.read(text)
+    count = int(i.parent.module.attributes.get("num_partitions") or 1)
+    whole, part = sizes[0]
+    devices = tuple(range(count))
+    if sharding.kind != "tiled":
+        return Border(into, (dict.fromkeys(devices, tuple([slice(0, n) for n in whole])),), dict.fromkeys(devices, devices))
+
+    def own(device: int) -> tuple[slice, ...]:
+        # A dimension may also be cut by axes that are not manual, which lie inside.
+        cuts = [m // n if n else 1 for m, n in zip(whole, part, strict=True)]
+        at = [k // max(tile // cut, 1) for k, tile, cut in zip(sharding.place(device), sharding.tiles, cuts, strict=False)]
+        return tuple([slice(k * n, (k + 1) * n) if cut > 1 else slice(0, n) for k, n, cut in zip(at, part, cuts, strict=True)])
+
+    return Border(into, ({device: own(device) for device in devices},), dict.fromkeys(devices, devices))

@@ -1,0 +1,116 @@
+"""A mesh of devices, its axes and parts of axes. Source: Shardy's docs/sharding_representation.md; xla/hlo/ir/mesh_and_axis.cc."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+_AXIS = re.compile(r"""["']([^"']+)["']\s*=\s*(\d+)""")
+_IDS = re.compile(r"device_ids\s*=\s*[\[(]([\d,\s]*)[\])]")
+_REFERENCE = re.compile(r"""["']([^"']+)["'](?::\((\d+)\)(\d+))?""")
+
+
+@dataclass(frozen=True)
+class AxisPart:
+    """An axis of a mesh, or a part of it: `"x":(2)4` are the 4 steps of "x" behind (inside) the first 2.
+
+    Attributes
+    ----------
+    name : str
+        Of the axis.
+    before : int
+        The product of the sizes of the parts before this one; 1 for the first.
+    size : int
+        0 for the whole axis.
+    """
+
+    name: str
+    before: int = 1
+    size: int = 0
+
+    def __str__(self) -> str:
+        return f'"{self.name}":({self.before}){self.size}' if self.size else f'"{self.name}"'
+
+
+def read_axis_parts(text: str) -> tuple[AxisPart, ...]:
+    """Those of `"x", "y":(1)2`; what else the text has is passed over."""
+    return tuple([AxisPart(name, int(before or 1), int(size or 0)) for name, before, size in _REFERENCE.findall(text)])
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Devices in the order of axes, the last axis the fastest.
+
+    Attributes
+    ----------
+    axes : tuple of (str, int)
+        Names and sizes.
+    device_ids : tuple of int
+        The devices in the mesh's order; () for 0, 1, 2 ...
+    """
+
+    axes: tuple[tuple[str, int], ...]
+    device_ids: tuple[int, ...] = ()
+
+    @classmethod
+    def read(cls, text: str) -> Mesh:
+        """Of `<["x"=2, "y"=4], device_ids=[...]>`. ValueError where the devices do not fill the axes."""
+        axes = tuple([(name, int(size)) for name, size in _AXIS.findall(text)])
+        listed = _IDS.search(text)
+        ids = tuple([int(n) for n in listed.group(1).split(",") if n.strip()]) if listed else ()
+        if ids == tuple(range(len(ids))):
+            ids = () if axes else ids
+        if axes and ids and len(ids) != math.prod([size for _, size in axes]):
+            raise ValueError(f"the mesh has {math.prod([size for _, size in axes])} places, but {len(ids)} devices")
+        return cls(axes, ids)
+
+    def __str__(self) -> str:
+        ids = f", device_ids=[{', '.join(map(str, self.device_ids))}]" if self.device_ids else ""
+        named = ", ".join([f'"{name}"={size}' for name, size in self.axes])
+        return f"<[{named}]{ids}>"
+
+    @property
+    def count(self) -> int:
+        """How many devices it has."""
+        return math.prod([size for _, size in self.axes])
+
+    def size(self, part: AxisPart) -> int:
+        """Of an axis or of a part of one. KeyError where the mesh has no such axis."""
+        return part.size or dict(self.axes)[part.name]
+
+    def parts(self, cut: Iterable[AxisPart]) -> list[AxisPart]:
+        """All axes, cut so that each of the given parts stands for itself or is made of some of them."""
+        ends: dict[str, set[int]] = {name: {1, size} for name, size in self.axes}
+        for part in cut:
+            if part.size:
+                ends[part.name] |= {part.before, part.before * part.size}
+        found = []
+        for name, _ in self.axes:
+            steps = sorted(ends[name])
+            found += [AxisPart(name, a, b // a) for a, b in pairwise(steps)] if len(steps) > 2 else [AxisPart(name)]
+        return found
+
+    def devices(self, order: Sequence[AxisPart]) -> np.ndarray[Any, Any]:
+        """The devices as an array with a dimension for each part; the parts must cover every axis, in any order."""
+        ids = np.array(self.device_ids) if self.device_ids else np.arange(self.count)
+        own = sorted(order, key=lambda part: ([name for name, _ in self.axes].index(part.name), part.before))
+        return ids.reshape([self.size(part) for part in own]).transpose([own.index(part) for part in order])
+
+    def coordinates(self, parts: Sequence[AxisPart]) -> dict[int, int]:
+        """Of each device its position along some parts, from major to minor, as one number."""
+        chosen = [one for part in parts for one in self.parts(parts) if _inside(one, part, self)]
+        rest = [one for one in self.parts(parts) if one not in chosen]
+        width = math.prod([self.size(one) for one in rest])
+        return {int(device): place // width for place, device in enumerate(self.devices([*chosen, *rest]).flatten())}
+
+
+def _inside(one: AxisPart, part: AxisPart, mesh: Mesh) -> bool:
+    if one.name != part.name:
+        return False
+    return part.before <= one.before and one.before * mesh.size(one) <= part.before * mesh.size(part)

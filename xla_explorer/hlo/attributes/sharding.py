@@ -1,0 +1,311 @@
+"""How a value is spread over devices, as tiles (HLO's `{devices=[2,4]<=[8]}`) and as axes of a mesh (Shardy's).
+
+Source: xla/hlo/ir/hlo_sharding.cc, tile_assignment.cc; Shardy's docs/sharding_representation.md.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+from typing import Any, Final
+
+import numpy as np
+
+from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh, read_axis_parts
+
+_TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))")
+_LAST: Final = re.compile(r"last_tile_dims=\{([^}]*)\}")
+_GROUP: Final = re.compile(r"shard_(?:as|like) \d+")
+_KINDS: Final = ("replicated", "maximal", "manual", "unknown", "unreduced")
+
+
+def _numbers(text: str | None) -> tuple[int, ...]:
+    return tuple([int(n) for n in text.split(",")]) if text else ()
+
+
+@dataclass(frozen=True)
+class Sharding:
+    """How one array is spread over devices; equal ones compare equal, however they are written.
+
+    Attributes
+    ----------
+    kind : str
+        tiled, replicated, maximal (one device has it), manual, unknown or unreduced.
+    tiles : tuple of int
+        Of a tiled one: into how many parts each dimension is cut, then the sizes of the subgroups.
+    devices : tuple of int
+        Of a tiled one: the devices in the row-major order of the tiles; of a maximal one, the device.
+    subgroups : tuple of str
+        What the trailing tile dimensions are: replicated, manual, unreduced or maximal.
+    group : str
+        `shard_as 1`, `shard_like 1` or "".
+
+    Examples
+    --------
+    >>> from xla_explorer.hlo.attributes.sharding import Sharding
+    >>> a = Sharding.read("{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}")
+    >>> print(a, a == Sharding.read("{devices=[2,1,2]<=[4] last_tile_dim_replicate}"), a.part((6, 8), 2))
+    {devices=[2,1,2]<=[4] last_tile_dim_replicate} True (slice(3, 6, None), slice(0, 8, None))
+    """
+
+    kind: str = "replicated"
+    tiles: tuple[int, ...] = ()
+    devices: tuple[int, ...] = ()
+    subgroups: tuple[str, ...] = ()
+    group: str = ""
+
+    @classmethod
+    def read(cls, text: str) -> Sharding:
+        """Of the text of one array, in any of its forms. ValueError where it is not one, such as the sharding of a tuple."""
+        group = found.group() if (found := _GROUP.search(text)) else ""
+        tiled = _TILES.search(text)
+        if text.startswith("{{") or text == "{}":
+            raise ValueError(f"{text} is the sharding of a tuple")
+        if tiled is None:
+            kind = next((k for k in _KINDS if re.match(r"\{\s*" + k, text)), None)
+            if kind is None:
+                raise ValueError(f"expects a sharding such as {{replicated}} or {{devices=[2,1]<=[2]}} but sees {text}")
+            device = re.search(r"device=(\d+)", text)
+            return cls(kind, (), (int(device.group(1)),) if kind == "maximal" and device else (), (), group)
+        tiles, iota, order, listed = map(_numbers, tiled.groups())
+        devices = np.arange(math.prod(iota)).reshape(iota).transpose(order or None) if iota else np.array(listed)
+        if devices.size != math.prod(tiles):
+            raise ValueError(f"devices=[{','.join(map(str, tiles))}] has {math.prod(tiles)} places for {devices.size} devices")
+        last = _LAST.search(text)
+        subgroups = tuple([part.strip() for part in last.group(1).split(",")]) if last else ()
+        if "last_tile_dim_replicate" in text:
+            subgroups = ("replicated",)
+        return cls("tiled", tiles, tuple(map(int, devices.flatten())), subgroups, group)._plain()
+
+    @classmethod
+    def of_axes(cls, mesh: Mesh, dimensions: Sequence[Sequence[AxisPart]], manual: Sequence[AxisPart] = ()) -> Sharding:
+        """Each dimension cut by axes, from major to minor; the others hold copies, or are manual."""
+        used = [part for axes in dimensions for part in axes]
+        pieces = mesh.parts([*used, *manual])
+        made = [mesh_pieces(mesh, pieces, axes) for axes in dimensions]
+        hand = mesh_pieces(mesh, pieces, manual)
+        taken = [one for axes in made for one in axes]
+        rest = [one for one in pieces if one not in taken and one not in hand]
+        tiles = [math.prod([mesh.size(one) for one in axes]) for axes in made]
+        over, by_hand = [math.prod([mesh.size(one) for one in some]) for some in (rest, hand)]
+        if by_hand == mesh.count and by_hand > 1:
+            return cls("manual")
+        if math.prod(tiles) == 1 and by_hand == 1:
+            return cls()
+        subgroups = [(size, kind) for size, kind in ((by_hand, "manual"), (over, "replicated")) if size > 1]
+        devices = mesh.devices([*taken, *hand, *rest]).flatten()
+        sizes, kinds = [size for size, _ in subgroups], [kind for _, kind in subgroups]
+        return cls("tiled", (*tiles, *sizes), tuple(map(int, devices)), tuple(kinds))._plain()
+
+    def _plain(self) -> Sharding:
+        """The same without subgroups of one device, replicas in ascending order, and replicated where nothing is cut."""
+        kept = [k for k, size in enumerate(self.tiles) if k < self.rank or size > 1]
+        tiles, subgroups = tuple([self.tiles[k] for k in kept]), tuple([self.subgroups[k - self.rank] for k in kept if k >= self.rank])
+        if subgroups in ((), ("replicated",)) and math.prod(tiles[:self.rank]) == 1:
+            return Sharding(group=self.group)
+        devices = self.devices
+        if subgroups == ("replicated",):
+            devices = tuple(map(int, np.sort(np.array(devices).reshape(-1, tiles[-1]), axis=1).flatten()))
+        return Sharding("tiled", tiles, devices, subgroups, self.group)
+
+    @property
+    def rank(self) -> int:
+        """Dimensions of the value."""
+        return len(self.tiles) - len(self.subgroups)
+
+    @property
+    def is_replicated(self) -> bool:
+        """Whether every device has all of it."""
+        return self.kind in ("replicated", "unknown")
+
+    def _iota(self) -> str:
+        """The devices as `[8]` or `[2,4]T(1,0)`, "" where they are not such."""
+        found = np.array(self.devices)
+        if (found == np.arange(found.size)).all():
+            return f"[{found.size}]"
+        found_steps = _steps(found)
+        if found_steps is None:
+            return ""
+        falling = sorted(range(len(found_steps)), key=lambda k: -found_steps[k][1])
+        sizes = [found_steps[k][0] for k in falling]
+        order = [falling.index(k) for k in range(len(found_steps))]
+        if not np.array_equal(np.arange(found.size).reshape(sizes).transpose(order).flatten(), found):
+            return ""
+        return f"[{','.join(map(str, sizes))}]T({','.join(map(str, order))})"
+
+    def __str__(self) -> str:
+        group = f" {self.group}" if self.group else ""
+        if self.kind == "maximal":
+            return f"{{maximal device={self.devices[0]}{group}}}"
+        if self.kind != "tiled":
+            return f"{{{self.kind}{group}}}"
+        iota = self._iota()
+        last = " last_tile_dim_replicate" if self.subgroups == ("replicated",) else ""
+        if self.subgroups and not last:
+            last = f" last_tile_dims={{{', '.join(self.subgroups)}}}"
+        where = f"<={iota}" if iota else ",".join(map(str, self.devices))
+        return f"{{devices=[{','.join(map(str, self.tiles))}]{where}{last}{group}}}"
+
+    def place(self, device: int) -> tuple[int, ...]:
+        """The tile of a device, an index for each dimension. ValueError where it has none."""
+        if self.kind != "tiled":
+            return ()
+        at = np.unravel_index(self.devices.index(device), self.tiles)
+        return tuple([int(k) for k in at[:self.rank]])
+
+    def part(self, dimensions: Sequence[int], device: int) -> tuple[slice, ...]:
+        """The elements of an array of these dimensions that a device has; the last tiles may be short or empty."""
+        if self.kind != "tiled":
+            return tuple([slice(0, n) for n in dimensions])
+        return tuple([
+            slice(min(k * -(-n // tile), n), min((k + 1) * -(-n // tile), n))
+            for n, tile, k in zip(dimensions, self.tiles, self.place(device), strict=False)
+        ])
+
+    def axes(self, mesh: Mesh) -> tuple[tuple[AxisPart, ...], ...]:
+        """Of each dimension the axes of a mesh that cut it. ValueError where the mesh does not explain it."""
+        for pieces in product(*[_prime_parts(name, size) for name, size in mesh.axes]):
+            found = self._cut_by(mesh, [piece for some in pieces for piece in some])
+            if found is not None:
+                return found
+        raise ValueError(f"no axes of {mesh} cut an array as {self} does")
+
+    def _cut_by(self, mesh: Mesh, pieces: list[AxisPart]) -> tuple[tuple[AxisPart, ...], ...] | None:
+        """Of each dimension those of the pieces along which its place changes, the largest step first."""
+        places = {device: self.place(device) for device in self.devices}
+        numbers = {piece: mesh.coordinates([piece]) for piece in pieces}
+        origin = next(device for device in self.devices if not any(numbers[piece][device] for piece in pieces))
+        first = {piece: _next(pieces, piece, numbers) for piece in pieces}
+        found: list[tuple[AxisPart, ...]] = []
+        for k in range(self.rank):
+            steps = {piece: places[first[piece]][k] - places[origin][k] for piece in pieces}
+            chosen = _joined(mesh, sorted([piece for piece in pieces if steps[piece]], key=lambda piece: -steps[piece]))
+            if mesh.coordinates(chosen) != {device: place[k] for device, place in places.items()}:
+                return None
+            found.append(tuple(chosen))
+        return tuple(found)
+
+
+def _next(pieces: Sequence[AxisPart], piece: AxisPart, numbers: dict[AxisPart, dict[int, int]]) -> int:
+    """The device that is one step along a piece, and at 0 along the others."""
+    wanted = {one: int(one == piece) for one in pieces}
+    return next(device for device in numbers[piece] if all(numbers[one][device] == n for one, n in wanted.items()))
+
+
+def _joined(mesh: Mesh, pieces: Sequence[AxisPart]) -> list[AxisPart]:
+    """Neighbouring parts of one axis as one part, all parts of an axis as the axis."""
+    joined: list[AxisPart] = []
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        if last is not None and last.name == piece.name and last.before * last.size == piece.before:
+            joined[-1] = AxisPart(last.name, last.before, last.size * piece.size)
+        else:
+            joined.append(piece)
+    sizes = dict(mesh.axes)
+    return [AxisPart(part.name) if part.size == sizes[part.name] else part for part in joined]
+
+
+def mesh_pieces(mesh: Mesh, pieces: Sequence[AxisPart], axes: Sequence[AxisPart]) -> list[AxisPart]:
+    """The pieces of which some axes are made, from major to minor."""
+    found = []
+    for part in axes:
+        end = part.before * mesh.size(part)
+        found += [one for one in pieces if one.name == part.name and part.before <= one.before and one.before * mesh.size(one) <= end]
+    return found
+
+
+def _steps(found: np.ndarray[Any, Any]) -> list[tuple[int, int]] | None:
+    """(size, step) of the dimensions that an array of numbers runs through, the slowest first; None where its steps are not even."""
+    dimensions: list[tuple[int, int]] = []
+    rest = found
+    while rest.size > 1:
+        step = int(rest[1] - rest[0])
+        run = next((k for k in range(2, rest.size) if rest[k] - rest[k - 1] != step), rest.size)
+        if rest.size % run or step < 1:
+            return None
+        dimensions.insert(0, (run, step))
+        rest = rest.reshape(-1, run)[:, 0]
+    return dimensions
+
+
+def _prime_parts(name: str, size: int) -> list[list[AxisPart]]:
+    """An axis as parts of prime sizes, in every order of these."""
+    primes, rest, divisor = [], size, 2
+    while rest > 1:
+        while rest % divisor:
+            divisor += 1
+        primes.append(divisor)
+        rest //= divisor
+    found = []
+    for order in dict.fromkeys(permutations(primes)):
+        before, parts = 1, []
+        for prime in order:
+            parts.append(AxisPart(name, before, prime))
+            before *= prime
+        found.append(parts)
+    return found
+
+
+# -- Shardy's ------------------------------------------------------------------------------------------------------------
+_VALUE = re.compile(r"<@([\w$.\-]+|\"[^\"]*\")\s*,\s*\[((?:[^\[\]]|\[[^\]]*\])*)\]([^<>]*)>")
+_DIMENSION = re.compile(r"\{([^{}]*)\}(?:p(\d+))?")
+_NAMED = re.compile(r"(replicated|unreduced)\s*=\s*\{([^{}]*)\}")
+
+
+@dataclass(frozen=True)
+class AxisSharding:
+    """One sharding of Shardy: `<@mesh, [{"x"}, {"y", ?}p1], replicated={"z"}>`.
+
+    Attributes
+    ----------
+    mesh : str
+        Its name.
+    dimensions : tuple of tuple of AxisPart
+        Of each dimension, from major to minor.
+    open : tuple of bool
+        Whether propagation may add axes to a dimension.
+    priorities : tuple of (int or None)
+        Of each dimension.
+    replicated, unreduced : tuple of AxisPart
+        Axes over which every device has a copy, or a partial sum.
+    """
+
+    mesh: str
+    dimensions: tuple[tuple[AxisPart, ...], ...]
+    open: tuple[bool, ...] = ()
+    priorities: tuple[int | None, ...] = ()
+    replicated: tuple[AxisPart, ...] = ()
+    unreduced: tuple[AxisPart, ...] = ()
+
+    @classmethod
+    def read_all(cls, text: str) -> list[AxisSharding]:
+        """Every sharding in a text: one of `#sdy.sharding<...>`, several of `#sdy.sharding_per_value<[...]>`."""
+        found = []
+        for name, dimensions, rest in _VALUE.findall(text):
+            listed = _DIMENSION.findall(dimensions)
+            others = {key: read_axis_parts(axes) for key, axes in _NAMED.findall(rest)}
+            found.append(cls(
+                name.strip('"'),
+                tuple([read_axis_parts(axes) for axes, _ in listed]),
+                tuple(["?" in axes for axes, _ in listed]),
+                tuple([int(priority) if priority else None for _, priority in listed]),
+                others.get("replicated", ()),
+                others.get("unreduced", ()),
+            ))
+        return found
+
+    def __str__(self) -> str:
+        shown = []
+        for axes, is_open, priority in zip(self.dimensions, self.open, self.priorities, strict=True):
+            inner = [*map(str, axes), *(["?"] if is_open else [])]
+            shown.append("{" + ", ".join(inner) + "}" + (f"p{priority}" if priority is not None else ""))
+        named = (("replicated", self.replicated), ("unreduced", self.unreduced))
+        rest = [f"{key}={{{', '.join(map(str, axes))}}}" for key, axes in named if axes]
+        return ", ".join([f"<@{self.mesh}, [{', '.join(shown)}]", *rest]) + ">"
+
+    def tiles(self, mesh: Mesh) -> Sharding:
+        """The same as tiles. KeyError where the mesh lacks an axis."""
+        return Sharding.of_axes(mesh, self.dimensions)

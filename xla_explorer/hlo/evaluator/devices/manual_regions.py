@@ -1,0 +1,64 @@
+"""Manual regions (JAX's `shard_map`): every device runs the whole program; inside a region it has its parts of the arrays only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, Border, border, target_of
+from xla_explorer.hlo.evaluator.registry import EvaluationError, Value, evaluates_custom_call
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.evaluator.evaluator import Evaluator
+    from xla_explorer.hlo.instruction import HloInstruction
+
+
+def _border(i: HloInstruction, evaluator: Evaluator) -> Border:
+    try:
+        found = border(i)
+    except (ValueError, KeyError) as problem:
+        raise EvaluationError(f"%{i.name} ({target_of(i)}) does not say which part each device has: {problem}") from problem
+    assert found is not None
+    if any(len(parts) != len(evaluator.device.world.devices) for parts in found.parts):
+        counts = f"{len(found.parts[0])} devices have parts of it, this evaluation has {len(evaluator.device.world.devices)}"
+        raise EvaluationError(f"%{i.name} ({target_of(i)}): {counts}", "evaluate_replicated takes partitions=")
+    return found
+
+
+def _changes_nothing(i: HloInstruction, evaluator: Evaluator) -> bool:
+    """One device has the whole arrays."""
+    alone = len(evaluator.device.world.devices) == 1
+    return alone and all(o.shape.base is s.base for o, (_, s) in zip(i.operands, i.shape.leaves(), strict=True))
+
+
+def _result(i: HloInstruction, values: list[Value]) -> Value:
+    return tuple(values) if i.shape.is_tuple else values[0]
+
+
+@evaluates_custom_call(*sorted(INTO))
+def into_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The device's part of each operand."""
+    if _changes_nothing(i, evaluator):
+        return _result(i, list(operands))
+    found, device = _border(i, evaluator), evaluator.device.number
+    return _result(i, [value[parts[device]] for value, parts in zip(operands, found.parts, strict=True)])
+
+
+@evaluates_custom_call(*sorted(OUT_OF))
+def out_of_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The parts of the devices of a group put together."""
+    device = evaluator.device
+    if _changes_nothing(i, evaluator):
+        return _result(i, list(operands))
+    found = _border(i, evaluator)
+    group = found.groups[device.number]
+    brought = device.world.exchange(device, ("region", i.id, group), tuple(operands), group, len(group), f"%{i.name} ({target_of(i)})")
+    results: list[Value] = []
+    for k, ((_, shape), parts) in enumerate(zip(i.shape.leaves(), found.parts, strict=True)):
+        whole = np.empty(shape.dimensions, shape.element_type.dtype)
+        for member in reversed(group):
+            whole[parts[member]] = brought[member][k]
+        results.append(whole)
+    return _result(i, results)
