@@ -53,7 +53,7 @@ class Client(Owner):
 
 @implements("Client_Create")
 def _create(a: Any) -> None:
-    a.client = Client().handle
+    a.client = Client(options.devices).handle
 
 
 @implements("Client_DefaultDeviceAssignment")

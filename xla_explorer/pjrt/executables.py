@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import threading
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +24,8 @@ from xla_explorer.pjrt.element_types import CODES, TOKEN
 from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.layouts import ExecuteOptions, NamedValue, Program
 from xla_explorer.pjrt.plugin_options import options
-from xla_explorer.pjrt.program import compile_program, donated_parameters, hlo_with_config, varint
+from xla_explorer.pjrt.program import compile_program, donated_parameters, hlo_with_config
+from xla_explorer.pjrt.proto_writing import bytes_field, number_field, numbers_field
 from xla_explorer.pjrt.records import (
     LIST_LENGTH,
     OURSELVES,
@@ -35,14 +37,16 @@ from xla_explorer.pjrt.records import (
     forget,
     owner_of,
 )
+from xla_explorer.pjrt.several_devices import Layout
 from xla_explorer.pjrt.state import forget_garbage, implements, native
 
 
 class CompiledProgram:
     """A compiled program, which several executables may stand for: jaxlib asks for a loaded one and an unloaded one, and destroys both."""
 
-    def __init__(self, code: bytes, session: Session) -> None:
+    def __init__(self, code: bytes, session: Session, partitions: int = 1) -> None:
         self.code, self.name = code, session.source.name
+        self.layout = Layout(session.source, partitions) if partitions > 1 else None
         self.fingerprint = hashlib.sha256(code).hexdigest()
         self.run = session.executable.execute
         self.results = [leaf for _, leaf in session.source.result_shape().leaves()]
@@ -55,7 +59,7 @@ class CompiledProgram:
         self._session: Session | None = session
         self._optimized: Text | None = None
         calls = getattr(session.executable, "native_calls", None)
-        self.calls: NativeCalls | None = calls() if calls is not None else None
+        self.calls: NativeCalls | None = calls() if calls is not None and self.layout is None else None
 
     @cached_property
     def cost(self) -> Cost:
@@ -66,7 +70,7 @@ class CompiledProgram:
         """HloModuleProtoWithConfig; made once, which needs the session, which is let go of then."""
         if self._optimized is None:
             assert self._session is not None
-            self._optimized = Text(hlo_with_config(self._session))
+            self._optimized = Text(hlo_with_config(self._session, self.layout.fields() if self.layout is not None else b""))
             self._session = None
         return self._optimized
 
@@ -76,13 +80,15 @@ def _code_of(shape: Shape) -> int:
 
 
 class Executable(Owner):
-    """An executable on a device, and its record."""
+    """An executable on its devices, one for each partition, and its record."""
 
-    def __init__(self, program: CompiledProgram, device: Device) -> None:
-        super().__init__(ExecutableRecord(replicas=1, partitions=1, code_size=program.code_size, device_count=1))
-        self.program, self.device = program, device
+    def __init__(self, program: CompiledProgram, devices: Sequence[Device]) -> None:
+        super().__init__(ExecutableRecord(replicas=1, partitions=len(devices), code_size=program.code_size, device_count=len(devices)))
+        self.program, self.devices, self.device = program, tuple(devices), devices[0]
         self.codes = [_code_of(shape) for shape in program.results]
         self.dims = [shape.dimensions if shape.is_array else () for shape in program.results]
+        if program.layout is not None:
+            self.dims = [program.layout.shard_dimensions(k) for k in range(len(self.dims))]
         self.record.outputs = len(self.codes)
         self.text("name", program.name)
         self.text("fingerprint", program.fingerprint)
@@ -93,10 +99,10 @@ class Executable(Owner):
         self._kept.append(kind)
         self.array("kinds", ctypes.c_void_p, [kind.address] * len(self.codes))
         self.array("kind_sizes", ctypes.c_size_t, [kind.size] * len(self.codes))
-        self.array("devices", ctypes.c_void_p, [device.handle])
+        self.array("devices", ctypes.c_void_p, [device.handle for device in devices])
         # DeviceAssignmentProto: replica_count = 1, computation_count = 2, computation_devices = 3 {replica_device_ids = 1}.
-        row = b"\x0a" + varint(1) + varint(device.number)
-        self.text("assignment", b"\x08\x01\x10\x01\x1a" + varint(len(row)) + row)
+        rows = b"".join([bytes_field(3, numbers_field(1, [device.number])) for device in devices])
+        self.text("assignment", number_field(1, 1) + number_field(2, len(devices)) + rows)
         self._activations: list[Activation] = []
         self._lock = threading.Lock()
         self._places: Any = (ctypes.c_void_p * LIST_LENGTH)()
@@ -153,12 +159,17 @@ class Executable(Owner):
 def _loaded(code: bytes, serialized_options: bytes, client: Client) -> int:
     request = read_compile_options(serialized_options)
     chosen = options.changed(request.overrides)
-    if request.replicas * request.partitions != 1:
+    if request.replicas > 1:
         raise PjrtError(
-            "unimplemented", f"a program for {request.replicas} replicas and {request.partitions} partitions",
-            "the plugin has one device; xe.hlo.evaluate_replicated runs a module on several",
+            "unimplemented", f"a program for {request.replicas} replicas", "use jax.shard_map, whose devices are partitions"
         )
-    return Executable(CompiledProgram(code, compile_program(code, chosen)), client.all_devices[0]).handle
+    wanted = request.devices or range(request.partitions)
+    if len(wanted) != request.partitions or not all(0 <= d < len(client.all_devices) for d in wanted):
+        raise PjrtError(
+            "invalid", f"a program for the devices {list(wanted)}, of {len(client.all_devices)}", "set XLA_EXPLORER_PJRT_DEVICES"
+        )
+    program = CompiledProgram(code, compile_program(code, chosen), request.partitions)
+    return Executable(program, [client.all_devices[d] for d in wanted]).handle
 
 
 @implements("Client_Compile")
@@ -183,7 +194,7 @@ def _deserialize(a: Any) -> None:
 @implements("LoadedExecutable_GetExecutable")
 def _unloaded(a: Any) -> None:
     loaded: Executable = owner_of(a.loaded)
-    a.executable = Executable(loaded.program, loaded.device).handle
+    a.executable = Executable(loaded.program, loaded.devices).handle
 
 
 # -- questions -----------------------------------------------------------------------------------------------------------
@@ -272,28 +283,37 @@ def _run(a: Any, executable: Executable) -> None:
     """By the backend's `execute`; what is wrong with the arguments is said here."""
     if executable.record.deleted:
         raise PjrtError("precondition", f"the executable of {executable.program.name} was deleted", "compile it again")
-    if a.num_devices != 1:
-        raise PjrtError("unimplemented", f"a program for {a.num_devices} devices", "the plugin has one device")
-    program = executable.program
+    if a.num_devices != len(executable.devices):
+        raise PjrtError("invalid", f"{executable.program.name} runs on {len(executable.devices)} devices, got arrays for {a.num_devices}")
+    program, layout = executable.program, executable.program.layout
     if a.num_args != len(program.parameters):
         raise PjrtError("invalid", f"{program.name} takes {len(program.parameters)} arrays, got {a.num_args}")
-    handles = c_list(c_list(a.arguments, ctypes.c_size_t, 1)[0], ctypes.c_size_t, a.num_args) if a.num_args else []
+    lists = c_list(a.arguments, ctypes.c_size_t, a.num_devices) if a.num_args else [0] * a.num_devices
+    rows = [c_list(row, ctypes.c_size_t, a.num_args) for row in lists]
     given = ExecuteOptions.from_address(a.options)
     kept = set(c_list(given.non_donatable, ctypes.c_int64, given.num_non_donatable))
-    donated = [handles[k] for k in sorted(program.donated - kept)]
-    if len(set(donated)) < len(donated) or any(handles.count(h) > 1 for h in donated):
+    donated = [row[k] for row in rows for k in sorted(program.donated - kept)]
+    if len(set(donated)) < len(donated) or any(row.count(row[k]) > 1 for row in rows for k in program.donated - kept):
         raise PjrtError("invalid", "Attempt to donate the same buffer twice in Execute()", "pass different arrays")
-    arrays = [_argument(handle, shape) for handle, shape in zip(handles, program.parameters, strict=True)]
+    if layout is None:
+        arrays = [_argument(handle, shape) for handle, shape in zip(rows[0], program.parameters, strict=True)]
+    else:
+        arrays = [layout.whole(k, [elements(row[k]) for row in rows]) if s.is_array else None for k, s in enumerate(program.parameters)]
     results = iter(program.run(arrays))
-    made = []
-    for code, dims in zip(executable.codes, executable.dims, strict=True):
-        made.append(new_buffer(code, dims, executable.device.handle, next(results) if code != TOKEN else np.zeros((), np.bool_)))
-    listed: Any = (ctypes.c_size_t * max(len(made), 1)).from_address(c_list(a.outputs, ctypes.c_size_t, 1)[0])
-    listed[:len(made)] = made
+    whole = [next(results) if code != TOKEN else np.zeros((), np.bool_) for code in executable.codes]
+    outputs = c_list(a.outputs, ctypes.c_size_t, a.num_devices)
+    for number, (device, place) in enumerate(zip(executable.devices, outputs, strict=True)):
+        made = []
+        for k, (code, dims) in enumerate(zip(executable.codes, executable.dims, strict=True)):
+            part = whole[k] if layout is None or code == TOKEN else layout.shard(k, whole[k], number)
+            made.append(new_buffer(code, dims if layout is None else part.shape, device.handle, part))
+        listed: Any = (ctypes.c_size_t * max(len(made), 1)).from_address(place)
+        listed[:len(made)] = made
     for handle in donated:
         native().delete(handle)
     if a.events:
-        ctypes.c_size_t.from_address(a.events).value = native().ready_event
+        events: Any = (ctypes.c_size_t * a.num_devices).from_address(a.events)
+        events[:] = [native().ready_event] * a.num_devices
 
 
 def _argument(handle: int, shape: Shape) -> Any:

@@ -33,6 +33,8 @@ class PluginOptions:
         A folder that gets an HTML page for each compile; "" for none.
     keep : int
         So many of the newest sessions stay alive.
+    devices : int
+        Virtual devices, as they are when JAX first asks for them.
     """
 
     backend: str = "cpu"
@@ -40,10 +42,11 @@ class PluginOptions:
     journal: str = "decisions"
     dump: str = ""
     keep: int = 100
+    devices: int = 1
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> PluginOptions:
-        """XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP and _KEEP."""
+        """XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP, _KEEP and _DEVICES."""
         given = {f.name: environment[PREFIX + f.name.upper()] for f in fields(cls) if environment.get(PREFIX + f.name.upper())}
         return cls().changed(given)
 
@@ -61,7 +64,7 @@ class PluginOptions:
                 near = get_close_matches(name, names, 1)
                 hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"
                 raise PluginOptionError(f"No such compile option: '{name}'", hint)
-            values[name] = _integer(name, value) if name in ("threads", "keep") else str(value)
+            values[name] = _integer(name, value) if name in ("threads", "keep", "devices") else str(value)
         return replace(self, **values)
 
 

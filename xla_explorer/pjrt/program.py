@@ -17,6 +17,7 @@ from xla_explorer.hlo.text.module_header import parse_buffer_donor, parse_input_
 from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.jax_hooks import ir_context
 from xla_explorer.pjrt.plugin_options import PluginOptions
+from xla_explorer.pjrt.proto_writing import bytes_field
 from xla_explorer.pjrt.session_list import sessions
 
 _BYTECODE = b"ML\xefR"
@@ -64,11 +65,12 @@ def donated_parameters(module: HloModule) -> set[int]:
 _PLACES = ("_hlo", "_jax", "xla_extension")  # where jaxlib has `hlo_module_from_text`; it has moved twice
 
 
-def hlo_with_config(session: Session) -> bytes:
+def hlo_with_config(session: Session, shardings: bytes = b"") -> bytes:
     """HloModuleProtoWithConfig of the optimised module, or of the module as written where jaxlib's parser refuses that.
 
     JAX asks for it at every compile and ends the process where the layout of the entry is missing in the config
-    (HloModuleConfigProto.entry_computation_layout, the same bytes as HloModuleProto.host_program_shape).
+    (HloModuleConfigProto.entry_computation_layout, the same bytes as HloModuleProto.host_program_shape). shardings: more fields of
+    HloModuleProto.
     """
     refused = None
     for module in (session.module, session.source, _signature_only(session.source)):
@@ -78,7 +80,7 @@ def hlo_with_config(session: Session) -> bytes:
             refused = problem
             continue
         layout = _field(proto, 4)
-        return _message(1, proto) + _message(2, _message(1, layout))
+        return bytes_field(1, proto + shardings) + bytes_field(2, bytes_field(1, layout))
     raise PjrtError("internal", f"jaxlib cannot read the optimised HLO: {refused}", "session.module.to_text() has it")
 
 
@@ -100,19 +102,6 @@ def _parse(text: str) -> bytes:
         if hasattr(found, "hlo_module_from_text"):
             return bytes(found.hlo_module_from_text(text).as_serialized_hlo_module_proto())
     raise PjrtError("unimplemented", "this jaxlib does not parse HLO text", "install a newer jaxlib")
-
-
-def varint(number: int) -> bytes:
-    """An unsigned integer in the wire format of protocol buffers."""
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*out, number])
-
-
-def _message(field: int, content: bytes) -> bytes:
-    return varint(field << 3 | 2) + varint(len(content)) + content
 
 
 def _field(message: bytes, wanted: int) -> bytes:

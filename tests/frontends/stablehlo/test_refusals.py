@@ -69,7 +69,7 @@ REFUSED: dict[str, tuple[str, str]] = {
                          "  return %0 : tensor<?xf32>\n}", "dynamic-size"),
     "blocks": ("func.func @main(%a: tensor<f32>) -> tensor<f32> {\n  return %a : tensor<f32>\n^bb1:\n  return %a : tensor<f32>\n}", "control-flow-graph"),
     "einsum": (HEAD + '  %0 = stablehlo.unary_einsum %a, config = "...i->i" : (tensor<4xf32>) -> tensor<4xf32>' + TAIL, "einsum"),
-    "manual computation": (HEAD + "  %0 = sdy.manual_computation(%a)" + TAIL, "sdy"),
+    "Shardy's own lowering": (HEAD + "  %0 = sdy.all_gather [{}] %a" + TAIL, "sdy"),
     "outside functions": ("module { stablehlo.constant dense<1.0> : tensor<f32> }", "not-a-function"),
     "mesh axes as groups": (HEAD + '  %0 = "stablehlo.collective_broadcast"(%a) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @m, axes = ["x"]>}> : (tensor<4xf32>) -> tensor<4xf32>'
                             + TAIL, "replica-groups"),

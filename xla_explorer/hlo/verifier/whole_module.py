@@ -18,7 +18,7 @@ _MAIN = '"main"'
 _TILES = re.compile(r"^\{devices=\[([\d,]+)\]")
 _LAST_DIMENSIONS = re.compile(r"last_tile_dims=\{([^{}]*)\}")
 _DEVICE = re.compile(r"(?:device=|\][^\d<-]?|,)(-\d+)")
-# A channel is used by one opcode, except over several partitions; the two ends of a transfer, and the start and the done of each, share theirs.
+# A channel is used by one opcode, except over several partitions; the two ends of a transfer, the start and the done of each share theirs.
 _TRANSFERS = frozenset({"send", "send-done", "recv", "recv-done"})
 # What these call is applied to each element, on whatever thread they run.
 _INLINED = frozenset({"reduce", "reduce-window", "scatter", "select-and-scatter", "sort", "map"})

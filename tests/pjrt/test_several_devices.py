@@ -1,0 +1,45 @@
+"""Several virtual devices in one process: automatic sharding, `shard_map`, `pmap`, and what their arrays say."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pjrt.child import needs_jax, output
+
+needs_jax()
+pytestmark = [pytest.mark.jax, pytest.mark.usefixtures("runs_here")]
+
+PROGRAM = """
+import jax, jax.numpy as jnp, numpy as np
+from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+devices = jax.devices()
+mesh = Mesh(np.array(devices).reshape(2, 2)[::-1], ("a", "b"))
+x = np.arange(32, dtype=np.float32).reshape(4, 8)
+placed = jax.device_put(x, NamedSharding(mesh, P("a", "b")))
+y = jax.jit(lambda x: (x @ x.T, x.sum(0)), out_shardings=(NamedSharding(mesh, P("b")), None))(placed)
+np.testing.assert_allclose(y[0], x @ x.T)
+np.testing.assert_allclose(y[1], x.sum(0))
+print(len(devices), [s.data.shape for s in y[0].addressable_shards], y[1].sharding.is_fully_replicated)
+moved = jax.jit(lambda x: x + 1, donate_argnums=0)(placed)
+np.testing.assert_allclose(moved, x + 1)
+print(placed.is_deleted(), [d.id for d in (jax.device_put(x, devices[3]) * 2).devices()])
+
+def local(x):
+    return lax.psum(x, "a") + lax.axis_index("b") + lax.ppermute(x, "b", [(0, 1), (1, 0)]).sum()
+
+mapped = jax.shard_map(local, mesh=mesh, in_specs=P("a", "b"), out_specs=P(None, "b"), check_vma=False)
+halves = [[x[2 * a:2 * a + 2, 4 * b:4 * b + 4] for b in (0, 1)] for a in (0, 1)]
+np.testing.assert_allclose(jax.jit(mapped)(x), np.concatenate([halves[0][b] + halves[1][b] + b + halves[0][1 - b].sum() for b in (0, 1)], 1))
+loss = jax.shard_map(lambda w: lax.pmean((w ** 2).sum(), ("a", "b")), mesh=mesh, in_specs=P("a", "b"), out_specs=P())
+np.testing.assert_allclose(jax.jit(jax.grad(loss))(x), x / 2)
+free = jax.shard_map(lambda x: lax.all_gather(x, "a", tiled=True), mesh=mesh, in_specs=P("a"), out_specs=P(), axis_names={"a"}, check_vma=False)
+np.testing.assert_allclose(jax.jit(free)(x), x)
+print(jax.pmap(lambda x: lax.psum(x, "i"), axis_name="i")(np.arange(4.0)))
+"""
+
+
+def test_arrays_over_four_devices_and_manual_regions() -> None:
+    lines = output(PROGRAM, platforms="xla_explorer", XLA_EXPLORER_PJRT_DEVICES="4").splitlines()
+    assert lines == ["4 [(2, 4), (2, 4), (2, 4), (2, 4)] True", "True [3]", "[6. 6. 6. 6.]"]

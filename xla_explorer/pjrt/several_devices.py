@@ -1,0 +1,93 @@
+"""Programs for several virtual devices: their shards are joined, the program runs once on whole arrays, and its results are cut.
+
+What a partitioner would decide plays no part in the values; manual regions (`shard_map`) are joined by the pass `device-joining`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.hlo.attributes.sharding import Sharding
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.pjrt.errors import PjrtError
+from xla_explorer.pjrt.proto_writing import bytes_field, number_field, numbers_field
+
+Array = np.ndarray[Any, Any]
+
+
+def elements_of(text: str) -> list[str]:
+    """The shardings of a tuple's elements, `{{a}, {b}}`; that of an array is the only one."""
+    inner = text.strip()[1:-1]
+    if not inner.lstrip().startswith("{"):
+        return [text]
+    found, depth, start = [], 0, 0
+    for at, letter in enumerate(inner):
+        if letter == "{":
+            start = at if depth == 0 else start
+            depth += 1
+        elif letter == "}":
+            depth -= 1
+            if depth == 0:
+                found.append(inner[start : at + 1])
+    return found
+
+
+class Layout:
+    """How the parameters and results of a program lie on its devices (numbers of partitions)."""
+
+    def __init__(self, module: HloModule, count: int) -> None:
+        self.count = count
+        self.parameters = [Sharding.read(p.attributes.get("sharding") or "{replicated}") for p in module.entry.parameters()]
+        self.parameter_shapes = [p.shape for p in module.entry.parameters()]
+        self.result_shapes = [leaf for _, leaf in module.result_shape().leaves()]
+        text = module.entry.root.attributes.get("sharding")
+        texts = elements_of(text) if text else ["{replicated}"] * len(self.result_shapes)
+        self.results = [Sharding.read(one) for one in texts]
+        self.is_tuple = module.result_shape().is_tuple
+
+    def shard_dimensions(self, k: int) -> tuple[int, ...]:
+        """Of result k, on the first device."""
+        shape = self.result_shapes[k]
+        return tuple([s.stop - s.start for s in self.results[k].part(shape.dimensions, 0)]) if shape.is_array else ()
+
+    def whole(self, k: int, shards: Sequence[Array]) -> Array:
+        """Parameter k of its shards on all devices."""
+        sharding, dimensions = self.parameters[k], self.parameter_shapes[k].dimensions
+        if sharding.kind == "maximal":
+            return shards[sharding.devices[0]]
+        if sharding.kind != "tiled":
+            return shards[0]
+        made = np.empty(dimensions, shards[0].dtype)
+        for device in range(self.count - 1, -1, -1):
+            made[sharding.part(dimensions, device)] = shards[device]
+        return made
+
+    def shard(self, k: int, result: Array, device: int) -> Array:
+        """What a device has of result k."""
+        return result[self.results[k].part(self.result_shapes[k].dimensions, device)]
+
+    def fields(self) -> bytes:
+        """`HloModuleProto.spmd_output_sharding` and `.spmd_parameters_shardings`: JAX asks for what its user left open."""
+        made = [_proto(s) for s in self.results]
+        whole = number_field(1, 2) + b"".join([bytes_field(5, one) for one in made]) if self.is_tuple else made[0]
+        return bytes_field(12, whole) + b"".join([bytes_field(14, _proto(s)) for s in self.parameters])
+
+
+# OpSharding.type
+_TYPES = {"replicated": 0, "maximal": 1, "tiled": 3, "manual": 4, "unknown": 5}
+
+
+def _proto(s: Sharding) -> bytes:
+    if s.kind not in _TYPES:
+        raise PjrtError("unimplemented", f"the sharding {s} of an argument or result", "return what the devices have summed up")
+    head = number_field(1, _TYPES[s.kind]) if _TYPES[s.kind] else b""
+    tiles = (1,) if s.kind == "maximal" else s.tiles
+    made = head + (numbers_field(3, tiles) if tiles else b"") + (numbers_field(4, s.devices) if s.devices else b"")
+    if s.subgroups == ("replicated",):
+        made += number_field(6, 1)
+    elif s.subgroups:
+        made += numbers_field(8, [_TYPES[kind] for kind in s.subgroups])
+    return made
