@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import xla_explorer as xe
+from tests.support.corpora import SHARED
 from xla_explorer.frontends.stablehlo import parse_stablehlo
 
 GROUPS = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>"
@@ -127,7 +127,7 @@ module @m attributes {mhlo.num_partitions = 4 : i32} {
     np.testing.assert_array_equal(xe.evaluate(xe.optimize(module, "device-joining").module, A), expected)
 
 
-DATA = Path(__file__).resolve().parents[5] / "shared" / "spmd" / "programs"
+DATA = SHARED / "spmd" / "programs"
 
 
 @pytest.mark.parametrize("key", ["stablehlo", "hlo_before", "hlo_before_spmd"])
