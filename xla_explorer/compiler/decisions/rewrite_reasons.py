@@ -219,6 +219,10 @@ EXPANDERS = table(
 _DEVICES = "let the devices of a group take the parts in the order in which they stand there"
 COLLECTIVES = table(
     {
+        "not-joined": (
+            "a program for several devices has an instruction that no single program of all of them can hold",
+            "evaluate it by xe.hlo.evaluate_replicated",
+        ),
         "other-parts": (
             "a device does not take the part that one device gave",
             "%slice does not take what one device gave to %gathered",
