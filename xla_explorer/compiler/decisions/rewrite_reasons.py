@@ -221,6 +221,7 @@ COLLECTIVES = table(
     {
         "not-joined": (
             "a program for several devices has an instruction that no single program of all of them can hold",
+            "%exchange (ragged-all-to-all) has no form on joined devices",
             "evaluate it by xe.hlo.evaluate_replicated",
         ),
         "other-parts": (
