@@ -7,7 +7,6 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.llvm.target_machine import host_target
-from xla_explorer.compiler.codegen.kernels import gather, streaming
 from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.explorer.measures.profiling import streaming_kernels
 
@@ -56,9 +55,7 @@ READ_AGAIN = (
 
 @pytest.fixture
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (streaming, base):
-        monkeypatch.setattr(module, "STREAMED_BYTES", 0)
-    monkeypatch.setattr(gather, "STREAMED_BYTES", 0)
+    monkeypatch.setattr(base, "STREAMED_BYTES", 0)
     monkeypatch.setattr(base, "STREAMED_TRANSPOSE_BYTES", 0)
 
 

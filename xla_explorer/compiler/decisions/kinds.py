@@ -188,6 +188,7 @@ KINDS: dict[str, DecisionKind] = {
     "loop-split": DecisionKind("Does a loop become two?", nest_reasons.DIRECTIVES, check="loop-can-be-split"),
     "loop-cover": DecisionKind("Do whole blocks cover a loop?", nest_reasons.DIRECTIVES, check="blocks-cover-the-loop"),
     "loop-stream": DecisionKind("Is a result written past the caches?", nest_reasons.DIRECTIVES, check="result-can-be-streamed"),
+    "loop-prefetch": DecisionKind("Is memory asked for ahead?", nest_reasons.DIRECTIVES, check="reads-can-be-asked-for"),
     "loop-collapse": DecisionKind("Do two loops become one?", nest_reasons.DIRECTIVES, check="loops-can-be-joined"),
     "loop-reorder": DecisionKind("Do two loops change places?", nest_reasons.DIRECTIVES, check="loops-can-change-places"),
     "loop-unroll": DecisionKind("Does a loop become copies in registers?", nest_reasons.DIRECTIVES, check="loop-can-be-unrolled"),

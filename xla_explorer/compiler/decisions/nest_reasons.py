@@ -222,6 +222,11 @@ DIRECTIVES = table(
             "x must be a result of @fusion: out",
             "choose one of the results that the message lists",
         ),
+        "no-run-is-read": (
+            "what is asked for ahead are neighbours in memory that a step reads",
+            "a step of i must read neighbours of %x",
+            "ask for an array that is read along an inner loop",
+        ),
         "result-is-read": (
             "a result that is written past the caches is not read again",
             "@fusion reads %out again, which is then no longer in a cache",

@@ -97,7 +97,7 @@ BODIES["scales"] = "x = f32[12,30] parameter(0) b = f32[12] parameter(1) ROOT r 
 BODIES["variance"] = "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kind=kInput, calls=variance"
 BODIES["extremes"] = "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusion(x), kind=kInput, calls=extremes"
 NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
-NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "cover", "stream", "sink", "pad", "unordered")
+NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "cover", "stream", "prefetch", "sink", "pad", "unordered")
 
 
 @cache
@@ -122,6 +122,8 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
         return f"{name}{{{axis},{choice.choice((2, 4, 8, 16))}{choice.choice(('', f',{nest.arrays[0].name}'))}}}"
     if name == "stream":
         return f"{name}{{{choice.choice(nest.arrays).name}}}"
+    if name == "prefetch":
+        return f"{name}{{{axis},{choice.choice(nest.arrays).name}{choice.choice(('', ',2', ',64'))}}}"
     if name in ("sink", "vectorize", "unroll", "block", "thread", "warp", "unordered"):
         return f"{name}{{{axis}}}"
     if name == "pad":
@@ -221,6 +223,17 @@ def test_a_result_is_streamed_where_whole_registers_of_it_are_stored() -> None:
     assert "!nontemporal" not in broken.text  # rows of thirty elements do not begin as registers do
     with pytest.raises(ScheduleError, match="must be a result of"):
         schedule("bias").then("stream{x}")
+
+
+def test_each_step_asks_for_what_a_later_one_reads() -> None:
+    nest, operands, wanted = plain("bias")
+    read = nest.arrays[0].name
+    asked = Schedule(nest, nest).then(f"prefetch{{i,{read},2}}")
+    assert f"prefetch %{read}[clamp(%" in nest_text(asked.nest) and evaluate_nest(asked.nest, operands)[0].tolist() == wanted[0].tolist()
+    lowered = lower(asked.nest)
+    assert isinstance(lowered, LoweredNest) and lowered.text.count("call void @llvm.prefetch.p0") == 2  # a row of 30 f32 is two lines
+    with pytest.raises(ScheduleError, match="must read neighbours of %out"):
+        schedule("bias").then("prefetch{i,out,2}")
 
 
 def test_values_sink_into_the_loop_inside() -> None:

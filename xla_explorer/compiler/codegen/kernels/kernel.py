@@ -61,7 +61,6 @@ class KernelContext:
         self.shares = Shares(self.writer, parts)
         self.tables: list[bytes] = []
         self._in_nest = False
-        self.in_rows = False
         self.globals: dict[str, None] = {}
         self.threads = 1
         self.arrays: dict[HloInstruction, ArrayInMemory] = {}

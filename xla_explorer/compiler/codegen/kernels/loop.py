@@ -8,7 +8,6 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.streaming import streams, write_streaming_nest
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -34,9 +33,6 @@ def write_loop_nest(context: KernelContext, rows: list[tuple[HloInstruction, Arr
         emitter = CollapsedEmitter(w, context.arrays, maps, groups)
         extents = extents_of(groups, dimensions)
         strides = [rows[0][0].shape.base.strides[group[-1]] for group in groups]
-        if streams(context, rows, extents):
-            write_streaming_nest(context, rows, emitter, extents, strides)
-            return
         with context.iterate(extents) as index, emitter.scope():
             values = [emitter.element(root, index) for root, _ in rows]
             offset = w.linear(index, strides)

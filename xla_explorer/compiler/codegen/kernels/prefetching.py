@@ -36,11 +36,3 @@ def ask_for_row(w: FunctionWriter, array: ArrayInMemory, offset: str | int, row_
     first = w.mul(offset, array.shape.element_type.bytes)
     for line in range(min(-(-row_bytes // LINE), MOST_LINES)):
         ask_for(w, w.value(f"getelementptr i8, ptr {array.pointer}, i64 {w.add(first, line * LINE)}"))
-
-
-def ask_for_run(w: FunctionWriter, array: ArrayInMemory, offset: str | int, elements: int) -> None:
-    """Prefetch a run of elements, in a loop over its lines."""
-    width = array.shape.element_type.bytes
-    run = w.value(f"getelementptr inbounds i8, ptr {array.pointer}, i64 {w.mul(offset, width)}")
-    with w.loop(elements * width, 0, LINE, stem="ask") as k:
-        ask_for(w, w.value(f"getelementptr inbounds i8, ptr {run}, i64 {k}"))

@@ -82,7 +82,7 @@ def accesses_of(nest: LoopNest) -> list[Access]:
     """Every access, in the order of the text."""
     found = []
     for s, around in walk(nest.body):
-        if isinstance(s, Load | Store) and (array := nest.array(s.array)) is not None:
+        if isinstance(s, Load | Store) and (array := nest.array(s.array)) is not None and not (isinstance(s, Load) and s.only_asks):
             axes = [b for x in around for b in axes_of(x)]
             path = tuple(sorted(axes, key=lambda b: b.kind in (AxisKind.UNROLLED, AxisKind.VECTOR)))  # registers are inside of every loop
             origin = s.origin.instruction if s.origin is not None else None

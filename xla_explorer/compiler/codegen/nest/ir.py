@@ -77,13 +77,14 @@ class Origin:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Load:
-    """%id = array[place]."""
+    """%id = array[place]. only_asks: its cache line comes nearer, nothing takes the value."""
 
     id: int
     element: PrimitiveType
     array: str
     place: Place
     origin: Origin | None = None
+    only_asks: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -163,8 +163,20 @@ class Lowering:
                 write_reduce(self, s)
             elif isinstance(s, Choose):
                 self.values[s.id] = self.choose(s)
+            elif isinstance(s, Load) and s.only_asks:
+                self.prefetch(s)
             else:
                 self.values[s.id] = self.copies(s)
+
+    def prefetch(self, s: Load) -> None:
+        """Ask for a cache line, for reading."""
+        array = self.nest.array(s.array)
+        assert array is not None
+        self.b.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
+        for point in points([a for a in self.unrolled if a in self.depends[s.id]]):
+            at = self.index(linearize(s.place, array.shape.strides), point)
+            address = self.memory[array.name].address(self.pointers[array.name], at)
+            self.b.effect("call", (address, *[self.b.number(k, I32) for k in (0, 3, 1)]), "void @llvm.prefetch.p0")
 
     def copies(self, s: Load | Constant | Iota | Compute) -> Copies:
         """An element for each point of the unrolled axes that the value depends on."""

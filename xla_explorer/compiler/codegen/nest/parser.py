@@ -123,9 +123,9 @@ class _Parser:
         if name == "choose":
             return self.choose(ids[0], elements[0], note)
         origin = self.origin(note)
-        if name == "load" and rest.endswith("]"):
+        if name in ("load", "prefetch") and rest.endswith("]"):
             array, _, place = rest[1:-1].partition("[")
-            return Load(ids[0], elements[0], array, self.place(place), origin)
+            return Load(ids[0], elements[0], array, self.place(place), origin, name == "prefetch")
         if name == "constant":
             return Constant(ids[0], Literal(array_shape(elements[0], ()), text=rest), origin)
         if name == "iota":

@@ -84,7 +84,7 @@ def without_unused(nest: LoopNest) -> LoopNest:
 
 def _kept(body: Body, used: set[int]) -> Body:
     def change(s: Statement) -> Body | None:
-        unused = isinstance(s, Definition) and not used & set(ids_of(s))
+        unused = isinstance(s, Definition) and not used & set(ids_of(s)) and not (isinstance(s, Load) and s.only_asks)
         stores = any(isinstance(x, Store | For) for x, _ in walk((s,)))
         return () if unused and not stores else None
 

@@ -10,7 +10,6 @@ from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FU
 from xla_explorer.compiler.codegen.kernels.contraction import write_dot_kernel
 from xla_explorer.compiler.codegen.kernels.convolution import write_convolution_kernel
 from xla_explorer.compiler.codegen.kernels.fourier_transform import fft_is_emitted, write_fft_kernel
-from xla_explorer.compiler.codegen.kernels.gather import write_gather_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.pieces import write_concatenate_kernel, write_pad_kernel
 from xla_explorer.compiler.codegen.kernels.random_bits import rng_bit_generator_is_emitted, write_random_bits_kernel
@@ -73,7 +72,7 @@ KERNEL_ROWS = table(
         KernelRow("dot", write_dot_kernel, is_complex=True),
         KernelRow("dynamic-update-slice", write_update_kernel, is_complex=True),
         KernelRow("fft", write_fft_kernel, standalone=True, sequential=True, is_complex=True, check=fft_is_emitted),
-        KernelRow("gather", write_gather_kernel, is_complex=True),
+        KernelRow("gather", is_complex=True),
         KernelRow("pad", write_pad_kernel, is_complex=True),
         KernelRow("reduce", write_reduction_kernel, is_complex=True),
         KernelRow("reduce-window", write_reduce_window_kernel, is_complex=True),

@@ -32,7 +32,7 @@ def write_kernel_in_rows(i: HloInstruction, target: Target, slots: tuple[int, ..
     made = nest_kernel(i, target, slots, parts, by_rows=True)
     if isinstance(made, Kernel) and isinstance(made.nest, Schedule) and shares_are_rows(made.nest.nest):
         return made
-    return write_opaque_kernel(i, target, slots, parts, why=made if isinstance(made, Reason) else None, in_rows=True)
+    return write_opaque_kernel(i, target, slots, parts, why=made if isinstance(made, Reason) else None)
 
 
 def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
@@ -50,10 +50,9 @@ def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts
 
 
 def write_opaque_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
-                        why: Reason | None = None, in_rows: bool = False) -> Kernel:
-    """The kernel by the writer of its root, which no nest describes. why: none does. in_rows: its shares must be rows."""
+                        why: Reason | None = None) -> Kernel:
+    """The kernel by the writer of its root, which no nest describes. why: none does."""
     context = KernelContext(target, i, slots, parts)
-    context.in_rows = in_rows
     context.writer.origin = i.id
     root = context.roots[0]
     write = kernel_row(root.opcode.name).write if len(context.roots) == 1 else None

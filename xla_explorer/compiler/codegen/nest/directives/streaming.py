@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
-from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Body, For, Iota, Load, LoopNest, Statement, axes_of, rewritten, walk
+from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index, linearize
+from xla_explorer.hlo.primitive_type import S64
 
 
 @dataclass(frozen=True)
@@ -45,3 +51,76 @@ class Stream(Directive):
         if all(s.array != self.axis for s, _ in walk(nest.body) if isinstance(s, Load)):
             return None
         return refuse("result-is-read", f"@{nest.name} reads %{self.axis} again, which is then no longer in a cache")
+
+
+MOST_LINES = 16  # that one step asks for without a loop, and of a row that lies anywhere
+
+
+@dataclass(frozen=True)
+class Prefetch(Directive):
+    """Each step of a loop first asks for the cache lines that it reads of an array, or that the step `ahead` later reads."""
+
+    name: ClassVar[str] = "prefetch"
+    axis: str
+    array: str
+    ahead: int = 0
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        return self.axis_exists, self.axis_is_serial, self.reads_runs
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+
+        def change(s: Statement) -> Statement | None:
+            return replace(s, body=(*self._asking(nest, s), *s.body)) if isinstance(s, For) and s.axis.name == self.axis else None
+
+        return replace(nest, body=rewritten(nest.body, change))
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """See `Directive.facts`."""
+        found = self._run(nest)
+        return {**super().facts(nest), "elements": found[1] if found is not None else 0, "ahead": self.ahead}
+
+    def reads_runs(self, nest: LoopNest) -> Reason | None:
+        """A step reads elements of the array that are neighbours in memory."""
+        if self._run(nest) is not None and self.ahead >= 0:
+            return None
+        return refuse("no-run-is-read", f"a step of {self.axis} must read neighbours of %{self.array}", array=self.array)
+
+    def _run(self, nest: LoopNest) -> tuple[Load, int, dict[Axis, int]] | None:
+        """(a load of the array, how many neighbours a step reads, the axes inside by their strides)."""
+        array, loop = nest.array(self.array), loop_of(nest, self.axis)
+        if array is None or array.written or not isinstance(loop, For):
+            return None
+        for s, around in walk(loop.body):
+            if isinstance(s, Load) and s.array == self.array:
+                offset, count = linearize(s.place, array.shape.strides), 1
+                inside = [b.axis for x in around for b in axes_of(x)]
+                steps = {axis: offset.coefficient(axis) or 0 for axis in inside if offset.coefficient(axis) != 0}
+                for axis, step in sorted(steps.items(), key=lambda pair: pair[1]):
+                    if step != count:
+                        return None
+                    count *= axis.extent
+                return s, count, steps
+        return None
+
+    def _asking(self, nest: LoopNest, loop: For) -> Body:
+        found, number = self._run(nest), nest.fresh_id()
+        assert found is not None
+        load, count, steps = found
+        elements = max(LINE_BYTES // load.element.bytes, 1)
+        line = Axis(f"{self.axis}p", min(math.ceil(count / elements), MOST_LINES if self.ahead else count))
+        place, first, before = load.place, index(line) * elements, list[Statement]()
+        values: Substitution = {axis: first // step % axis.extent for axis, step in steps.items()}
+        if self.ahead:
+            before = [Iota(number, S64, index(loop.axis) + self.ahead)]
+            later: Substitution = {loop.axis: index(RuntimeValue(f"%{number}", (), 0, loop.axis.extent - 1))}
+            needed = needed_of(loop.body, (load,))
+            before += renumbered(needed, fresh_numbers(needed, number + 1), later)
+            (load,) = [s for s in renumbered((load,), fresh_numbers(needed, number + 1), later) if isinstance(s, Load)]
+            place = load.place
+            number += 1 + len(before)
+        asked = replace(load, id=number, place=tuple([x.substitute(values) for x in place]), origin=None, only_asks=True)
+        kind = AxisKind.UNROLLED if line.extent <= MOST_LINES else AxisKind.SERIAL
+        return (*before, For(line, (asked,), kind))

@@ -30,8 +30,6 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 
 STREAMED_BYTES = 32 << 20  # more than the share of a core in a last-level cache
 STREAMED_TRANSPOSE_BYTES = 4 << 20
-RUNS_ASKED_FOR = 2  # arrays that are read along a large result; more do not gain by being asked for one after the other
-WORK_BETWEEN_READS = 8  # operations an element; more of them hide the way to memory
 NEVER = 1 << 62  # more bytes than an array has
 FUNCTIONS = frozenset(vector_math_opcodes()) - {"sqrt"}
 

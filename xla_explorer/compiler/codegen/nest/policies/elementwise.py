@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES, is_whole
-from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Split, Stream, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.accesses import is_whole
+from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Prefetch, Split, Stream, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import (
     Choose,
     Compute,
@@ -20,8 +20,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.policies.base import (
-    RUNS_ASKED_FOR,
-    WORK_BETWEEN_READS,
     Plan,
     Tuning,
     accesses,
@@ -31,12 +29,13 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     lanes_for,
     statements_of,
 )
+from xla_explorer.compiler.codegen.nest.policies.prefetches import Tile, ask_for_rows, rows_bytes, tile_asked_for
 from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_rows, short_rows
 from xla_explorer.compiler.codegen.nest.policies.transposes import in_squares, read_across
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, Quotient, Remainder, RuntimeValue
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, Quotient, Remainder
 from xla_explorer.hlo.primitive_type import BF16
 
 MOST_UNIFORM_SHIFTS = 2
@@ -46,9 +45,8 @@ MOST_CUTS = 12  # of loops into pieces
 def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
     """The schedule of a nest of elementwise code. parts: shares for threads, where that is possible. by_rows: it must be, and each takes
     the same fraction of the rows."""
-    reason = _is_another_family(nest, tuning, by_rows)
-    if reason is not None:
-        return reason
+    if any(isinstance(s, Reduce) for s, _ in walk(nest.body)):
+        return refuse("family-not-moved", f"@{nest.name} reduces; such kernels are not made from nests yet")
     plan = Plan(nest, tuning)
     reason = in_pieces(plan)
     if reason is not None:
@@ -62,44 +60,10 @@ def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: 
         if reason is not None:
             return reason
     _stream(plan, squares)
+    ask_for_rows(plan)
     if not by_rows:
         plan.share(parts)
     return plan.schedule()
-
-
-def _is_another_family(nest: LoopNest, tuning: Tuning, by_rows: bool) -> Reason | None:
-    if not by_rows and _waits_for_memory(nest, tuning):
-        return refuse("family-not-moved", f"@{nest.name} waits for memory, and asks for it ahead: not made from nests yet")
-    for s, _ in walk(nest.body):
-        if isinstance(s, Load) and _copies_rows(nest, s):
-            return refuse("family-not-moved", f"@{nest.name} copies rows by index, and asks for them ahead: not made from nests yet")
-        if isinstance(s, Reduce):
-            return refuse("family-not-moved", f"@{nest.name} reduces; such kernels are not made from nests yet")
-    return None
-
-
-def _waits_for_memory(nest: LoopNest, tuning: Tuning) -> bool:
-    """Whether results beyond all caches are computed of one or two arrays, element by element, with so little work that a kernel which asks
-    for one array after the other gains: a sum of two arrays of 40 MB takes 0.75 of the time."""
-    results = [a for a in nest.arrays if a.written]
-    types = [a.shape.element_type for a in results]
-    if not all(a.shape.byte_size >= tuning.streamed_bytes for a in results) or any(t.is_complex or t.bits not in (32, 64) for t in types):
-        return False
-    statements = [s for s, _ in walk(nest.body)]
-    loads = [s for s in statements if isinstance(s, Load) and s.place]
-    places = {s.place for s in statements if isinstance(s, Store)}
-    read = {s.array for s in loads}
-    work = sum([isinstance(s, Compute) for s in statements])
-    along = len(places) == 1 and {s.place for s in loads} == places
-    return along and len(read) <= RUNS_ASKED_FOR and work <= WORK_BETWEEN_READS and not calls_functions(statements)
-
-
-def _copies_rows(nest: LoopNest, s: Load) -> bool:
-    """Whether rows of some cache lines, anywhere in memory, are copied as they are."""
-    found = [atom for x in s.place for atom in x.atoms() if isinstance(atom, RuntimeValue)]
-    inner = [s.axis.extent for s, _ in walk(nest.body) if isinstance(s, For)][-1:]
-    row_bytes = (inner[0] if inner else 1) * s.element.bytes
-    return len(found) == 1 and row_bytes > LINE_BYTES and not any(isinstance(x, Compute) for x, _ in walk(nest.body))
 
 
 def _loops(plan: Plan, name: str, rows_of: int = 1) -> Reason | None:
@@ -185,6 +149,8 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if axis.extent < lanes:
         tail(plan, axis.name, lanes, in_order)
         return None
+    if in_order and (tile := tile_asked_for(plan, loop)):
+        return _in_tiles(plan, loop, tile)
     copies = _copies(statements, axis.extent // lanes, tuning) if in_order else 1
     whole = axis.extent - axis.extent % (lanes * copies)
     name, rest = axis.name, ""
@@ -198,6 +164,25 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if rest:
         tail(plan, rest, lanes, in_order)
     return None
+
+
+def _in_tiles(plan: Plan, loop: For, tile: Tile) -> Reason | None:
+    """Memory is asked for a tile of one array, then of the next; what is left over is like any other loop."""
+    name, rest = loop.axis.name, loop.axis.extent % tile.elements
+    if rest:
+        plan.do(Cut(name, loop.axis.extent - rest))
+        left = loop_of(plan.nest, f"{name}r")
+        name += "m"
+        assert isinstance(left, For)
+        if (reason := _vectors(plan, left)) is not None:
+            return reason
+    plan.do(Split(name, tile.elements))
+    inner = loop_of(plan.nest, f"{name}i")
+    assert isinstance(inner, For)
+    reason = _vectors(plan, inner)
+    for array in tile.arrays:
+        plan.do(Prefetch(f"{name}o", array))
+    return reason
 
 
 def _in_whole_blocks(plan: Plan, loop: For) -> For:
@@ -304,7 +289,7 @@ def _power_above(n: int) -> int:
 def _stream(plan: Plan, squares: bool) -> None:
     """Large results go past the caches, if all do."""
     results = [a for a in plan.nest.arrays if a.written]
-    least = plan.tuning.streamed_transpose_bytes if squares else plan.tuning.streamed_bytes
+    least = plan.tuning.streamed_transpose_bytes if squares else plan.tuning.streamed_bytes - rows_bytes(plan.nest)
     large = all(a.shape.byte_size >= least and a.shape.element_type.bits in (32, 64) and not a.holds for a in results)
     if large and all(is_whole(plan.nest, a) for a in results) and not any(overwrites(plan.nest, s) for s in plan.nest.body):
         for array in results:
