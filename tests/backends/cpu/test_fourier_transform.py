@@ -5,8 +5,8 @@ import pytest
 
 import xla_explorer as xe
 from tests.backends.cpu.cpu_programs import compile_for_cpu, opcodes_on_evaluator
-from xla_explorer.compiler.codegen.kernels.fourier_stages import chirp_length, radices, roots_of_unity
-from xla_explorer.compiler.codegen.kernels.fourier_vectors import plan_stages
+from xla_explorer.compiler.codegen.kernels.fourier.stages import chirp_length, radices, roots_of_unity
+from xla_explorer.compiler.codegen.kernels.fourier.vectors import plan_stages
 
 NUMPY = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn}
 

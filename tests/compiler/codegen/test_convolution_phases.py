@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xla_explorer.compiler.codegen.kernels.matrix_convolution import all_phases
+from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import all_phases
 from xla_explorer.hlo.attributes import WindowDimension
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.compiler.codegen.kernel_runner import run_kernels
-from xla_explorer.compiler.codegen.kernels import dot_plan
-from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes
-from xla_explorer.compiler.codegen.kernels.dot_plan import SweepPlan, library_cycles, plan_dot
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import L2_BLOCK_BYTES, _blocks, choose_tile, vector_registers
+from xla_explorer.compiler.codegen.kernels.products import dot_plan
+from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes
+from xla_explorer.compiler.codegen.kernels.products.dot_plan import SweepPlan, library_cycles, plan_dot
+from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import L2_BLOCK_BYTES, _blocks, choose_tile, vector_registers
 from xla_explorer.compiler.codegen.library_calls import dot_by_library
 from xla_explorer.compiler.target import HOST_LIKE, NVPTX, cpu_target
 from xla_explorer.hlo.text.parser import parse_hlo

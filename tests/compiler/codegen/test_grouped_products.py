@@ -6,7 +6,7 @@ import pytest
 
 from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
-from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, plan_grouped_product
+from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product
 from xla_explorer.compiler.target import HOST_LIKE, cpu_target, grouped_product
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import evaluate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.compiler.codegen.kernel_runner import run_kernels
-from xla_explorer.compiler.codegen.kernels.matrix_convolution import ConvolutionPlan, plan_convolution
+from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import ConvolutionPlan, plan_convolution
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library
 from xla_explorer.compiler.target import HOST_LIKE, NVPTX, cpu_target
 from xla_explorer.hlo.evaluator import evaluate

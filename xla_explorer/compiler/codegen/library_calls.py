@@ -11,11 +11,11 @@ from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.dot_geometry import MatrixOperand, dot_sizes, product_batch, strided_operands
-from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, library_cycles, plan_dot
 from xla_explorer.compiler.codegen.kernels.guards import Guard, base_position
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
-from xla_explorer.compiler.codegen.kernels.matrix_convolution import ConvolutionPlan, plan_convolution
+from xla_explorer.compiler.codegen.kernels.products.dot_geometry import MatrixOperand, dot_sizes, product_batch, strided_operands
+from xla_explorer.compiler.codegen.kernels.products.dot_plan import DotPlan, library_cycles, plan_dot
+from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import ConvolutionPlan, plan_convolution
 from xla_explorer.compiler.codegen.llvm_types import float_constant
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse

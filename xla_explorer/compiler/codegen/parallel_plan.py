@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.kernels.dot_epilogue import epilogue_dot
+from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import epilogue_dot
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.cost import instruction_cost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.emission_count import emission_is_bounded
-from xla_explorer.compiler.codegen.kernels.dot_epilogue import belongs_into_epilogue, epilogue_dot
+from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import belongs_into_epilogue, epilogue_dot
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
 from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer, kernel_row
 from xla_explorer.compiler.target import Kind

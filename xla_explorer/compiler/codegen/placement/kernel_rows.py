@@ -7,17 +7,17 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
-from xla_explorer.compiler.codegen.kernels.contraction import write_dot_kernel
-from xla_explorer.compiler.codegen.kernels.convolution import write_convolution_kernel
-from xla_explorer.compiler.codegen.kernels.fourier_transform import fft_is_emitted, write_fft_kernel
+from xla_explorer.compiler.codegen.kernels.fourier.transform import fft_is_emitted, write_fft_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.pieces import write_concatenate_kernel, write_pad_kernel
+from xla_explorer.compiler.codegen.kernels.products.contraction import write_dot_kernel
+from xla_explorer.compiler.codegen.kernels.products.convolution import write_convolution_kernel
 from xla_explorer.compiler.codegen.kernels.random_bits import rng_bit_generator_is_emitted, write_random_bits_kernel
 from xla_explorer.compiler.codegen.kernels.reduction import write_reduction_kernel
 from xla_explorer.compiler.codegen.kernels.scatter import write_scatter_kernel
 from xla_explorer.compiler.codegen.kernels.select_and_scatter import write_select_and_scatter_kernel
-from xla_explorer.compiler.codegen.kernels.sorting import sort_is_emitted, write_sort_kernel
-from xla_explorer.compiler.codegen.kernels.topk import write_topk_kernel
+from xla_explorer.compiler.codegen.kernels.sorting.sort import sort_is_emitted, write_sort_kernel
+from xla_explorer.compiler.codegen.kernels.sorting.topk import write_topk_kernel
 from xla_explorer.compiler.codegen.kernels.update import write_update_kernel
 from xla_explorer.compiler.codegen.kernels.window import write_reduce_window_kernel
 from xla_explorer.foundation.reason import Reason, refuse

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xla_explorer.compiler.codegen.function_writer import NONTEMPORAL, metadata_definitions
-from xla_explorer.compiler.codegen.kernels.contraction import write_dot_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
+from xla_explorer.compiler.codegen.kernels.products.contraction import write_dot_kernel
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.kernel import nest_code, shares_are_rows
 from xla_explorer.compiler.codegen.nest.schedule import Schedule

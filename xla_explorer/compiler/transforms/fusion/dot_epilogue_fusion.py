@@ -11,8 +11,8 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.kernels.dot_epilogue import belongs_into_epilogue
-from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, library_cycles, plan_dot
+from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import belongs_into_epilogue
+from xla_explorer.compiler.codegen.kernels.products.dot_plan import DotPlan, library_cycles, plan_dot
 from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass

@@ -13,7 +13,7 @@ import dataclasses
 from math import prod
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.kernels.matrix_convolution import MOST_PHASES, all_phases
+from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import MOST_PHASES, all_phases
 from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass

@@ -1,6 +1,6 @@
 """fft where no library is at hand: one dimension after the other, each line in the shared memory of a block where it fits.
 
-A length with small prime factors is transformed by Stockham's stages (see `fourier_stages`): in shared memory all of them in one kernel,
+A length with small prime factors is transformed by Stockham's stages (see `fourier/stages.py`): in shared memory all of them in one kernel,
 each thread keeping its butterflies in registers between two barriers; longer lines take a kernel per stage, through scratch memory. A
 short length with a large prime factor is summed up directly, in f64; a long one becomes a convolution (Bluestein), in f64, with the
 chirp's transform as one line more. Real transforms are computed as complex ones. A c64 transform is off by less than 1e-6 of its norm.
@@ -18,7 +18,7 @@ from xla_explorer.backends.gpu.emitters.operations.fourier_lines import ArrayLin
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
-from xla_explorer.compiler.codegen.kernels.fourier_stages import Complex, FourierStages, chirp_length, radices
+from xla_explorer.compiler.codegen.kernels.fourier.stages import Complex, FourierStages, chirp_length, radices
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names, register_type
 from xla_explorer.foundation.reason import Reason

@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emitters.drafts import ScratchArrays
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.kernels.fourier_stages import Complex, FourierStages, roots_of_unity
+from xla_explorer.compiler.codegen.kernels.fourier.stages import Complex, FourierStages, roots_of_unity
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names, register_type
 from xla_explorer.hlo.primitive_type import C64, C128, PrimitiveType

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.row_sort import integer_key
-from xla_explorer.compiler.codegen.kernels.sorting import key_of_record
+from xla_explorer.compiler.codegen.kernels.sorting.row_sort import integer_key
+from xla_explorer.compiler.codegen.kernels.sorting.sort import key_of_record
 from xla_explorer.compiler.codegen.llvm_types import real, register_type, type_bits
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.sorting import SortKey, comparator_keys

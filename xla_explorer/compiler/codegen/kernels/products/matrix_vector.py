@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
+from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
     LANES,
     DepthLoop,
     TileWriter,

@@ -9,7 +9,7 @@ from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, In
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key
+from xla_explorer.compiler.codegen.kernels.sorting.row_sort import RadixKey, Record, RowSort, integer_key
 from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation

@@ -1,6 +1,6 @@
 """fft: transforms along the last one to three dimensions, a batch element after the other, one dimension after the other.
 
-Lines are taken into scratch memory, several side by side (see `fourier_stages`), transformed, and put back. The inverse exchanges
+Lines are taken into scratch memory, several side by side (see `stages.py`), transformed, and put back. The inverse exchanges
 real and imaginary parts on the way in and out. Real transforms of even length are complex ones of half the length, with the
 even elements as real and the odd ones as imaginary parts, and one more pass over the result.
 """
@@ -14,8 +14,8 @@ import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL
-from xla_explorer.compiler.codegen.kernels.fourier_lines import Lines, VectorLine
-from xla_explorer.compiler.codegen.kernels.fourier_stages import (
+from xla_explorer.compiler.codegen.kernels.fourier.lines import Lines, VectorLine
+from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     Complex,
     FourierStages,
     Pair,
@@ -23,9 +23,9 @@ from xla_explorer.compiler.codegen.kernels.fourier_stages import (
     roots_of_unity,
     working_type,
 )
-from xla_explorer.compiler.codegen.kernels.fourier_vectors import VectorStages
+from xla_explorer.compiler.codegen.kernels.fourier.vectors import VectorStages
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import tile_starts
+from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import tile_starts
 from xla_explorer.compiler.codegen.llvm_types import memory_type
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction

@@ -9,8 +9,8 @@ import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.fourier_stages import Complex, FourierStages, Pair, roots_of_unity
-from xla_explorer.compiler.codegen.kernels.fourier_vectors import VectorStages
+from xla_explorer.compiler.codegen.kernels.fourier.stages import Complex, FourierStages, Pair, roots_of_unity
+from xla_explorer.compiler.codegen.kernels.fourier.vectors import VectorStages
 from xla_explorer.compiler.codegen.llvm_types import part_names
 
 Index = str | int

@@ -11,7 +11,7 @@ from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators, accumulation_type
 from xla_explorer.compiler.codegen.kernels.guards import Guard, base_position
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.matrix_convolution import plan_convolution, write_planned_convolution
+from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import plan_convolution, write_planned_convolution
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.kernels.dot_epilogue import EpilogueWriter
-from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
+from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import EpilogueWriter
+from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
+from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
     INTEGER_LANES,
     L2_BLOCK_BYTES,
     LANES,
@@ -26,7 +26,7 @@ from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
     left_block_elements,
     sum_block_elements,
 )
-from xla_explorer.compiler.codegen.kernels.matrix_vector import (
+from xla_explorer.compiler.codegen.kernels.products.matrix_vector import (
     RowGroup,
     RowProductWriter,
     choose_row_group,

@@ -8,7 +8,7 @@ overwrite an operand: `hlo.analysis.in_place` knows. Source of the idea: BLAS ex
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import TileWriter
+from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import TileWriter
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction

@@ -12,11 +12,11 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators, accumulation_type
-from xla_explorer.compiler.codegen.kernels.dot_epilogue import epilogue_dot
-from xla_explorer.compiler.codegen.kernels.dot_geometry import dot_free_dimensions
-from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, plan_dot, write_planned_dot
-from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, plan_grouped_product, write_grouped_product
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import epilogue_dot
+from xla_explorer.compiler.codegen.kernels.products.dot_geometry import dot_free_dimensions
+from xla_explorer.compiler.codegen.kernels.products.dot_plan import DotPlan, plan_dot, write_planned_dot
+from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product, write_grouped_product
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.primitive_type import S32, U32

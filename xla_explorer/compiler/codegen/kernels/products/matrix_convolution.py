@@ -18,10 +18,10 @@ from math import gcd, prod
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
-from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes
-from xla_explorer.compiler.codegen.kernels.dot_plan import COPY_CYCLES, library_cycles
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
+from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes
+from xla_explorer.compiler.codegen.kernels.products.dot_plan import COPY_CYCLES, library_cycles
+from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
     LANES,
     DepthLoop,
     Tile,

@@ -1,6 +1,6 @@
 """Transforms with vectors that are written here: little code, which LLVM need not optimise.
 
-The stages are those of `fourier_stages`, of radix 4 as far as possible. Stage by stage the numbers of a line that are transformed alike
+The stages are those of `stages.py`, of radix 4 as far as possible. Stage by stage the numbers of a line that are transformed alike
 become contiguous (s of them). From a vector's lanes on, a vector holds numbers with equal factors; the last one of s may overlap the one
 before it, for what is read is not what is written. Before that it holds those of several blocks, each with its own factor, and what is
 stored changes places; where blocks do not divide a vector, it holds one block and more than it needs, which the next store covers. Stages
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
-from xla_explorer.compiler.codegen.kernels.fourier_stages import (
+from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     _BYTES,
     _DTYPES,
     LARGEST_RADIX,

@@ -12,7 +12,7 @@ from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
 from xla_explorer.compiler.codegen.ir.types import PTR, Type
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key, repeat_while
+from xla_explorer.compiler.codegen.kernels.sorting.row_sort import RadixKey, Record, RowSort, integer_key, repeat_while
 from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, stored_type, type_bits
 from xla_explorer.hlo.primitive_type import S32
 

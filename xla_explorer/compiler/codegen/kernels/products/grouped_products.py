@@ -17,9 +17,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
-from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
+from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
+from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
     LEFT_PADDING,
     Blocks,
     DepthLoop,

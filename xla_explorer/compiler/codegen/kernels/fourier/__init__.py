@@ -1,0 +1,1 @@
+"""Fourier transforms: stages in vectors, lines taken from arrays."""

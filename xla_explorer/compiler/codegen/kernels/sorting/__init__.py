@@ -1,0 +1,1 @@
+"""Sorting and top-k: records of a row by radix and by merging."""
