@@ -20,9 +20,10 @@ import sys
 from pathlib import Path
 
 from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.backends.gpu.device_math import KernelMath, write_device_math
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_kernel
+from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_kernel, write_opaque_kernel
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.target import HOST_LIKE, NVPTX
@@ -47,6 +48,11 @@ def run_line(text: str) -> str:
     return found[1].strip()
 
 
+def loop_on_gpu(i, slots):
+    """A kernel of one thread an element, with a GPU's division."""
+    return write_opaque_kernel(i, NVPTX, slots, before_printing=lambda context: write_device_math(context.writer, KernelMath()) and None)
+
+
 def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
     """The module of kernels for `cpu` or `gpu`."""
     entry = parse_hlo(text).entry
@@ -58,7 +64,7 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
         slots = list(kernel_slots(i))
         if in_place:
             slots[-1] = 0
-        made.append((i, write_kernel(i, NVPTX if kind == "gpu" else HOST_LIKE, tuple(slots))))
+        made.append((i, loop_on_gpu(i, tuple(slots)) if kind == "gpu" else write_kernel(i, HOST_LIKE, tuple(slots))))
     if kind == "gpu":
         module = KernelModule(gpu_architecture())
         for i, kernel in made:

@@ -68,6 +68,6 @@ def test_a_library_is_forbidden() -> None:
 
 def test_what_nothing_can_hear_is_an_error(session: xe.Session, kernel: str) -> None:
     with pytest.raises(xe.XlaExplorerError, match="cannot be forced"):
-        session.override(force=[("native-code", kernel)])
+        session.override(force=[("vector-width", kernel)])
     with pytest.raises(xe.XlaExplorerError, match="nothing"):
         session.override(force=[("vectorize", "nothing", "j")])

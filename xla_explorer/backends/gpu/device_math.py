@@ -12,15 +12,18 @@ xla/service/gpu/llvm_gpu_backend/nvptx_backend.cc.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.builder import literal
+from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
+from xla_explorer.compiler.codegen.ir.records import Instruction
 from xla_explorer.compiler.codegen.ir.types import F32
 from xla_explorer.compiler.codegen.ir.values import Value
-from xla_explorer.compiler.codegen.kernels import Kernel
-from xla_explorer.compiler.codegen.vector_math import vector_math_functions, vector_math_opcodes
+from xla_explorer.compiler.codegen.vector_math import element_type_of, opcode_of, vector_math_function, vector_math_opcodes
 from xla_explorer.compiler.codegen.vector_math.constants import LOG2_E
 from xla_explorer.compiler.codegen.vector_math.error_function import FAR, NEAR, SATURATION
 from xla_explorer.compiler.codegen.vector_math.function import function_name, written_function
@@ -30,8 +33,7 @@ from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS, Math
 LEVELS: Final = ("precise", "xla", "fast")
 DEFAULT_LEVEL: Final = "xla"
 _DIVISION: Final = {"precise": "", "xla": "llvm.nvvm.div.full", "fast": "llvm.nvvm.div.approx.f"}
-_FLOAT_DIVISION = re.compile(r"^(  %\S+ = )fdiv (?:[a-z]+ )*float ([^ ,]+), ([^ ,]+)(.*)$")
-_ONES: Final = ("1.0", "0x3FF0000000000000", "1.000000e+00")
+_ONE: Final = literal(F32, 1.0)
 
 
 class DeviceFunction(NamedTuple):
@@ -144,88 +146,111 @@ TABLE: Final[dict[str, dict[str, DeviceFunction]]] = {
 _OPCODES: Final = {function_name(opcode, "f32"): opcode for opcode in vector_math_opcodes()}
 
 
-def device_function(function: str, level: str) -> DeviceFunction | None:
-    """The row of a vector-math function, None where the level has none of its own for it."""
-    return TABLE[level].get(_OPCODES.get(function, ""))
+class KernelMath(NamedTuple):
+    """The levels of a kernel. level: of the module, whose functions have their plain names. others: those of single opcodes, by the user's
+    overrides; "" stands for all that are not named."""
+
+    level: str = DEFAULT_LEVEL
+    others: Mapping[str, str] = MappingProxyType({})
+
+    def of(self, opcode: str) -> str:
+        """The level of an opcode."""
+        return self.others.get(opcode) or self.others.get("") or self.level
 
 
-def device_functions_of(kernel: Kernel, level: str) -> list[tuple[str, DeviceFunction]]:
-    """What of the table a kernel uses, by opcode."""
-    used = {opcode for function in kernel.math if (opcode := _OPCODES.get(function)) in TABLE[level]}
-    if any(match and not _is_power_of_two(match[3]) for match in map(_FLOAT_DIVISION.match, kernel.lines)):
-        used.add("divide")
-    return [(opcode, TABLE[level][opcode]) for opcode in sorted(used)]
+UsedFunctions = tuple[tuple[str, str], ...]
+"""What of the table a kernel uses: opcodes, each with its level."""
+
+
+def write_device_math(w: FunctionWriter, kernel: KernelMath) -> UsedFunctions:
+    """Give a written kernel the functions and divisions of f32 of its levels; what of the table it uses."""
+    used: dict[tuple[str, str], None] = {}
+    if write_divisions(w, kernel.of("divide")):
+        used["divide", kernel.of("divide")] = None
+    renamed: dict[str, str] = {}
+    for function in w.uses_math:
+        level = kernel.of(_OPCODES.get(function, ""))
+        if _OPCODES.get(function) in TABLE[level]:
+            used[_OPCODES[function], level] = None
+        renamed[function] = function if level == kernel.level or function not in _OPCODES else f"{function}_{level}"
+    if any(function != name for function, name in renamed.items()):
+        calls = {f"{F32} @{function}": f"{F32} @{name}" for function, name in renamed.items()}
+        for number, record in enumerate(w.records):
+            if isinstance(record, Instruction) and record.op == "call" and record.detail in calls:
+                w.records[number] = record._replace(detail=calls[record.detail])
+        w.uses_math = dict.fromkeys(renamed.values())
+    return tuple(sorted(used))
+
+
+def write_divisions(b: InOrderBuilder, level: str) -> bool:
+    """Divide f32 as the level does; whether there was anything to divide.
+
+    A power of two divides by a product, which LLVM knows; of one, `rcp.approx` gives what `div.full` gives (PTX ISA), and LLVM has an
+    intrinsic only for the form that flushes denormals.
+    """
+    intrinsic, found = _DIVISION[level], False
+    for number, record in enumerate(b.records):
+        if not isinstance(record, Instruction) or record.op != "fdiv" or record.operands[0].type is not F32:
+            continue
+        dividend, divisor = record.operands
+        if _is_power_of_two(divisor):
+            continue
+        found = True
+        if not intrinsic:
+            continue
+        if dividend.name == _ONE:
+            changed = record._replace(op="call", operands=(divisor,), detail=f'{F32} asm "rcp.approx.f32 $0, $1;", "=f,f"')
+        else:
+            changed = record._replace(op="call", detail=f"{F32} @{intrinsic}")
+            b.declarations[f"declare {F32} @{intrinsic}({F32}, {F32})"] = None
+        b.records[number] = changed
+    return found
 
 
 @cache
-def _written(function: str, level: str) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
+def _divided(level: str) -> Callable[[InOrderBuilder], None]:
+    """Divisions of f32 inside functions: those of `xla` at most, for any divisor may come."""
+
+    def change(b: InOrderBuilder) -> None:
+        write_divisions(b, "xla" if level == "fast" else level)
+
+    return change
+
+
+@cache
+def _written(function: str, level: str, suffix: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Text, declarations and further functions that it calls."""
-    row = device_function(function, level)
-    if row is None or row.emit is None:
-        return None
-    return written_function(function, row.emit, "f32", kind=SpecialFunctionBuilder)
+    row = TABLE[level].get(_OPCODES.get(function, ""))
+    if row is not None and row.emit is not None:
+        return written_function(function + suffix, row.emit, "f32", kind=SpecialFunctionBuilder, suffix=suffix)
+    found = vector_math_function(opcode_of(function), element_type_of(function), True, suffix, _divided(level))
+    return found.text, found.declarations, found.dependencies
 
 
 def device_math_module(names: Iterable[str], level: str = DEFAULT_LEVEL) -> str:
-    """`vector_math_module` with the functions of a level. Divisions of f32 in them are those of `xla` at most: any divisor may come."""
-    division = "xla" if level == "fast" else level
+    """`vector_math_module` with the functions of a level; those of other levels have it behind their names."""
     texts: dict[str, str] = {}
     declarations: dict[str, None] = {}
+    suffixed = {f"_{other}": other for other in LEVELS}
 
     def visit(name: str) -> None:
-        own = _written(name, level)
         if name in texts:
             return
-        if own is not None:
-            for dependency in own[2]:
-                visit(dependency)
-            texts[name], found = own[0], own[1]
-            declarations.update(dict.fromkeys(found))
-            return
-        function = vector_math_functions([name])[-1]
-        for dependency in function.dependencies:
+        suffix = next((suffix for suffix in suffixed if name.endswith(suffix)), "")
+        text, found, dependencies = _written(name.removesuffix(suffix), suffixed.get(suffix, level), suffix)
+        for dependency in dependencies:
             visit(dependency)
-        lines = with_device_division(function.text.splitlines(), division)
-        texts[name] = "\n".join([*lines, ""])
-        declarations.update(dict.fromkeys([*function.declarations, *division_declarations(lines, division)]))
+        texts[name] = text
+        declarations.update(dict.fromkeys(found))
 
     for name in names:
         visit(name)
     return "\n".join([*texts.values(), *declarations, ""])
 
 
-def with_device_division(lines: Sequence[str], level: str) -> list[str]:
-    """LLVM IR with the level's division of f32. A power of two divides by a product, which LLVM knows; of one, `rcp.approx` gives what
-    `div.full` gives (PTX ISA), and LLVM has an intrinsic only for the form that flushes denormals."""
-    intrinsic = _DIVISION[level]
-    if not intrinsic:
-        return list(lines)
-    found = []
-    for line in lines:
-        match = _FLOAT_DIVISION.match(line) if " fdiv " in line else None
-        if match is not None and match[2] in _ONES:
-            line = f'{match[1]}call float asm "rcp.approx.f32 $0, $1;", "=f,f"(float {match[3]}){match[4]}'
-        elif match is not None and not _is_power_of_two(match[3]):
-            line = f"{match[1]}call float @{intrinsic}(float {match[2]}, float {match[3]}){match[4]}"
-        found.append(line)
-    return found
-
-
-def division_declarations(lines: Iterable[str], level: str) -> tuple[str, ...]:
-    """What `with_device_division` needs declared for its lines."""
-    intrinsic = _DIVISION[level]
-    used = intrinsic and any(f"@{intrinsic}(" in line for line in lines)
-    return (f"declare float @{intrinsic}(float, float)",) if used else ()
-
-
-def _is_power_of_two(constant: str) -> bool:
-    """Of a constant as LLVM spells it: the bits of a double, or decimal."""
-    if constant.startswith("%"):
+def _is_power_of_two(value: Value) -> bool:
+    """Whether a value is a constant power of two: the bits of a double."""
+    if not value.is_constant:
         return False
-    if constant.startswith("0x"):
-        bits = int(constant, 16)
-        return bits & ((1 << 52) - 1) == 0 and 0 < (bits >> 52) & 0x7FF < 0x7FF
-    try:
-        return abs(math.frexp(float(constant))[0]) == 0.5
-    except ValueError:
-        return False
+    bits = int(value.name, 16)
+    return bits & ((1 << 52) - 1) == 0 and 0 < (bits >> 52) & 0x7FF < 0x7FF

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architecture
 from xla_explorer.backends.gpu.device_executor import DeviceExecutor
-from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, LEVELS, device_functions_of
+from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, LEVELS, TABLE, write_device_math
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank
 from xla_explorer.backends.gpu.emitters.selection import write_gpu_kernels
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
@@ -117,6 +117,7 @@ class GpuCompiler:
             dialect=ptx_kernels(_math_level(options)),
             why_no_library=lambda i: why_no_library(i, target),
             schedules=parse_schedules(str(options.backend_options.get("schedules") or "")),
+            control=options.control,
         )
         program = writer.write()
         seconds["llvm-ir"] = time.perf_counter() - started
@@ -138,7 +139,7 @@ class GpuCompiler:
         return CompileResult(trace, executable, stages, assignment, seconds, program=program)
 
 
-_LAUNCH, _MATH, _CONSTANTS = place_of(write_gpu_kernels), place_of(device_functions_of), place_of(ConstantBank.place)
+_LAUNCH, _MATH, _CONSTANTS = place_of(write_gpu_kernels), place_of(write_device_math), place_of(ConstantBank.place)
 
 
 def record_launches(program: GpuProgram, journal: Journal | None) -> None:
@@ -162,6 +163,8 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
                 "shared_bytes": one.shared_bytes,
                 "reasoning": one.launch.reasoning,
             }
+            if made.forced:
+                facts["forced-by-user"] = True
             if made.estimated_us is not None:
                 facts["own_arithmetic_us"] = round(made.estimated_us, 2)
             checks = code_check("launch", True, None, facts, _LAUNCH)
@@ -173,8 +176,9 @@ def record_math(program: GpuProgram, journal: Journal | None) -> None:
     if journal is None or journal.level < Level.DECISIONS or not program.dialect.math:
         return
     for i, made in program.emitted:
-        for opcode, row in sorted({pair for one in made.kernels for pair in device_functions_of(one.kernel, program.dialect.math)}):
-            facts = {"level": program.dialect.math, "function": opcode, "instructions": list(row.instructions), "max_ulps": row.max_ulps}
+        for opcode, level in made.math:
+            row = TABLE[level][opcode]
+            facts = {"level": level, "function": opcode, "instructions": list(row.instructions), "max_ulps": row.max_ulps}
             checks = code_check("math", True, None, facts, _MATH)
             journal.write("decision", "math", (i.id,), (i.name,), None, facts, accepted=True, checklist=checks)
 
@@ -187,6 +191,8 @@ def record_constants(program: GpuProgram, journal: Journal | None) -> None:
         facts = {"bytes": placed.size, "loads": placed.loads, "addresses_per_warp": placed.addresses, "bank_bytes": placed.bank_bytes}
         subjects, names = (placed.constant.id, i.id), (placed.constant.name, i.name)
         held = placed.reason is None
+        if placed.forced:
+            facts["forced-by-user"] = True
         checks = code_check("constant-memory", held, placed.reason, facts, _CONSTANTS)
         journal.write("decision", "constant-memory", subjects, names, placed.reason, facts, accepted=held, checklist=checks)
 

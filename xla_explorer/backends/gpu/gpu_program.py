@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.async_thunks import DONES, STARTS, done_thunks, operand_places, result_places, start_of, wrapped_operation
+from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, KernelMath
 from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank, ConstantPlacement
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
+from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.gpu.placement import gpu_placement
@@ -24,6 +26,7 @@ from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.placement import Way
 from xla_explorer.compiler.codegen.scheduled_kernel import check_all_met
 from xla_explorer.compiler.codegen.single_device import COPIES
+from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.compiler.transforms.library_calls.library_call import ConvolutionCall, FftCall, MatmulCall, call_name, library_call_of
 from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
@@ -108,7 +111,7 @@ def _keeps_layout(copy: HloInstruction) -> bool:
 
 class GpuProgramWriter:
     """Walks the schedule of a module with assigned buffers and writes kernels and thunks; for NVIDIA's GPUs unless target and dialect say
-    otherwise. schedules: directives of kernels, by the user.
+    otherwise. schedules: directives of kernels, by the user. control: what the user forces and forbids.
     why_no_library: what the choice of libraries says of an instruction that has no call."""
 
     def __init__(
@@ -120,7 +123,9 @@ class GpuProgramWriter:
         dialect: KernelDialect = PTX_KERNELS,
         why_no_library: Callable[[HloInstruction], Reason | None] = lambda _: None,
         schedules: Mapping[str, Sequence[Directive]] = MappingProxyType({}),
+        control: PassControl | None = None,
     ) -> None:
+        self.control = control or PassControl()
         self.schedules = schedules
         self.why_no_library = why_no_library
         self.module = module
@@ -238,7 +243,8 @@ class GpuProgramWriter:
             for y, b in enumerate(distinct)
             if x < y
         )
-        emitted = write_gpu_kernels(i, self.kernels.architecture, slots, self.target, self.schedules.get(i.name))
+        overrides = self._overrides(i)
+        emitted = write_gpu_kernels(i, self.kernels.architecture, slots, self.target, self.schedules.get(i.name), overrides)
         made = self._with_constants(i, emitted, distinct)
         self.emitted.append((i, made))
         kernels = [self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter) for e in made.kernels]
@@ -247,6 +253,19 @@ class GpuProgramWriter:
         # One decision, though there may be several kernels.
         return [Thunk("kernel", i, kernel, distinct, reason=None if number else why) for number, kernel in enumerate(kernels)]
 
+    def _overrides(self, i: HloInstruction) -> Overrides:
+        """What the user wants of a kernel: `launch` names an emitter behind it or forbids all, `math` a function and its level."""
+        forced, forbidden = [self.control.values_of(word, "launch", i) for word in ("force", "forbid")]
+        levels: dict[str, str] = {}
+        for values in self.control.values_of("forbid", "math", i):
+            levels[str(values[0]) if values else ""] = "precise"
+        for values in self.control.values_of("force", "math", i):
+            *function, level = map(str, values)
+            levels[function[0] if function else ""] = level
+        math = KernelMath(self.kernels.dialect.math or DEFAULT_LEVEL, levels)
+        emitters = [frozenset([str(values[0]) if values else "" for values in found]) for found in (forced, forbidden)]
+        return Overrides(math, *emitters)
+
     def _with_constants(self, i: HloInstruction, made: EmittedKernels, places: Sequence[BufferSlice]) -> EmittedKernels:
         """The kernels with constants in the constant bank where that is better (NVIDIA's GPUs). places: of their parameters."""
         found = {n: p.allocation.instruction for n, p in enumerate(places) if p.allocation.kind == "constant"}
@@ -254,8 +273,10 @@ class GpuProgramWriter:
         if not constants or not isinstance(self.kernels.architecture, GpuArchitecture):
             return made
         kernels = []
+        asked = (("force", self.control.forced), ("forbid", self.control.forbidden))
+        words = {c: word for c in constants.values() for word, listed in asked if listed("constant-memory", (c, i))}
         for kernel in made.kernels:
-            placed, placements = self._bank.place(kernel, constants)
+            placed, placements = self._bank.place(kernel, constants, words)
             kernels.append(placed)
             self.constants += [(i, placement) for placement in placements]
         return made._replace(kernels=tuple(kernels))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, device_math_module, division_declarations, with_device_division
+from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, device_math_module
 from xla_explorer.backends.gpu.emitters import EmittedKernel
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import MAP_BYTES, TensorMap
@@ -49,15 +49,14 @@ class GpuKernel(NamedTuple):
 class KernelDialect(NamedTuple):
     """How LLVM marks kernels of a kind of GPU. convention: calling convention of a kernel. block_attribute: the function attribute that
     tells how many threads a block has, with `{threads}`. rewrite: a kernel's body, line by line with its origins, as the target has it;
-    None takes it as it is. functions: the text of the vector-math functions of some names. intrinsics: declarations that rewritten bodies
-    need. math: the level of `device_math`; empty where it has none."""
+    None takes it as it is. functions: the text of the vector-math functions of some names. math: the level of `device_math`; empty where it
+    has none."""
 
     triple: str
     convention: str
     block_attribute: str
     rewrite: Callable[[list[str], list[int | None]], tuple[list[str], list[int | None]]] | None = None
     functions: Callable[[Iterable[str]], str] = vector_math_module
-    intrinsics: Callable[[Iterable[str]], tuple[str, ...]] = lambda _: ()
     math: str = ""
 
 
@@ -65,11 +64,8 @@ class KernelDialect(NamedTuple):
 def ptx_kernels(math: str = DEFAULT_LEVEL) -> KernelDialect:
     """NVIDIA's kernels, with functions and divisions of a level of `device_math`."""
 
-    def rewrite(lines: list[str], origins: list[int | None]) -> tuple[list[str], list[int | None]]:
-        return with_device_division(lines, math), origins
-
-    return KernelDialect(NVPTX.triple, "ptx_kernel", '"nvvm.maxntid"="{threads}"', rewrite, partial(device_math_module, level=math),
-                         partial(division_declarations, level=math), math)  # fmt: skip
+    functions = partial(device_math_module, level=math)
+    return KernelDialect(NVPTX.triple, "ptx_kernel", '"nvvm.maxntid"="{threads}"', None, functions, math)
 
 
 PTX_KERNELS = ptx_kernels()
@@ -161,7 +157,6 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
         text = dialect.functions(tuple(math)).splitlines()
         append([line for line in text if not line.startswith("declare ")])
         declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
-    declarations.update(dict.fromkeys(dialect.intrinsics(lines)))
     append([*declarations, ""])
     # No jump tables: an indirect branch costs a warp more than the few comparisons, and hides where it goes.
     append(

@@ -30,8 +30,8 @@ SMALL_DOT = 4096  # multiply-adds below which a call costs more than loops
 
 
 def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason | None:
-    """None when BLAS serves the dot well; else why not. With a target, our own kernel is preferred where it is estimated
-    to need fewer cycles (`dot_plan.library_cycles` says how)."""
+    """None when BLAS serves the dot well; else why not, first what is impossible. With a target, our own kernel is preferred where it is
+    estimated to need fewer cycles (`dot_plan.library_cycles` says how)."""
     element_type = dot.shape.element_type
     if element_type.name not in _ROUTINES or any(o.shape.element_type is not element_type for o in dot.operands):
         types = ", ".join([o.shape.element_type.name for o in dot.operands])
@@ -42,6 +42,8 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
         return refuse(
             "matrix-vector", f"%{dot.name} is a matrix-vector product; a vectorised loop reads the matrix once", rows=rows, columns=columns
         )
+    if dot_operands(dot) is None:
+        return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
     plan = plan_dot(dot, target) if target is not None else None
     if isinstance(plan, DotPlan):
         library = library_cycles(sizes, element_type.bytes, target)
@@ -62,8 +64,6 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
             f"{rows}x{depth} by {depth}x{columns} is cheaper as a loop than as a library call",
             multiply_adds=rows * columns * depth,
         )
-    if dot_operands(dot) is None:
-        return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
     return None
 
 
@@ -172,6 +172,20 @@ def convolution_by_library(i: HloInstruction, target: Target | None = None) -> R
         return refuse("no-blas-routine", f"BLAS has no routine for {element_type}", element_type=element_type.name)
     if i.attribute("feature_group_count") != 1 or i.attribute("batch_group_count") != 1:
         return refuse("grouped-convolution", f"%{i.name} works in groups", feature_groups=i.attribute("feature_group_count"))
+    labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
+    if not rules or any(r.base_dilation != 1 for r in rules) or rules[-1].window_reversal:
+        return refuse("dilated-or-reversed", f"%{i.name} dilates its input or reverses its window")
+    lhs, rhs = i.operands
+    depth, features = rhs.shape.dimensions[labels.kernel_input_feature], rhs.shape.dimensions[labels.kernel_output_feature]
+    if not all(s.layout.is_default or s.rank <= 1 for s in (lhs.shape, rhs.shape, i.shape)):
+        return refuse("layout-differs", f"%{i.name} has an operand that is not row-major")
+    if lhs.shape.strides[labels.input_feature] != 1 or i.shape.strides[labels.output_feature] != 1:
+        return refuse("features-not-contiguous", f"the features of %{i.name} are not contiguous")
+    if 1 not in (rhs.shape.strides[labels.kernel_input_feature], rhs.shape.strides[labels.kernel_output_feature]):
+        return refuse("features-not-contiguous", f"the kernel features of %{i.name} are not contiguous")
+    x = labels.input_spatial[-1]
+    if lhs.shape.strides[x] * rules[-1].stride < depth:
+        return refuse("irregular-strides", f"the rows of %{i.name} overlap")
     plan = plan_convolution(i, target) if target is not None else None
     if isinstance(plan, ConvolutionPlan) and plan.cycles < plan.library_cycles:
         return refuse(
@@ -183,24 +197,10 @@ def convolution_by_library(i: HloInstruction, target: Target | None = None) -> R
             tile_rows=plan.tile.rows,
             tile_columns=plan.tile.columns,
         )
-    labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
-    if not rules or any(r.base_dilation != 1 for r in rules) or rules[-1].window_reversal:
-        return refuse("dilated-or-reversed", f"%{i.name} dilates its input or reverses its window")
-    lhs, rhs = i.operands
-    depth, features = rhs.shape.dimensions[labels.kernel_input_feature], rhs.shape.dimensions[labels.kernel_output_feature]
     if depth < 8 or features < 8:
         return refuse(
             "too-few-features", f"{depth} input and {features} output features make a poor matrix", depth=depth, features=features
         )
-    if not all(s.layout.is_default or s.rank <= 1 for s in (lhs.shape, rhs.shape, i.shape)):
-        return refuse("layout-differs", f"%{i.name} has an operand that is not row-major")
-    if lhs.shape.strides[labels.input_feature] != 1 or i.shape.strides[labels.output_feature] != 1:
-        return refuse("features-not-contiguous", f"the features of %{i.name} are not contiguous")
-    if 1 not in (rhs.shape.strides[labels.kernel_input_feature], rhs.shape.strides[labels.kernel_output_feature]):
-        return refuse("features-not-contiguous", f"the kernel features of %{i.name} are not contiguous")
-    x = labels.input_spatial[-1]
-    if lhs.shape.strides[x] * rules[-1].stride < depth:
-        return refuse("irregular-strides", f"the rows of %{i.name} overlap")
     return None
 
 

@@ -11,6 +11,11 @@ USER = table(
             "the user forbids a fusion of %a and %b",
             "leave it out of forbid=",
         ),
+        "forced-by-user": (
+            "the user forces what would not have been chosen",
+            "our tile of 8x32 accumulators is estimated at 900 cycles, BLAS at 1400",
+            "leave it out of force=",
+        ),
         "skipped-by-user": (
             "the user skips every decision of this kind",
             "the user skips every inlining",
@@ -65,6 +70,11 @@ OVERRIDES = table(
             "both are in one kernel although the user forbids that: a pass put them there that does not consult overrides",
             "a pass that does not consult overrides fused %a and %b",
             "leave the pass out: passes='default,-name'",
+        ),
+        "function-not-used": (
+            "the kernel does not use the function, or the level has none of its own for it",
+            "%fusion uses tanh (xla), and none of fast",
+            "name a function that session.decisions(\"math\") lists",
         ),
         "done-all-the-same": (
             "it was accepted although the user forbids it",

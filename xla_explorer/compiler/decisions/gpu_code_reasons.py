@@ -11,6 +11,11 @@ _LARGER = "nothing to do for so small a product; batch several of them"
 LAUNCH = table(
     {
         "root-has-a-writer": ("the root has a writer of its own", "%sort: sort is written by its own writer", _NEXT),
+        "another-emitter-forced": (
+            "the user wants another emitter to write the kernel",
+            "the user wants tiled-dot to write %dot",
+            "leave it out of force=",
+        ),
         # products
         "no-dot": ("the kernel holds no product of the kind", "%add is not a dot", _NEXT),
         "no-epilogue": (

@@ -48,7 +48,7 @@ class DecisionKind(NamedTuple):
 
     @property
     def by_code(self) -> bool:
-        """Whether code generation decides, after the last pass: such a decision cannot be forced or forbidden one by one."""
+        """Whether code generation decides, after the last pass: of these OVERRIDDEN_IN_CODE can be forced and forbidden one by one."""
         return bool(self.check)
 
 
@@ -218,10 +218,10 @@ KINDS_OF_CODE = frozenset([kind for kind, row in KINDS.items() if row.by_code])
 """Kinds that code generation decides, after the last pass."""
 LOOP_KINDS = frozenset([kind for kind, row in KINDS.items() if row.reasons is nest_reasons.DIRECTIVES])
 """Directives of schedules: an override names the kernel, then the directive's own arguments."""
-FORBIDDEN_IN_CODE = LOOP_KINDS | {"parallel", "native-code"}
-"""Those of them that the user can forbid, kernel by kernel; of `native-code` the library that would compute it."""
-FORCED_IN_CODE = LOOP_KINDS | {"parallel"}
-"""Those that the user can force."""
+KINDS_OF_ONE_KERNEL = LOOP_KINDS | {"launch", "math"}
+"""Kinds of which an override names one kernel, then arguments: of `launch` the emitter, of `math` a function and, forced, its level."""
+OVERRIDDEN_IN_CODE = KINDS_OF_ONE_KERNEL | {"parallel", "native-code", "constant-memory"}
+"""Those of them that the user can force and forbid, kernel by kernel; of `native-code` the library that could compute it."""
 OF_ANY_KIND: ReasonTable = {**answer_reasons.USER, **answer_reasons.ANSWERS, **answer_reasons.OVERRIDES, **answer_reasons.REPLAYS}
 
 

@@ -71,6 +71,11 @@ class PassControl:
         """Whether the user wants this decision refused."""
         return self._listed(False, kind, subjects)
 
+    def values_of(self, word: str, kind: str, subject: HloInstruction) -> list[tuple[Any, ...]]:
+        """What the overrides of a kind name behind an instruction, such as the emitter behind a kernel. word: `force` or `forbid`."""
+        keys = (self.force if word == "force" else self.forbid).get(kind, ())
+        return sorted([key[1:] for key in keys if key and key[0] in (subject.name, subject.id)], key=str)
+
     def kept_apart(self, left: Iterable[HloInstruction], right: Iterable[HloInstruction]) -> tuple[Any, ...] | None:
         """The pair that the user forbids to be in one kernel of which one is (in) an instruction of each side; None if there is none."""
         return self.apart.between(_names(left), _names(right)) if self.apart.partners else None

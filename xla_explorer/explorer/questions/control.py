@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from xla_explorer.compiler.decisions.kinds import FORBIDDEN_IN_CODE, FORCED_IN_CODE, FUSION_KINDS, KINDS_OF_CODE, LOOP_KINDS, RULE
+from xla_explorer.backends.gpu.device_math import LEVELS
+from xla_explorer.compiler.decisions.kinds import (
+    FUSION_KINDS,
+    KINDS_OF_CODE,
+    KINDS_OF_ONE_KERNEL,
+    LOOP_KINDS,
+    OVERRIDDEN_IN_CODE,
+    RULE,
+)
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.questions.decisions import check_kind, is_kind, names_before
@@ -104,9 +112,11 @@ def _request(session: Compilation, word: str, given: Any, *, old_form: bool = Fa
     kind, subjects = str(parts[0]), parts[1:]
     if f"loop-{kind}" in LOOP_KINDS and kind not in KINDS_OF_CODE:  # a directive by its own name
         kind = f"loop-{kind}"
+    if kind == "library-call" and not any(kind in getattr(step.hlo_pass, "kinds", ()) for step in session.passes.record.steps):
+        kind = "native-code"  # where no pass asks for libraries, code generation does
     _check_consulted(session, word, kind, subjects)
     if session.passes.lineage.records:  # with the journal off, only the ends of the compile are known
-        for part in subjects[: 1 if kind in LOOP_KINDS else None]:
+        for part in subjects[: 1 if kind in KINDS_OF_ONE_KERNEL else None]:
             session.passes.find(part)
     return Request(word, kind, subjects)
 
@@ -126,13 +136,17 @@ def _check_consulted(session: Compilation, word: str, kind: str, subjects: tuple
         if word == "force":
             hint = f'why_not({kind!r}, "%name") says which of them does not hold'
             raise XlaExplorerError(f"the rule {kind} cannot be forced: its conditions keep the values right", hint)
-    elif kind in (FORBIDDEN_IN_CODE if word == "forbid" else FORCED_IN_CODE):
+    elif kind in OVERRIDDEN_IN_CODE:
         pass
     elif kind == RULE or kind in KINDS_OF_CODE:
         hint = "forbid a rule by its name" if kind == RULE else "options of the compile steer it, such as threads= or libraries="
         raise XlaExplorerError(f"decisions of the kind {kind} cannot be forced or forbidden one by one", hint)
     else:
         check_kind(session.passes.record, kind)
-    if not subjects or (kind in FUSION_KINDS and len(subjects) != 2):
-        raise XlaExplorerError(f"an override of {kind} must name {'two instructions' if kind in FUSION_KINDS else 'what it is about'}",
+    least = 2 if word == "force" and kind in ("launch", "math") else 1
+    if kind == "math" and word == "force" and str(subjects[-1]) not in LEVELS:
+        raise XlaExplorerError(f"an override of math must end in a level, got {subjects[-1]!r}", f"choose {', '.join(LEVELS)}")
+    if len(subjects) < least or (kind in FUSION_KINDS and len(subjects) != 2):
+        wanted = {"launch": "a kernel and an emitter", "math": "a kernel and a level"}.get(kind if least == 2 else "", "what it is about")
+        raise XlaExplorerError(f"an override of {kind} must name {'two instructions' if kind in FUSION_KINDS else wanted}",
                                f'{word}=[({kind!r}, "%producer", "%consumer")]')

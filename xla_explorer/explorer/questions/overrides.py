@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, LOOP_KINDS
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_ONE_KERNEL, LOOP_KINDS
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.answers import Known, answer
 from xla_explorer.explorer.questions.decisions import decision_events, names_before
-from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.foundation.renamed import warn_renamed
@@ -94,12 +94,17 @@ def overrides_of(session: Compilation) -> Overrides:
         names = tuple([_name(session, subject) for subject in subjects])
         if kind in FUSION_KINDS:
             reason = _of_a_fusion(known, kernels, at_fusion, word, names)
-        elif kind in LOOP_KINDS:
+        elif kind in KINDS_OF_ONE_KERNEL:
             names = (_name(session, subjects[0]), *map(str, subjects[1:]))
-            reason = _of_a_directive(session, word, kind, names)
+            of_kind = _of_a_directive if kind in LOOP_KINDS else _of_a_choice
+            reason = of_kind(session, word, kind, names)
+        elif kind == "native-code":
+            reason = _of_a_library(session, word, names[0])
         else:
             reason = _of_a_decision(known, word, kind, names)
-        found.append(Override(word, kind, tuple([f"%{name}" for name in names]), reason is None, reason))
+        instructions = 1 if kind in KINDS_OF_ONE_KERNEL else len(names)
+        listed = (*[f"%{name}" for name in names[:instructions]], *names[instructions:])
+        found.append(Override(word, kind, listed, reason is None, reason))
     return Overrides(found)
 
 
@@ -122,6 +127,42 @@ def _of_a_directive(session: Compilation, word: str, kind: str, names: tuple[str
     if about and about[-1].acted:
         return None
     return about[-1].reason if about else refuse("never-decided", f"no directive {kind.removeprefix('loop-')} of %{names[0]} was asked for")
+
+
+def _of_a_choice(session: Compilation, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:
+    """Why another emitter (`launch`), or another level of a function (`math`), was taken than the one that was asked for."""
+    kernel, *values = names
+    about = [e for e in decision_events(session.passes.record, kind) if e.names[0] == kernel]
+    taken = [e.facts or {} for e in about if e.acted]
+    if not about:
+        return refuse("never-decided", f"nothing of the kind {kind} was decided about %{kernel}")
+    if kind == "math":
+        *functions, level = values if word == "force" else (*values, "precise")
+        mine = [facts for facts in taken if not functions or facts["function"] in functions]
+        if all(facts["level"] == level for facts in mine) and (mine or word == "forbid"):
+            return None
+        known = ", ".join(sorted({f"{facts['function']} ({facts['level']})" for facts in taken}))
+        return refuse("function-not-used", f"%{kernel} uses {known}, and none of {level}")
+    if word == "forbid":
+        written = [facts["emitter"] for facts in taken if facts["emitter"] in (values or {facts["emitter"]} - {"loop"})]
+        return refuse("done-all-the-same", f"no other emitter than {written[0]} can write %{kernel}") if written else None
+    if any(facts.get("forced-by-user") for facts in taken):
+        return None
+    said = [e.reason for e in about if not e.acted and (e.facts or {}).get("emitter") == values[0] and e.reason is not None]
+    return said[-1] if said else refuse("never-decided", f"no emitter {values[0]} was asked for %{kernel}")
+
+
+def _of_a_library(session: Compilation, word: str, name: str) -> Reason | None:
+    """Why a library computes an instruction although it must not, or does not although it should."""
+    steps = [step for step in program_steps(session) if step.name == name]
+    if not steps:
+        return refuse("never-decided", f"no step of the program computes %{name} alone")
+    if (steps[-1].runs_on == "library") == (word == "force"):
+        return None
+    if word == "forbid":
+        return refuse("done-all-the-same", f"only a library computes %{name}")
+    said = [reason for way, reason in steps[-1].refused if way != "kernel"]
+    return said[-1] if said else refuse("never-decided", f"no library was asked for %{name}")
 
 
 def _of_a_decision(known: Known, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from tests.backends.gpu.emitters.emitter_runner import assemble_everywhere
-from xla_explorer.backends.gpu.device_math import LEVELS, TABLE, device_math_module, with_device_division
+from xla_explorer.backends.gpu.device_math import LEVELS, TABLE, KernelMath, device_math_module, write_device_math
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.interfaces import CompileOptions
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import F32, F64
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -99,10 +101,16 @@ def test_division_inside_functions_follows():
 
 
 def test_a_power_of_two_stays_a_product_for_llvm():
-    lines = ["  %v1 = fdiv float %v0, 0x4010000000000000", "  %v2 = fdiv contract float %v0, 0x4008000000000000", "  %v3 = fdiv double %a, %b"]
-    kept, called, double = with_device_division(lines, "xla")
-    assert (kept, double) == (lines[0], lines[2])
-    assert called.strip() == "%v2 = call float @llvm.nvvm.div.full(float %v0, float 0x4008000000000000)"
+    w = FunctionWriter()
+    x, y = w.named("%x", F32), w.named("%y", F64)
+    for divided in (x / 4.0, x / 3.0, y / y):
+        assert divided.name
+    assert write_device_math(w, KernelMath("xla")) == (("divide", "xla"),)
+    assert [line.strip() for line in w.body_lines()[0]] == [
+        "%v1 = fdiv float %x, 0x4010000000000000",
+        "%v2 = call float @llvm.nvvm.div.full(float %x, float 0x4008000000000000)",
+        "%v3 = fdiv double %y, %y",
+    ]
 
 
 def test_one_over_x_is_a_reciprocal():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ _ADDRESS = re.compile(r"^  (%\S+) = getelementptr (?:[a-z]+ )*([^,]+), ptr addrs
 
 class ConstantPlacement(NamedTuple):
     """What was decided for a constant that a kernel reads. addresses: that a warp reads at a time, on the average; None: unknown.
-    bank_bytes: of the constant bank that are taken, this one included. reason: why it stays in global memory."""
+    bank_bytes: of the constant bank that are taken, this one included. reason: why it stays in global memory. forced: by the user."""
 
     constant: HloInstruction
     size: int
@@ -35,6 +36,7 @@ class ConstantPlacement(NamedTuple):
     addresses: float | None
     bank_bytes: int
     reason: Reason | None
+    forced: bool = False
 
 
 class ConstantBank:
@@ -48,8 +50,11 @@ class ConstantBank:
         """Bytes taken."""
         return sum(self._taken.values())
 
-    def place(self, made: EmittedKernel, constants: Mapping[int, HloInstruction]) -> tuple[EmittedKernel, list[ConstantPlacement]]:
-        """The kernel with what it reads uniformly in the bank. constants: by the number of the parameter that points to one."""
+    def place(
+        self, made: EmittedKernel, constants: Mapping[int, HloInstruction], overrides: Mapping[HloInstruction, str] = MappingProxyType({})
+    ) -> tuple[EmittedKernel, list[ConstantPlacement]]:
+        """The kernel with what it reads uniformly in the bank. constants: by the number of the parameter that points to one. overrides:
+        `force` or `forbid`, by constant."""
         values: WarpValues | None = None
         placements = []
         for parameter, constant in constants.items():
@@ -57,14 +62,14 @@ class ConstantBank:
             if not uses or not constant.shape.rank:
                 continue
             values = values or WarpValues(made.kernel.lines, made.launch.blocks, made.launch.threads_per_block)
-            placement = self._weighed(made, constant, parameter, uses, values)
+            placement = self._weighed(made, constant, parameter, uses, values, overrides.get(constant, ""))
             placements.append(placement)
             if placement.reason is None:
                 made = made._replace(kernel=_moved(made, constant, parameter))
         return made, placements
 
     def _weighed(
-        self, made: EmittedKernel, constant: HloInstruction, parameter: int, uses: list[str], values: WarpValues
+        self, made: EmittedKernel, constant: HloInstruction, parameter: int, uses: list[str], values: WarpValues, override: str
     ) -> ConstantPlacement:
         name, size = f"%{constant.name}", constant.shape.byte_size
         addresses = [found for line in uses if (found := _ADDRESS.match(line)) and found[3] == f"%a{parameter}"]
@@ -77,18 +82,22 @@ class ConstantBank:
         facts = {"bytes": size, "loads": len(loads), "addresses_per_warp": most}
         symbol = _symbol(constant)
         after = self.size if symbol in self._taken else self.size + size
-        reason = None
-        if len(addresses) != len(uses) or len(loads) != len(users):
+        reason, divergent = None, most is None or most > _MOST_ADDRESSES
+        if override == "forbid":
+            reason = refuse("forbidden-by-user", f"the user forbids %{constant.name} in the constant bank for this kernel", **facts)
+        elif len(addresses) != len(uses) or len(loads) != len(users):
             reason = refuse("constant-address-taken", f"{name}: its address goes elsewhere than into loads", **facts)
+        elif divergent and override == "force" and after <= BANK_BYTES:
+            self._taken[symbol] = size  # slower, as it reads, but as right
         elif most is None:
             reason = refuse("divergent-constant", f"{name} is read at indices that come from memory or differ by lane", **facts)
-        elif most > _MOST_ADDRESSES:
+        elif divergent:
             reason = refuse("divergent-constant", f"{name}: a warp reads {most:.3g} elements at a time, served in turn", **facts)
         elif after > BANK_BYTES:
             reason = refuse("constant-bank-full", f"{name}: its {size} bytes would make {after} in all, of {BANK_BYTES}", **facts)
         else:
             self._taken[symbol] = size
-        return ConstantPlacement(constant, size, len(loads), most, self.size, reason)
+        return ConstantPlacement(constant, size, len(loads), most, self.size, reason, override == "force" and reason is None)
 
 
 def _mentioned(line: str) -> set[str]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.device_math import KernelMath, UsedFunctions, write_device_math
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.by_user import draft_by_user
 from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write_reducing_nest, write_transposing_nest
@@ -23,11 +24,11 @@ from xla_explorer.backends.gpu.emitters.wide_accesses import with_wide_accesses
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels import Kernel
-from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.placement import write_kernel
+from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_opaque_kernel
 from xla_explorer.compiler.target import NVPTX, Target
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
@@ -43,6 +44,27 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (  # products, opcodes with kernels o
 _NOT_OF_THIS_KIND = frozenset(
     {"no-operation", "no-scan", "no-dot", "no-reduction", "not-transposed", "root-has-a-writer", "not-depthwise"}
 )
+
+
+class Overrides(NamedTuple):
+    """What the user wants of one kernel. math: levels of its functions. forced: emitters of which one must write it; forbidden: those that
+    must not, "" stands for all."""
+
+    math: KernelMath = KernelMath()
+    forced: frozenset[str] = frozenset()
+    forbidden: frozenset[str] = frozenset()
+
+    def why_not(self, i: HloInstruction, *names: str) -> Reason | None:
+        """Why an emitter, by its names, does not write a kernel."""
+        if self.forbidden & {"", *names}:
+            return refuse("forbidden-by-user", f"the user forbids that {names[-1]} writes %{i.name}", emitter=names[-1])
+        if self.forced and not self.forced & set(names):
+            wanted = " or ".join(sorted(self.forced))
+            return refuse("another-emitter-forced", f"the user wants {wanted} to write %{i.name}", emitter=names[-1])
+        return None
+
+
+NO_OVERRIDES = Overrides()
 
 
 class EmittedKernel(NamedTuple):
@@ -64,7 +86,8 @@ class EmittedKernels(NamedTuple):
     """kernels: to be launched one after the other. emitter: its name. scratch_bytes: of memory that they share.
 
     refused: (emitter, why) of those that were asked before. estimated_us: device time of these kernels, where the
-    emitter has an estimate. nest: the loop nest that the kernels are made of, or why there is none; None: it was not asked for.
+    emitter has an estimate. nest: the loop nest that the kernels are made of, or why there is none; None: it was not asked for. math: which
+    functions they use, each with its level. forced: whether the user named the emitter.
     """
 
     kernels: tuple[EmittedKernel, ...]
@@ -73,11 +96,13 @@ class EmittedKernels(NamedTuple):
     refused: tuple[tuple[str, Reason], ...] = ()
     estimated_us: float | None = None
     nest: NestSchedule | Reason | None = None
+    math: UsedFunctions = ()
+    forced: bool = False
 
 
 def write_gpu_kernels(
     i: HloInstruction, architecture: LaunchArchitecture, slots: tuple[int, ...] | None = None, target: Target = NVPTX,
-    directives: Sequence[Directive] | None = None,
+    directives: Sequence[Directive] | None = None, overrides: Overrides = NO_OVERRIDES,
 ) -> EmittedKernels:  # fmt: skip
     """The kernels of a fusion or a lone instruction that `kernel_is_emitted` takes. slots: see `Kernel.slots`. directives: what the user
     does to the plain nest, instead of what emitters and policies choose; ScheduleError where something is refused.
@@ -86,31 +111,50 @@ def write_gpu_kernels(
     """
     slots = slots if slots is not None else kernel_slots(i)
     if directives is not None:
-        return finished(draft_by_user(i, directives, slots), slots, ())
+        return finished(draft_by_user(i, directives, slots), slots, (), overrides.math)
     refused: list[tuple[str, Reason]] = []
     why_no_nest: Reason | None = None
     if isinstance(architecture, GpuArchitecture):
         for name, write in _WRITERS:
             draft = write(i, architecture, slots)
             if not isinstance(draft, Reason):
-                made = finished(draft, slots, tuple(refused))
-                return made if made.nest is not None else made._replace(nest=why_no_nest)
+                reason = overrides.why_not(i, name, draft.emitter)
+                if reason is None:
+                    made = finished(draft, slots, tuple(refused), overrides.math)._replace(forced=bool(overrides.forced))
+                    return made if made.nest is not None else made._replace(nest=why_no_nest)
+                refused.append((draft.emitter, reason))
+                continue
             if draft.code in _NOT_OF_THIS_KIND:
                 continue
             if name in ("reduction", "transpose", "loop-nest"):
                 why_no_nest = why_no_nest or draft
             if name != "loop-nest":
                 refused.append((name, draft))
-    kernel = write_kernel(i, target, slots)
+    if overrides.forced - {"loop"} or (overrides.forced | overrides.forbidden and kernel_is_emitted(i, target.kind) is not None):
+        # No emitter that the user wants can write it: as if nobody had asked, and the refusals say why.
+        made = write_gpu_kernels(i, architecture, slots, target, None, Overrides(overrides.math))
+        return made._replace(refused=tuple([row for row in refused if row[0] != made.emitter]))
+    used: UsedFunctions = ()
+
+    def write_math(context: KernelContext) -> None:
+        nonlocal used
+        used = write_device_math(context.writer, overrides.math) if isinstance(architecture, GpuArchitecture) else ()
+
+    kernel = write_opaque_kernel(i, target, slots, before_printing=write_math)
     launch = launch_dimensions(kernel.threads, architecture)
-    return EmittedKernels((EmittedKernel(kernel, launch),), "loop", 0, tuple(refused), nest=why_no_nest)
+    forced = "loop" in overrides.forced
+    return EmittedKernels((EmittedKernel(kernel, launch),), "loop", 0, tuple(refused), None, why_no_nest, used, forced)
 
 
-def finished(draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tuple[str, Reason], ...]) -> EmittedKernels:
+def finished(
+    draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tuple[str, Reason], ...], math: KernelMath = NO_OVERRIDES.math
+) -> EmittedKernels:
     """What an emitter has handed back, printed."""
     scratch = draft.scratch_bytes > 0
     kernels = []
+    used: dict[tuple[str, str], None] = {}
     for one in draft.kernels:
+        used.update(dict.fromkeys(write_device_math(one.context.writer, math)))
         kernel = one.context.finish(slots)
         if draft.nest is None:  # the lowering of nests widens accesses itself
             kernel = with_wide_accesses(kernel)
@@ -118,4 +162,5 @@ def finished(draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tuple
         kernels.append(EmittedKernel(
             kernel, one.launch, one.shared_bytes, scratch, one.dynamic_shared_bytes, one.tensor_maps, one.suffix, one.many_registers
         ))  # fmt: skip
-    return EmittedKernels(tuple(kernels), draft.emitter, draft.scratch_bytes, refused, draft.estimated_us, draft.nest)
+    made = EmittedKernels(tuple(kernels), draft.emitter, draft.scratch_bytes, refused, draft.estimated_us, draft.nest)
+    return made._replace(math=tuple(sorted(used)))

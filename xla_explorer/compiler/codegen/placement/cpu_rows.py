@@ -58,10 +58,11 @@ def _emitted(i: HloInstruction, target: Target) -> Reason | None:
     return kernel_is_emitted(i)
 
 
+_SLOWER = frozenset({"register-tile-faster", "dot-too-small", "too-few-features"})
 # What computes: a copy is among it where its layout changes, or several threads share it.
 OPERATION_ROWS = (
-    PlacementRow("blas", Way.LIBRARY, of("dot"), _dot, write_library_dot, why_by_library),
-    PlacementRow("blas", Way.LIBRARY, of("convolution"), _convolution, write_library_convolution, why_by_library),
+    PlacementRow("blas", Way.LIBRARY, of("dot"), _dot, write_library_dot, why_by_library, weighed=_SLOWER),
+    PlacementRow("blas", Way.LIBRARY, of("convolution"), _convolution, write_library_convolution, why_by_library, weighed=_SLOWER),
     PlacementRow("lapack", Way.LIBRARY, of("cholesky"), _linear_algebra, write_cholesky, why_linear_algebra_by_library, True),
     PlacementRow("blas", Way.LIBRARY, of("triangular-solve"), _linear_algebra, write_triangular_solve, why_linear_algebra_by_library, True),
     PlacementRow("lapack", Way.LIBRARY, is_lapack_call, _lapack_call, write_lapack_call, why_lapack_call, True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from xla_explorer.compiler.codegen.function_writer import NONTEMPORAL, metadata_definitions
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
@@ -50,8 +50,9 @@ def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts
 
 
 def write_opaque_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
-                        why: Reason | None = None) -> Kernel:
-    """The kernel by the writer of its root, which no nest describes. why: none does."""
+                        why: Reason | None = None, before_printing: Callable[[KernelContext], None] | None = None) -> Kernel:
+    """The kernel by the writer of its root, which no nest describes. why: none does. before_printing: what a target does to the finished
+    records."""
     context = KernelContext(target, i, slots, parts)
     context.writer.origin = i.id
     root = context.roots[0]
@@ -62,4 +63,6 @@ def write_opaque_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...
         (write or write_loop_kernel)(context)
     if parts > 1 and not context.shares.cut:
         return write_opaque_kernel(i, target, slots, why=why)
+    if before_printing is not None:
+        before_printing(context)
     return context.finish(slots)._replace(nest=why)

@@ -26,7 +26,8 @@ class Way(enum.Enum):
 
 class PlacementRow(NamedTuple):
     """A way of running instructions. applies: to which. check: why it does not serve one. write: the kernel. says: why it was taken, where
-    there is another way. is_only: what it refuses goes to the evaluator, no later row is asked."""
+    there is another way. is_only: what it refuses goes to the evaluator, no later row is asked. weighed: codes of refusals that say
+    that another way is faster, not that this one is impossible: who forces it gets it."""
 
     name: str
     way: Way
@@ -35,6 +36,7 @@ class PlacementRow(NamedTuple):
     write: Callable[..., Any] | None = None
     says: Callable[[HloInstruction, Target], Reason | None] = lambda i, target: None
     is_only: bool = False
+    weighed: frozenset[str] = frozenset()
 
 
 class Placement(NamedTuple):
@@ -79,6 +81,8 @@ def placed(i: HloInstruction, target: Target, rows: Sequence[PlacementRow], cont
             reason: Reason | None = refuse("forbidden-by-user", f"the user forbids that a library computes %{i.name}")
         else:
             reason = row.check(i, target)
+        if reason is not None and reason.code in row.weighed and control is not None and control.forced("native-code", (i,)):
+            return Placement(row.way, row.name, row.write, Reason("forced-by-user", reason.message, reason.facts), tuple(refused))
         if reason is None:
             said = row.says(i, target) or (by_library if row.way is Way.KERNEL else None)
             return Placement(row.way, row.name, row.write, said, tuple(refused))

@@ -28,6 +28,7 @@ from xla_explorer.compiler.codegen.vector_math import (
 )
 from xla_explorer.compiler.codegen.vector_math.function import (
     ELEMENT_TYPES,
+    Change,
     Recipe,
     VectorMathFunction,
     function_name,
@@ -37,6 +38,7 @@ from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 __all__ = [
     "ELEMENT_TYPES",
     "VectorMathFunction",
+    "element_type_of",
     "opcode_of",
     "vector_math_function",
     "vector_math_functions",
@@ -68,12 +70,14 @@ def vector_math_opcodes() -> tuple[str, ...]:
 
 
 @cache
-def vector_math_function(opcode: str, element_type: str, fused_multiply_add: bool = True) -> VectorMathFunction:
+def vector_math_function(
+    opcode: str, element_type: str, fused_multiply_add: bool = True, suffix: str = "", change: Change | None = None
+) -> VectorMathFunction:
     """The function of an HLO opcode ("exponential", "tanh", ...) for "f32" or "f64".
 
     `fused_multiply_add=False` gives the text for targets without fma (wasm32, x86-64 before AVX2): same name, same
     special values, up to one unit in the last place more. Raises LookupError, which lists what exists, when there is
-    none.
+    none. suffix, change: see `written_function`.
     """
     recipe = _RECIPES.get(opcode)
     if recipe is None or element_type not in recipe.max_ulps:
@@ -81,7 +85,7 @@ def vector_math_function(opcode: str, element_type: str, fused_multiply_add: boo
             f"no vector-math function for opcode '{opcode}' and element type '{element_type}'; "
             f"opcodes: {', '.join(_RECIPES)}; element types: {', '.join(ELEMENT_TYPES)}"
         )
-    return recipe.build(element_type, fused_multiply_add)
+    return recipe.build(element_type, fused_multiply_add, suffix, change)
 
 
 def write_math(b: Builder, opcode: str, *operands: Value, fused: bool = True) -> Value:
@@ -96,6 +100,11 @@ def write_math(b: Builder, opcode: str, *operands: Value, fused: bool = True) ->
 def opcode_of(function: str) -> str:
     """The opcode that a function of ours, by its name, computes."""
     return _KEY_BY_NAME[function][0]
+
+
+def element_type_of(function: str) -> str:
+    """The element type that a function of ours, by its name, computes with."""
+    return _KEY_BY_NAME[function][1]
 
 
 def vector_math_functions(names: Iterable[str], fused_multiply_add: bool = True) -> tuple[VectorMathFunction, ...]:

@@ -12,6 +12,7 @@ from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS, MathBuilder
 
 ELEMENT_TYPES: Final = ("f32", "f64")
+Change = Callable[[InOrderBuilder], None]
 # What the separate roundings of products cost at most on targets without fma.
 UNFUSED_ULPS: Final = 1.0
 
@@ -43,9 +44,13 @@ class Recipe:
     source: str
     parameters: tuple[str, ...] = ("x",)
 
-    def build(self, element_type: str, fused_multiply_add: bool = True) -> VectorMathFunction:
-        name = function_name(self.opcode, element_type)
-        text, declarations, dependencies = written_function(name, self.emit, element_type, self.parameters, fused_multiply_add)
+    def build(
+        self, element_type: str, fused_multiply_add: bool = True, suffix: str = "", change: Change | None = None
+    ) -> VectorMathFunction:
+        name = function_name(self.opcode, element_type) + suffix
+        text, declarations, dependencies = written_function(
+            name, self.emit, element_type, self.parameters, fused_multiply_add, suffix=suffix, change=change
+        )
         max_ulps = self.max_ulps[element_type] + (0.0 if fused_multiply_add else UNFUSED_ULPS)
         return VectorMathFunction(name, text, dependencies, declarations, max_ulps, self.source)
 
@@ -60,17 +65,24 @@ def written_function(
     parameters: tuple[str, ...] = ("x",),
     fused: bool = True,
     kind: type[B] = MathBuilder,  # type: ignore[assignment]  # B is MathBuilder unless `kind` is given
+    suffix: str = "",
+    change: Change | None = None,
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The whole `define` of a scalar function, the intrinsics it declares, and the vector-math functions it calls."""
+    """The whole `define` of a scalar function, the intrinsics it declares, and the vector-math functions it calls.
+
+    suffix: of the names of those. change: done to the finished records.
+    """
     body, t = InOrderBuilder(), Type(FORMATS[element_type].llvm_type)
     called: dict[str, None] = {}
 
     def call(function: str, operands: tuple[Value, ...]) -> Value:
-        called[function] = None
-        return body.emit("call", t, operands, f"{t} @{function}")
+        called[function + suffix] = None
+        return body.emit("call", t, operands, f"{t} @{function}{suffix}")
 
     arguments = tuple([body.named(f"%{parameter}", t) for parameter in parameters])
     result = emit(kind(body, arguments, call, fused))
+    if change is not None:
+        change(body)
     listed = ", ".join([f"{t} {x}" for x in arguments])
     head = f"define internal {t} @{name}({listed}) alwaysinline nounwind willreturn memory(none) {{"
     text = "\n".join([head, *body.body_lines()[0], f"  ret {t} {result}", "}", ""])
