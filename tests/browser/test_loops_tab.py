@@ -63,6 +63,49 @@ def test_nests_fold_are_linked_and_show_what_directives_changed(browser: Any, se
     page.close()
 
 
+def test_what_if_shows_the_nest_the_estimate_and_the_refusal(browser: Any, session: xe.Session, tmp_path: Path) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    open_live(page, xe.explore(session), tmp_path)
+    page.keyboard.press("l")
+    page.wait_for_selector(".xe-what-if")
+    page.locator(".xe-what-if button", has_text="try").click()
+    page.wait_for_selector(".xe-choices-of")
+    assert "estimate" in page.locator(".xe-what-if [role=status]").inner_text()
+    refused = page.locator(".xe-choices-of button[aria-disabled=true]").first
+    refused.click(force=True)  # it says why, though nothing else happens
+    code = str(refused.get_attribute("title")).partition(":")[0]
+    assert f"({code})" in page.locator(".xe-what-if [role=alert]").inner_text()
+    page.locator(".xe-what-if input").fill("split{j,16},unroll{ji}")
+    page.locator(".xe-what-if input").press("Enter")
+    page.wait_for_selector(".xe-tried")
+    page.wait_for_function("document.querySelector('.xe-tried').textContent.includes('@unrolled')")
+    page.locator(".xe-what-if input").fill("vectorize{nothing}")
+    page.locator(".xe-what-if input").press("Enter")
+    page.wait_for_function("document.querySelector('.xe-what-if [role=alert]')?.textContent.includes('nothing')")
+    page.locator(".xe-what-if button", has_text="as it is").click()
+    assert page.locator(".xe-tried").count() == 0 and "@vector" in page.locator(".xe-loops .xe-lines").inner_text() and errors == []
+    page.close()
+
+
+def test_accesses_are_drawn_and_hovering_lights_the_code(browser: Any, session: xe.Session, tmp_path: Path) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    session.save(tmp_path / "page.html")
+    page.goto((tmp_path / "page.html").as_uri())
+    page.wait_for_selector(".xe[data-ready]")
+    page.keyboard.press("l")
+    page.wait_for_selector(".xe-space svg")
+    assert page.locator(".xe-space rect.s0").count() >= 16 and "1 cache line of 64 bytes" in page.locator(".xe-space").inner_text()
+    assert 'session.schedule("%' in page.locator(".xe-try code").first.inner_text()
+    lit = "() => [...document.querySelectorAll(\".xe-pane[data-pane='hlo-after'] .xe-line.on\")].map(el => el.textContent).join()"
+    page.locator(".xe-loops .xe-line", has_text="= tanh").hover()
+    page.wait_for_function(f"({lit})().includes('tanh')")
+    page.locator(".xe-head").hover()
+    page.wait_for_function(f"({lit})() === ''")
+    page.close()
+
+
 def test_the_text_of_the_pane_and_what_folds_belong_together(session: xe.Session) -> None:
     kernels = session.loops()
     lines, starts = loop_lines(kernels)

@@ -31,7 +31,8 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     """The data for one request that is about a report.
 
     {"ask": NAME} of a tab that has data, {"ask": "remarks" | "counts" | "help"}, {"ask": "apart", "a", "b"}, {"ask": "llvm", "kernel"},
-    {"ask": "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"}.
+    {"ask": "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"}, or
+    {"ask": "loop", "kernel", "schedule", "run"}.
 
     Raises:
         ValueError: it is none of these, or the source cannot answer it.
@@ -50,6 +51,8 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
         return plain(reports.rules([str(name) for name in _list(message, "names")]))
     if ask == "apart":
         return plain(reports.why_apart(str(message.get("a")), str(message.get("b"))))
+    if ask == "loop":
+        return plain(reports.loop_try(_number(message, "kernel"), str(message.get("schedule") or ""), bool(message.get("run"))))
     if ask == "llvm":
         return plain(reports.llvm_passes(str(message.get("kernel"))))
     if ask == "rewrite":

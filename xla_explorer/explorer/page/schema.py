@@ -17,6 +17,7 @@ from typing import Any
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold
+from xla_explorer.explorer.code.loop_what_if import LoopChoice, LoopTry
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
 from xla_explorer.explorer.pictures import picture
@@ -38,7 +39,10 @@ ROWS: dict[str, type] = {
     "axis": reports.LoopAxis,
     "fold": Fold,
     "directive": DirectiveStep,
+    "access": reports.LoopAccess,
     "nest": reports.LoopKernel,
+    "choice": LoopChoice,
+    "try": LoopTry,
     "buffer": reports.BufferRow,
     "moment": reports.ScheduleMoment,
     "apart": reports.ApartReason,

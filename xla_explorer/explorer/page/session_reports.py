@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
+from xla_explorer.explorer.code.access_patterns import access_patterns_of
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
 from xla_explorer.explorer.code.loop_nests import KernelLoops
 from xla_explorer.explorer.code.loop_text import folds_of, loop_lines, shown_loops, steps_of
+from xla_explorer.explorer.code.loop_what_if import LoopTry, loop_try
 from xla_explorer.explorer.code.program import kernel_table
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
 from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_buffers, buffer_report
@@ -29,6 +32,7 @@ from xla_explorer.explorer.page.reports import (
     ComparisonTable,
     KernelRow,
     LlvmPassRow,
+    LoopAccess,
     LoopAxis,
     LoopKernel,
     MachineRoof,
@@ -50,6 +54,7 @@ from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.indexing import Axis
 from xla_explorer.hlo.opcodes import OPCODES
 
 if TYPE_CHECKING:
@@ -231,6 +236,9 @@ class SessionReports(TraceReports):
         kernels = shown_loops(session)
         return [loop_kernel(kernel, first) for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)]
 
+    def loop_try(self, kernel: int, schedule: str, run: bool) -> LoopTry:
+        return loop_try(self._session, kernel, schedule, run)
+
     def roof(self) -> MachineRoof | None:
         if self._session.backend not in ("cpu", "xla") or self._session.last_profile is None:
             return None
@@ -368,7 +376,20 @@ def loop_kernel(kernel: KernelLoops, first: int) -> LoopKernel:
         tuple([LoopAxis(name, bound.kind.value, bound.axis.extent, *run.get(name, (0, 0.0))) for name, bound in axes.items()]),
         tuple(folds_of(kernel)),
         tuple(steps_of(kernel)),
+        tuple(_accesses(kernel)),
     )
+
+
+def _accesses(kernel: KernelLoops) -> Iterator[LoopAccess]:
+    if kernel.nest is None:
+        return
+    for access, row in zip(accesses_of(kernel.nest), access_patterns_of(kernel.name, kernel.nest), strict=True):
+        affine = all(isinstance(atom, Axis) for atom, _ in access.offset.terms)
+        terms = tuple([(atom.name, factor) for atom, factor in access.offset.terms if isinstance(atom, Axis)]) if affine else None
+        yield LoopAccess(
+            row.access, access.origin, row.offset, row.along, row.pattern, access.element_bytes, row.bytes, row.distinct_bytes,
+            row.behind_L1, row.behind_L2, row.behind_L3, row.warp_sectors, row.coalesced, terms, access.offset.constant,
+        )  # fmt: skip
 
 
 class _Measure(NamedTuple):

@@ -89,7 +89,8 @@ export function codeStrip(app) {
     for (const name of shown) {
       const entry = built.get(name);
       if (!entry) continue;
-      const ids = app.selected === null ? new Set() : app.store.counterparts(app.selected, entry.lines.present, app.now?.picture.aliases);
+      const id = app.pointed ?? app.selected,
+        ids = id === null ? new Set() : app.store.counterparts(id, entry.lines.present, app.now?.picture.aliases);
       entry.lines.light(ids, app.origin !== name);
     }
   }
@@ -119,7 +120,7 @@ export function codeStrip(app) {
     shown = firstPanes(panes, app.wantedPane, store.data.live);
     layout();
   }
-  app.subscribe(["selected"], mark);
+  app.subscribe(["selected", "pointed"], mark);
   app.subscribe(["text"], () => app.store.steps[app.step].level !== "llvm" && follow());
   return { root, load, toggle, shown: () => shown, fold: () => fold.click() };
 }

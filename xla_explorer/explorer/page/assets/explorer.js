@@ -34,9 +34,9 @@ import { whyView } from "./why.js";
  */
 
 // Fields that views may watch, and when they change: `step` (asked for), `now`, `before`, `nowStep` (it is there), `text` (its long text
-// too), `selected`, `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`.
+// too), `selected`, `pointed` (what the mouse is over, in place of it), `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`.
 const STATE = {
-  step: -1, nowStep: -1, now: null, before: null, selected: null, decision: null, tab: "graph", origin: "", problem: "",
+  step: -1, nowStep: -1, now: null, before: null, selected: null, pointed: null, decision: null, tab: "graph", origin: "", problem: "",
 }; // prettier-ignore
 
 let widgets = 0; // for ids that are unique on a page of several widgets

@@ -1,5 +1,7 @@
 // The loops tab: every kernel as a nest of loops that fold, and beside it the directives that made it, each with what it changed.
 import { make, messageOf, numberOf, scrollWithin, showMicroseconds, showNumber, showPercent, VERDICT_MARK } from "./elements.js";
+import { accessesPart } from "./loops_space.js";
+import { whatIf } from "./loops_try.js";
 import { namedAll } from "./store.js";
 import { registerTab } from "./tabs.js";
 import { highlighted } from "./texts.js";
@@ -25,6 +27,8 @@ function loopsTab(app) {
   let asked = false;
   /** @type {Nest | null} */
   let chosen = null;
+  /** @type {(row: Nest) => TextLine[]} the lines of a kernel */
+  let own = () => [];
 
   async function shown() {
     if (asked) return mark();
@@ -34,10 +38,12 @@ function loopsTab(app) {
       const pane = found.length ? await paneOf(app) : { lines: [], note: "" },
         lines = pane.lines ?? (await app.store.pane("loops"));
       rows = found;
-      nests.replaceChildren(...found.map(row => nestPart(app, row, lines.slice(row.first, row.first + row.length))));
-      const opaque = found.filter(row => row.code).length;
+      own = row => lines.slice(row.first, row.first + row.length);
+      nests.replaceChildren(...found.map(row => nestPart(app, row, own(row))));
+      const opaque = found.filter(row => row.code).length,
+        written = found.filter(row => !row.code && row.made_by === "writer").length;
       note.textContent = found.length
-        ? `${numberOf(found.length, "kernel")}: ${numberOf(found.length - opaque, "nest")}, ${opaque} opaque · a stripe for each loop: grey serial, orange unrolled, green vector, blue shared or launched · ${pane.note}`
+        ? `${numberOf(found.length, "kernel")}: ${numberOf(found.length - opaque, "nest")}${written ? ` (${written} with opaque code)` : ""}, ${opaque} opaque · a stripe for each loop: grey serial, orange unrolled, green vector, blue shared or launched · ${pane.note}`
         : "this backend makes no kernels with loops";
       choose(found[0] ?? null);
       mark();
@@ -50,7 +56,15 @@ function loopsTab(app) {
   function choose(row) {
     if (row === chosen) return;
     chosen = row;
-    directives.replaceChildren(...(row ? directivesPart(app, row) : []));
+    directives.replaceChildren(...(row ? directivesPart(app, row, tried => showTried(row, tried)) : []));
+  }
+  /** In the place of a kernel's nest that of what was tried; null: its own. @param {Nest} row @param {TextLine[] | null} lines */
+  function showTried(row, lines) {
+    const old = nests.querySelector(`[data-nest="${row.instruction}"]`),
+      fresh = lines === null ? nestPart(app, row, own(row)) : nestPart(app, { ...row, folds: [] }, lines);
+    fresh.classList.toggle("xe-tried", lines !== null);
+    old?.replaceWith(fresh);
+    mark();
   }
   function mark() {
     if (!rows) return;
@@ -86,8 +100,10 @@ function nestPart(app, row, lines) {
   /** @param {number} at @param {Node[]} more */
   const line = (at, ...more) => {
     const [text, id] = lines[at],
-      el = make("div", { className: "xe-line", data: { id } }, make("span", { className: "no" }), make("code", {}, ...highlighted(text)), ...more);
-    el.onclick = () => app.select(id, "loops");
+      el = make("div", { className: "xe-line", data: { id: id ?? row.instruction } }, make("span", { className: "no" }), make("code", {}, ...highlighted(text)), ...more);
+    el.onclick = () => app.select(id ?? row.instruction, "loops");
+    el.onmouseenter = () => app.change({ pointed: id });
+    el.onmouseleave = () => app.change({ pointed: null });
     return el;
   };
   /** @param {number} first @param {number} end @returns {HTMLElement[]} */
@@ -122,8 +138,9 @@ function nestPart(app, row, lines) {
  * What made the nest: its directives, then what else was decided about the kernel's loops.
  * @param {App} app
  * @param {Nest} row
+ * @param {(lines: TextLine[] | null) => void} show the nest of a what-if; null: the kernel's own
  */
-function directivesPart(app, row) {
+function directivesPart(app, row, show) {
   const diff = make("div", { className: "xe-diff", hidden: true }),
     decisions = app.store.decisions.filter(
       // those of code generation; of the accepted ones about a schedule its steps tell
@@ -143,7 +160,7 @@ function directivesPart(app, row) {
     open();
   }
   /** @param {[string, string][]} lines */
-  function show(lines) {
+  function showDiff(lines) {
     diff.hidden = false;
     diff.replaceChildren(
       ...lines.map(([kind, text]) =>
@@ -160,15 +177,17 @@ function directivesPart(app, row) {
     "ul",
     {},
     ...row.steps.map(({ directive, verdict, message, by, diff: lines }) =>
-      entry({ verdict, title: directive, message: [`by ${by}`, message].filter(Boolean).join(": "), open: () => show(lines) }),
+      entry({ verdict, title: directive, message: [`by ${by}`, message].filter(Boolean).join(": "), open: () => showDiff(lines) }),
     ),
     ...decisions.map(({ verdict, kind, code, message, facts, index }) =>
       entry({ verdict, title: `${kind} ${verdict}`, message: [code, message, factsText(facts)].filter(Boolean).join(" · "), open: () => app.showDecision(index, false) }),
     ),
   );
-  const said = row.code
+  const emitter = decisions.find(d => d.kind === "launch" && d.verdict === "accepted")?.facts.emitter,
+    writer = emitter ? `the emitter ${emitter}` : "a writer of its own",
+    said = row.code
     ? `opaque (${row.code}): ${row.reason}`
-    : `${row.made_by !== "writer" ? `the code is made from this nest, scheduled by the ${row.made_by}` : "the nest shows what the kernel computes; its code comes from a writer of its own"}${row.nanoseconds === null ? "" : ` · about ${showMicroseconds(row.nanoseconds / 1e3)} on one core, limited by ${row.limit} (estimate)`}`;
+    : `${row.made_by !== "writer" ? `the code is made from this nest, scheduled by the ${row.made_by}` : `opaque code, by ${writer}; the nest shows what the kernel computes`}${row.nanoseconds === null ? "" : ` · about ${showMicroseconds(row.nanoseconds / 1e3)} on one core, limited by ${row.limit} (estimate)`}`;
   return [
     make("p", {}, make("b", { className: "mono", textContent: `%${row.name}` }), ` ${row.family}`),
     dimLine(said),
@@ -176,6 +195,8 @@ function directivesPart(app, row) {
     whyHeading(row.steps.length ? "directives; a click shows what one changed" : "decisions about its loops"),
     list.childElementCount ? list : dimLine("none"),
     diff,
+    ...(row.code ? [] : [whyHeading("what if; grey is refused, its tooltip says why"), whatIf(app, row, show)]),
+    ...(row.accesses.length ? [whyHeading("accesses; one is drawn over two axes"), ...accessesPart(app, row)] : []),
   ].filter(el => el !== null);
 }
 

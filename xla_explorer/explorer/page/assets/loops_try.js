@@ -1,0 +1,106 @@
+// What-if of the loops tab: another schedule of a kernel, what it comes to, and what may be written next.
+import { make, messageOf, showMicroseconds } from "./elements.js";
+import { named } from "./store.js";
+
+/** @typedef {import("./state.js").App} App */
+/** @typedef {import("./schema.js").LoopKernel} Nest */
+/** @typedef {import("./schema.js").LoopTry} LoopTry */
+
+/**
+ * The form. A page without a kernel has the line of Python that asks the same.
+ * @param {App} app
+ * @param {Nest} row
+ * @param {(lines: import("./schema.js").TextLine[] | null) => void} show the nest of what was tried; null: that of the kernel
+ */
+export function whatIf(app, row, show) {
+  const text = make("input", { type: "text", className: "mono", value: row.schedule, ariaLabel: "directives", spellcheck: false, placeholder: "split{j,16},vectorize{ji}" }),
+    said = make("div", { role: "status" }),
+    next = make("div", { className: "xe-choices" }),
+    python = make("code", {}),
+    root = make("div", { className: "xe-what-if" }, make("label", {}, "schedule ", text));
+  const write = () => {
+    python.textContent = `session.schedule("%${row.name}").plain().then("${text.value}").run()`;
+  };
+  text.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    event.stopPropagation(); // letters are text here, not keys of the explorer
+    if (event.key === "Enter") ask(false);
+  });
+  text.oninput = write;
+  write();
+
+  /** @param {boolean} run @param {HTMLButtonElement} [button] */
+  async function ask(run, button) {
+    const label = button?.textContent ?? "";
+    if (button) {
+      button.disabled = true;
+      button.textContent = run ? "compiling and running …" : "proving …";
+    }
+    try {
+      told(named("try", await app.store.ask({ ask: "loop", kernel: row.instruction, schedule: text.value, run })));
+    } catch (error) {
+      said.replaceChildren(make("p", { className: "xe-error", textContent: messageOf(error) }));
+    } finally {
+      if (button) {
+        button.disabled = false;
+        button.textContent = label;
+      }
+    }
+  }
+  /** @param {LoopTry} found */
+  function told(found) {
+    const change = found.before ? (found.nanoseconds - found.before) / found.before : 0,
+      beside = Math.abs(change) < 0.005 ? "as before" : `${change > 0 ? "+" : "−"}${Math.abs(change * 100).toFixed(0)} %`;
+    said.replaceChildren(
+      found.code
+        ? make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${found.message} (${found.code})${found.hint ? `: ${found.hint}` : ""}` })
+        : make("p", { className: "xe-override accepted", textContent: `✓ ${found.schedule || "the plain nest"}` }),
+      make("p", { className: "xe-dim", textContent: `estimate ${showMicroseconds(found.nanoseconds / 1e3)} on one core, ${beside} beside ${showMicroseconds(found.before / 1e3)}; limited by ${found.limit}` }),
+      ...found.ran.map(sentence => make("p", { className: "mono", textContent: sentence })),
+    );
+    const axes = [...new Set(found.choices.map(choice => choice.axis))];
+    next.replaceChildren(
+      ...axes.map(axis =>
+        make(
+          "div",
+          { className: "xe-choices-of" },
+          make("b", { className: "mono", textContent: axis }),
+          ...found.choices
+            .filter(choice => choice.axis === axis)
+            .map(({ directive, code, message }) =>
+              make("button", {
+                className: "mono",
+                tabIndex: 0,
+                textContent: directive,
+                ariaDisabled: String(Boolean(code)),
+                title: code ? `${code}: ${message}` : "legal",
+                onclick: () => {
+                  if (code) return said.replaceChildren(make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${directive}: ${message} (${code})` }));
+                  text.value = [found.schedule, directive].filter(Boolean).join(",");
+                  write();
+                  return ask(false);
+                },
+              }),
+            ),
+        ),
+      ),
+    );
+    show(found.lines);
+  }
+  if (app.store.data.live) {
+    const tried = make("button", { className: "xe-act", tabIndex: 0, textContent: "try", title: "prove it, estimate it" }),
+      ran = make("button", { className: "xe-act", tabIndex: 0, textContent: "run alone", title: "compile this kernel alone, check its values, time or count it beside the default" }),
+      back = make("button", { tabIndex: 0, textContent: "as it is", title: "the kernel's own schedule" });
+    tried.onclick = () => ask(false, tried);
+    ran.onclick = () => ask(true, ran);
+    back.onclick = () => {
+      text.value = row.schedule;
+      write();
+      said.replaceChildren();
+      next.replaceChildren();
+      show(null);
+    };
+    root.append(make("p", {}, tried, " ", ran, " ", back));
+  }
+  root.append(said, next, make("p", { className: "xe-try" }, make("span", { textContent: "in Python: " }), python));
+  return root;
+}
