@@ -64,6 +64,13 @@ def check_random_schedules(seed: int, count: int) -> Counter[str]:
     return seen
 
 
+def test_a_result_past_the_cache() -> None:
+    nest, operands, wanted = plain("gather")
+    streamed, _ = run_schedule(nest, parse_directives("stream{out},vectorize{j}"))
+    assert "!nontemporal" in lower(streamed).text
+    assert_near(native(streamed, operands), wanted, nest_text(streamed))
+
+
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.sampled(1)
 def test_random_schedules_give_equal_native_values(seed: int) -> None:

@@ -45,6 +45,7 @@ from xla_explorer.compiler.codegen.nest.register_layouts import (
     in_words,
     load_square,
     load_words,
+    metadata_of,
     permuted,
     places_in_run,
     store_streamed,
@@ -83,7 +84,8 @@ class LoweredNest:
         """The module as LLVM IR; the function has the name `kernel`."""
         arrays = [f"ptr noalias %a{k}" for k in range(len(self.nest.arrays))]
         head = f"define void @kernel({', '.join([*arrays, 'i64 %part'])}) {{"
-        return "\n".join([head, "entry:", *self.builder.lines(), "  ret void", "}", *self.builder.declarations, ""])
+        definitions = [*self.builder.declarations, *metadata_of(self.nest)]
+        return "\n".join([head, "entry:", *self.builder.lines(), "  ret void", "}", *definitions, ""])
 
 
 def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = None) -> LoweredNest | Reason:  # noqa: B008  # frozen

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xla_explorer.compiler.codegen.function_writer import NONTEMPORAL
+from xla_explorer.compiler.codegen.function_writer import NONTEMPORAL, metadata_definitions
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import BF16 as BF16_LANES
 from xla_explorer.compiler.codegen.ir.types import I64
@@ -127,6 +127,11 @@ def load_words(lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis) ->
         return halves(lowering.b, words)[point[pair]]
 
     return Copies(axes, copy)
+
+
+def metadata_of(nest: LoopNest) -> tuple[str, ...]:
+    """The definitions of the metadata that the code of a nest names: of stores past the cache."""
+    return tuple(metadata_definitions([NONTEMPORAL] if any(a.streamed for a in nest.arrays) else []))
 
 
 def store_streamed(lowering: Lowering, array: Array, offset: IndexExpression, value: int, axes: Sequence[Axis]) -> None:

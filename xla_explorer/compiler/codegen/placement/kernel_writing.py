@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from xla_explorer.compiler.codegen.function_writer import NONTEMPORAL, metadata_definitions
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 from xla_explorer.compiler.codegen.kernels.products.contraction import write_dot_kernel
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.kernel import nest_code, shares_are_rows
+from xla_explorer.compiler.codegen.nest.register_layouts import metadata_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.placement.kernel_rows import kernel_row
 from xla_explorer.compiler.target import Target
@@ -44,7 +44,7 @@ def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts
     code = nest_code(i, target, slots, parts, directives, by_rows)
     if isinstance(code, Reason):
         return code
-    metadata = tuple(metadata_definitions([NONTEMPORAL] if any(a.streamed for a in code.schedule.nest.arrays) else []))
+    metadata = metadata_of(code.schedule.nest)
     return Kernel(code.lines, code.origins, max(slots, default=-1) + 1, slots, code.declarations, (), metadata, 1, code.scratch_bytes,
                   parts=code.shares, phases=code.phases, effort=code.effort, nest=code.schedule)
 
