@@ -29,6 +29,10 @@ def test_a_dump_of_xla_on_a_gpu_is_replayed_by_priority_fusion() -> None:
     found = xe.xla.replay(xe.load(DUMPS / "gpu_products").session(), "fusion")
     assert found.by == "priority-fusion" and len(found.rows) == 9 and found.agreement >= 8 / 9
     assert all(row.message for row in found.rows if row.agrees and row.xla == "memory")
+    (other,) = found.disagreements()
+    assert other.why == "XLA says: by XLA's estimate %add.3.0 and %reduce_sum.15.0 take 4.13 us fused, 3.38 us apart"
+    facts = {decision.names: decision.facts for decision in found.decisions()}
+    assert facts["triton_softmax.3", "bitcast.3.0"]["xla_says"] == "not fusing because there are only bitcast users"
     with pytest.raises(NotThereError, match="XLA:GPU are not replayed"):
         xe.xla.replay(xe.load(DUMPS / "gpu_products").session(), "buffers")
 

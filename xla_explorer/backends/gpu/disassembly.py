@@ -1,6 +1,6 @@
 """SASS, the machine code of NVIDIA GPUs, with the HLO instruction of every line: ptxas keeps line numbers, nvdisasm shows them.
 
-Optional: nvdisasm comes with CUDA, and with the package triton. Source: CUDA Binary Utilities, "nvdisasm".
+Optional: nvdisasm comes with CUDA, with the wheels of the extra `sass`, and with the package triton. Source: CUDA Binary Utilities, "nvdisasm".
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def why_no_sass() -> Reason | None:
     if find_tool("nvdisasm", "XLA_EXPLORER_NVDISASM") is None:
         return refuse(
             "no-nvdisasm",
-            "nvdisasm was found neither in XLA_EXPLORER_NVDISASM, on PATH, in a CUDA installation nor in the package triton",
+            "nvdisasm was found neither in XLA_EXPLORER_NVDISASM, on PATH, in a CUDA installation, in NVIDIA's wheels (pip install "
+            '"xla-explorer[sass]") nor in the package triton',
         )
     return None
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, cast
 
+from xla_explorer.backends.gpu.disassembly import why_no_sass
 from xla_explorer.backends.interfaces import Stage, hlo_stage
+from xla_explorer.backends.xla.gpu_dump import picks, sass
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import HloPass
@@ -60,6 +62,10 @@ def dumped_stages(dumped: DumpedModule, source: HloModule, module: HloModule, na
             found[name] = _text_stage(name, paths, "llvm", known)
     if dumped.ptx:
         found["ptx"] = _text_stage("ptx", dumped.ptx, "ptx", known)
+        if why_no_sass() is None:
+            found["sass"] = Stage("sass", lambda: sass(dumped.ptx, known), "sass", "xla")
+    if chosen := picks(module):
+        found["picks"] = Stage("picks", lambda: (chosen, []), "text", "xla")
     for name, path in sorted(dumped.reports.items()):
         found[name] = _text_stage(name, [path], "text", {})
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from xla_explorer.explorer.code.loop_text import MOST_SHOWN, loop_lines, shown_loops
 from xla_explorer.explorer.code.python_source import python_pane
@@ -15,6 +16,12 @@ SMALL_FOR_PTX = 300
 MOST_LLVM_LINES_GENERATED = 20_000
 """Of programs with more lines of LLVM IR, optimised IR and machine code are made only when somebody asks for them."""
 _GENERATED = ("llvm-ir-optimized", "assembly")
+MOST_PTX_LINES_ASSEMBLED = 2_000
+"""XLA's dumps have no machine code of a GPU: of more PTX, it is made only when somebody asks for it."""
+XLA_LOOPS: Final = (
+    "// XLA's emitters write LLVM IR directly: a dump of XLA has no loop nests to be shown here.",
+    "// The pane of LLVM IR has the loops that XLA wrote; xe.compile(session.source).loops() has those of our compiler.",
+)
 
 
 def code_panes(compilation: Compilation) -> list[CodePane]:
@@ -24,7 +31,10 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
     panes = [written] if written is not None else [_source_pane(compilation)] if source.source_text else []
     panes.append(hlo_pane(compilation.passes, f"xla_explorer {compilation.backend}"))
     names = [name for name, stage in compilation.stages().items() if stage.is_code]
-    if "llvm-ir" in names and compilation.error is None:
+    by_xla = compilation.backend == DUMP or compilation.backend.partition(":")[0] == "xla"
+    if by_xla and "llvm-ir" in names:
+        panes.append(CodePane("loops", [TextLine(line, None) for line in XLA_LOOPS], "XLA"))
+    elif "llvm-ir" in names and compilation.error is None:
         count = len({step.instruction for step in program_steps(compilation)})
         note = f"the first {MOST_SHOWN} of {count} kernels; session.loops() has all" if count > MOST_SHOWN else "opaque kernels in one line"
         lines = LazyLines("loops", lambda: loop_lines(shown_loops(compilation))[0])
@@ -52,6 +62,13 @@ def costly(compilation: Compilation, pane: CodePane) -> str:
             f"// not made for this page: the module has {count} instructions, and PTX is a compile of its own "
             f"(up to {SMALL_FOR_PTX} it is always made). session.ptx() makes it; pages saved after that have it."
         )
+    if pane.name == "sass" and stage is not None and stage.compiler == "xla" and not stage.is_made:
+        count = compilation.stage("ptx").text.count("\n")
+        if count > MOST_PTX_LINES_ASSEMBLED:
+            return (
+                f"// not made for this page: ptxas would work on {count} lines of PTX (up to {MOST_PTX_LINES_ASSEMBLED} it does). "
+                "session.stage('sass').text makes it; pages saved after that have it."
+            )
     if pane.name not in _GENERATED or stage is None or stage.is_made or "llvm-ir" not in compilation.stages():
         return ""
     count = compilation.stage("llvm-ir").text.count("\n")

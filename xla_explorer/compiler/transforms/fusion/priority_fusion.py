@@ -49,6 +49,7 @@ class PriorityFusion:
 
     max_operands: arrays that one kernel may read. max_emitted: LLVM instructions per element, about. max_evaluations: copies of one
     producer in the code of one element. tiny_reduce: reduces of at most so many elements are repeated in their consumers.
+    outer_reshapes: whether a reshape of what a kernel reads stays outside of it, as it moves nothing (XLA takes it in).
     """
 
     name: ClassVar[str] = "priority-fusion"
@@ -57,6 +58,7 @@ class PriorityFusion:
     max_emitted: int = 1000
     max_evaluations: int = 15
     tiny_reduce: int = 8
+    outer_reshapes: bool = True
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Fuse in the entry and in every computation that while, conditional and call run."""
@@ -87,7 +89,7 @@ class PriorityPlanner:
     memory."""
 
     def __init__(self, computation: HloComputation, context: PassContext, options: PriorityFusion) -> None:
-        self.computation, self.context = computation, context
+        self.computation, self.context, self.options = computation, context, options
         self.cost = GpuCostModel(context.target)
         order = computation.post_order()
         self.place = {i: number for number, i in enumerate(order)}
@@ -127,8 +129,9 @@ class PriorityPlanner:
                     for consumer in list(self.readers[producer]):
                         self._decide(producer, consumer, offer._replace(consumers=()))
         self._take_constants()
-        for group in self.groups.values():
-            group.leave_reshapes_outside()
+        if self.options.outer_reshapes:
+            for group in self.groups.values():
+                group.leave_reshapes_outside()
         found = [group for group in self.groups.values() if len(group.members) > 1]
         return sorted(found, key=lambda group: -self.place[group.root])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from xla_explorer.compiler.pipeline import optimize
@@ -11,9 +12,10 @@ from xla_explorer.explorer.sessions.passes import RecordedPass
 from xla_explorer.explorer.xla.replay.correspondence import Correspondence, fused_edges
 from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.frontends.xla_dump import FusionVerdict
 from xla_explorer.hlo.instruction import HloInstruction
 
-POLICIES: Final = {"fusion": "cpu-instruction-fusion{policy=xla}", "priority-fusion": "priority-fusion"}
+POLICIES: Final = {"fusion": "cpu-instruction-fusion{policy=xla}", "priority-fusion": "priority-fusion{outer_reshapes=false}"}
 """XLA's pass -> ours by the same rules."""
 _NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
 _CONTROL_FLOW = frozenset({"while", "conditional", "call"})  # no kernels: nothing is fused with them
@@ -47,8 +49,11 @@ class ReplayedFusion(Replay):
         yield Table(["producer", "consumer", "bytes", "why not"], rows, "in memory between two kernels", printed=20)
 
 
-def replayed_fusion(step: RecordedPass, makers: dict[str, str]) -> ReplayedFusion:
-    """The decisions of one of XLA's passes that fuse. makers: name of a fusion that was there before -> the pass that made it."""
+def replayed_fusion(step: RecordedPass, makers: dict[str, str], said: Mapping[str, FusionVerdict] | None = None) -> ReplayedFusion:
+    """The decisions of one of XLA's passes that fuse.
+
+    makers: name of a fusion that was there before -> the pass that made it. said: instruction -> XLA's own verdict on it as a producer.
+    """
     before = step.before
     trace = optimize(before.clone(), POLICIES[step.name])
     theirs, ours = [dict(_edges(Correspondence(before, after))) for after in (step.module, trace.module)]
@@ -62,8 +67,10 @@ def replayed_fusion(step: RecordedPass, makers: dict[str, str]) -> ReplayedFusio
             asked = refusals.get((original_name(producer.name), original_name(consumer.name)), ("", ""))
             made = _made_before(producer, consumer, makers)
             code, message = (made.code, made.message) if made is not None else asked
+        verdict = (said or {}).get(producer.name) if there == MEMORY else None
+        words = verdict.sentence if verdict is not None else ""
         rows.append(ReplayRow(producer.name, consumer.name, here, there, here == there, code, message, producer.shape.byte_size,
-                              (producer.id, consumer.id)))  # fmt: skip
+                              (producer.id, consumer.id), words))  # fmt: skip
     return ReplayedFusion("fusion", rows, step.name, step.number, "edges")
 
 

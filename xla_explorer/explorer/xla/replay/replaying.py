@@ -17,13 +17,16 @@ from xla_explorer.explorer.xla.replay.library import replayed_library
 from xla_explorer.explorer.xla.replay.report import Replay
 from xla_explorer.explorer.xla.replay.schedule import replayed_schedule
 from xla_explorer.foundation.decision import Decision
+from xla_explorer.frontends.xla_dump import fusion_verdicts
 
 _GPU_PASS: Final = "priority-fusion"
+_GPU_VERDICTS: Final = "priority_fusion_dump"
 
 
 def _fusion(session: Compilation) -> ReplayedFusion:
     step = _pass(session, *POLICIES)
-    return replayed_fusion(step, _makers(session, step))
+    own = session.stages().get(_GPU_VERDICTS)
+    return replayed_fusion(step, _makers(session, step), fusion_verdicts(own.text) if own is not None else None)
 
 
 def _library(session: Compilation) -> Replay:

@@ -32,6 +32,8 @@ class ReplayRow(NamedTuple):
         What is at stake: of an edge the value that crosses memory where it is not fused.
     ids : tuple of int
         The ids of the instructions in the session.
+    said : str
+        XLA's own words about it, where its dump has them (XLA:GPU's priority fusion); else empty.
     """
 
     subject: str
@@ -43,10 +45,13 @@ class ReplayRow(NamedTuple):
     message: str = ""
     bytes: int = 0
     ids: tuple[int, ...] = ()
+    said: str = ""
 
     @property
     def why(self) -> str:
-        """The reason of what XLA did, in words; `unknown` where the policy decides otherwise."""
+        """The reason of what XLA did: our policy's where it agrees, else in XLA's own words; `unknown` where there are none."""
+        if not self.agrees and self.said:
+            return f"XLA says: {self.said}"
         if not self.agrees:
             return f"unknown: XLA's policy, as it is replayed, says {self.ours}"
         return self.message
@@ -92,7 +97,7 @@ class Replay(Report):
         different = self.disagreements()
         if different:
             yield Table(ReplayRow._fields, different, "decided otherwise by XLA", printed=20)
-        rows = [(f"%{r.subject}", f"%{r.consumer}" if r.consumer else "", r.xla, r.code, r.message, r.bytes) for r in self.rows if r.agrees]
+        rows = [(f"%{r.subject}", f"%{r.consumer}" if r.consumer else "", r.xla, r.code, r.why, r.bytes) for r in self.rows if r.agrees]
         yield Table(["instruction", "consumer", "XLA", "code", "why", "bytes"], rows, f"XLA's decisions, {BY_POLICY}", printed=20)
 
     def records(self) -> Table:
@@ -104,6 +109,8 @@ class Replay(Report):
         found = []
         for row in self.rows:
             facts = {"decided": BY_POLICY, "agrees": row.agrees, "bytes": row.bytes, "by": self.by}
+            if row.said:
+                facts["xla_says"] = row.said
             names = (row.subject, row.consumer) if row.consumer else (row.subject,)
             accepted = row.xla not in NO
             reason = refuse(row.code, row.message) if row.agrees else refuse("xla-decides-otherwise", row.why)

@@ -1,0 +1,79 @@
+"""What a dump of XLA:GPU says beyond HLO and PTX: the machine code of each kernel, and what was picked for each product.
+
+SASS is made of the dumped PTX by ptxas and nvdisasm, where these are installed (`pip install nvidia-cuda-nvcc nvidia-cuda-nvdisasm`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from xla_explorer.backends.gpu.disassembly import sass_of
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+_TARGET: Final = re.compile(r"^\.target\s+(sm_\w+)", re.MULTILINE)
+_SECTION: Final = re.compile(r'\s*\.section\s+"?\.text\.([\w.$]+)')
+_ENTRY: Final = re.compile(r"\.entry\s")
+_PICKED: Final = (
+    "selected_algorithm", "algorithm", "algorithm_id", "split_k", "block_m", "block_n", "block_k", "num_warps", "num_stages", "num_ctas",
+    "is_tma_allowed",
+)  # fmt: skip
+"""Keys of a backend's configuration that say how a kernel computes."""
+
+
+def sass(paths: Iterable[Path], known: Mapping[str, int]) -> tuple[str, list[int | None]]:
+    """SASS of dumped PTX, and the instruction of each line. known: name of a kernel's function -> the id of its instruction."""
+    lines: list[str] = []
+    origins: list[int | None] = []
+    for path in paths:
+        ptx = path.read_text(errors="replace")
+        target = _TARGET.search(ptx)
+        if target is None or not _ENTRY.search(ptx):
+            continue
+        inside = None
+        for line in sass_of(ptx, target[1])[0].rstrip("\n").split("\n"):
+            if section := _SECTION.match(line):
+                inside = known.get(section[1])
+            lines.append(line)
+            origins.append(inside)
+    return "\n".join(lines) + "\n", [*origins, None]
+
+
+def picks(module: HloModule) -> str:
+    """A line for each library call and each kernel of Triton: what computes it, with the figures that XLA or its autotuner picked."""
+    rows = [row for i in module.instructions() if (row := _pick(i)) is not None]
+    widths = [max(len(row[k]) for row in rows) for k in (0, 1)] if rows else []
+    return "".join([f"{name:<{widths[0]}}  {kind:<{widths[1]}}  {rest}\n" for name, kind, rest in rows])
+
+
+def _pick(i: HloInstruction) -> tuple[str, str, str] | None:
+    if i.opcode.name not in ("fusion", "custom-call"):
+        return None
+    try:
+        config = json.loads(i.attributes.get("backend_config", "") or "{}")
+    except (ValueError, TypeError):
+        return None
+    if not isinstance(config, dict):
+        return None
+    inner = config.get("fusion_backend_config")
+    kind = str(inner.get("kind", "")) if isinstance(inner, dict) else ""
+    if i.opcode.name == "custom-call":
+        kind = str(i.attributes.get("custom_call_target", "")).strip('"')
+    if not kind.startswith("__"):
+        return None
+    return f"%{i.name}", kind, ", ".join(_figures(config)) or "nothing picked"
+
+
+def _figures(config: dict[str, Any], depth: int = 4) -> Iterator[str]:
+    for key, value in config.items():
+        if key == "output_tiles" and isinstance(value, list):
+            tiles = [one.get("sizes", []) for one in value if isinstance(one, dict)]
+            yield f"tile {' and '.join(['x'.join(map(str, sizes)) for sizes in tiles])}"
+        elif isinstance(value, dict) and depth:
+            yield from _figures(value, depth - 1)
+        elif key in _PICKED and isinstance(value, str | int | float):
+            yield f"{key} {value}"
