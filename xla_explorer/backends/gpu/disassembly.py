@@ -1,6 +1,7 @@
 """SASS, the machine code of NVIDIA GPUs, with the HLO instruction of every line: ptxas keeps line numbers, nvdisasm shows them.
 
-Optional: nvdisasm comes with CUDA, with the wheels of the extra `sass`, and with the package triton. Source: CUDA Binary Utilities, "nvdisasm".
+Optional: nvdisasm comes with CUDA, with the wheels of the extra `sass`, and with the package triton. Source: CUDA Binary Utilities,
+"nvdisasm".
 """
 
 from __future__ import annotations
