@@ -5,62 +5,142 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from xla_explorer.backends.cpu.activation import NativeCalls
+from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
+from xla_explorer.backends.cpu.foreign_call import ForeignProgram, foreign_handler
 from xla_explorer.explorer.compiling import compile as compile_module
+from xla_explorer.explorer.exploring import explore
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import check_compile_options
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.frontends.jax_program import JaxProgram, lower
+from xla_explorer.frontends.jax_program.foreign_functions import call_program, program_target
+from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
 
 class JitError(XlaExplorerError, TypeError):
     """The function is called in a way that only JAX's own jit can serve."""
 
 
+class _NotForeign(Exception):
+    """A program that JAX cannot call as native code: steps on the evaluator, another backend, arguments in memory of their own form."""
+
+
 class JittedFunction:
     """Call it as the function itself: pytrees of arrays in, pytrees of jax arrays out.
 
-    One compile per signature (shapes, types, static values), kept in `sessions`; `session` is that of the last call.
+    One compile per signature (shapes, types, static values), kept in `sessions`; `session` is that of the last call. The native code of the
+    backend `cpu` runs inside JAX's own dispatch; other programs by Python.
     """
 
     def __init__(self, function: Callable[..., Any], backend: str, static_argnums: Sequence[int], static_argnames: Sequence[str],
-                 options: dict[str, Any]) -> None:
+                 options: dict[str, Any], donated: Sequence[int | str] = ()) -> None:
         self.function, self.backend, self.options = function, backend, options
         names = _parameter_names(function)
         # As in jax.jit: a position and its name mean the same argument.
-        self._static_numbers = {*static_argnums, *[names.index(n) for n in static_argnames if n in names]}
-        self._static_names = {*static_argnames, *[names[k] for k in static_argnums if 0 <= k < len(names)]}
+        count = len(names)
+        self._static_numbers = {*[k % count if -count <= k < 0 else k for k in static_argnums],
+                                *[names.index(n) for n in static_argnames if n in names]}
+        self._static_names = {*static_argnames, *[names[k] for k in static_argnums if -count <= k < count]}
+        self._donated = sorted({k if isinstance(k, int) else names.index(k) for k in donated if isinstance(k, int) or k in names})
         self.sessions: dict[Any, tuple[JaxProgram, Session]] = {}
         self.session: Session | None = None
+        self._foreign: dict[Any, ForeignProgram] = {}
+        self._dispatch: Any = None  # jax.jit of `_traced`, once there is jax; False where Python has to call
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         jax = import_optional("jax", "jax")
+        tracer = jax.core.Tracer
+        for leaf in jax.tree_util.tree_leaves((args, keywords)):
+            if isinstance(leaf, tracer):
+                raise JitError(f"{self.__name__} runs on our backend, which JAX cannot trace through",
+                               "put xe.jit outermost: xe.jit(jax.grad(f)), not jax.grad(xe.jit(f))")
+        if self._dispatch is None:
+            options = {"static_argnums": sorted(self._static_numbers) or None, "static_argnames": sorted(self._static_names) or None,
+                       "donate_argnums": self._donated or None}
+            known = {name: value for name, value in options.items() if value is not None}
+            wrapped = functools.wraps(self.function)(lambda *a, **k: self._traced(*a, **k))
+            self._dispatch = self.backend == jax.default_backend() == "cpu" and jax.jit(wrapped, **known)
+        if self._dispatch:
+            try:
+                result = self._dispatch(*args, **keywords)
+            except _NotForeign:
+                self._dispatch = False
+            else:
+                if len(self.sessions) > 1:
+                    leaves, tree = self._flatten(jax, args, keywords)
+                    self.session = self.sessions[self._key(jax, args, keywords, tree, leaves)][1]
+                return result
+        return self._call_by_python(jax, args, keywords)
+
+    def _traced(self, *args: Any, **keywords: Any) -> Any:
+        """What JAX traces once for each signature: the compile, and a call of its native code."""
+        jax = import_optional("jax", "jax")
         leaves, tree = self._flatten(jax, args, keywords)
-        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
-            raise JitError(f"{self.__name__} runs on our backend, which JAX cannot trace through",
-                           "put xe.jit outermost: xe.jit(jax.grad(f)), not jax.grad(xe.jit(f))")
-        program, session = self._compiled(args, keywords, tree, leaves)
-        self.session = session
+        if any(not isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            raise _NotForeign
+        program, self.session = self._compiled(jax, args, keywords, tree, leaves)
+        key = self._key(jax, args, keywords, tree, leaves)
+        target = program_target(foreign_handler)
+        calls = _native_calls(self.session, program)
+        if target is None or calls is None:
+            raise _NotForeign
+        foreign = self._foreign.setdefault(key, ForeignProgram(calls))
+        taken = [leaves[number] for number in program.parameters]
+        taken = [jax.random.key_data(leaf) if _is_key(jax, leaf) else leaf for leaf in taken]
+        shapes = [_key_shape(jax, info) if _is_key(jax, info) else info for info in program.results]
+        given_away = {parameter: number for number, (_, parameter) in enumerate(calls.results) if parameter is not None}
+        made = call_program(target, foreign.record, shapes, taken, given_away)
+        return jax.tree_util.tree_unflatten(program.out_tree, _with_keys(jax, made, program))
+
+    def _call_by_python(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        leaves, tree = self._flatten(jax, args, keywords)
+        program, self.session = self._compiled(jax, args, keywords, tree, leaves)
+        results = self.session.executable.execute(self._arrays(jax, leaves, program, self.session))
+        made = [jax.numpy.asarray(array) for array in results]
+        return jax.tree_util.tree_unflatten(program.out_tree, _with_keys(jax, made, program))
+
+    @staticmethod
+    def _arrays(jax: Any, leaves: list[Any], program: JaxProgram, session: Session) -> list[Any]:
+        """What the program takes of the leaves, as its parameters want it."""
         signature = session.signature
         leaves = [jax.random.key_data(leaf) if _is_key(jax, leaf) else leaf for leaf in leaves]
         arrays = [np.asarray(leaves[number]).astype(shape.element_type.dtype, copy=False)
                   for number, shape in zip(program.parameters, signature.leaf_shapes, strict=True)]
-        results = session.executable.execute(signature.leaves(arrays))
-        made = [jax.numpy.asarray(array) for array in results]
-        made = [jax.random.wrap_key_data(a, impl=info.dtype) if jax.dtypes.issubdtype(info.dtype, jax.dtypes.prng_key) else a
-                for a, info in zip(made, program.results, strict=True)]
-        return jax.tree_util.tree_unflatten(program.out_tree, made)
+        return signature.leaves(arrays)
 
     def compiled(self, *args: Any, **keywords: Any) -> Session:
         """The session for these arguments, compiled if it has to be; nothing runs."""
-        leaves, tree = self._flatten(import_optional("jax", "jax"), args, keywords)
-        return self._compiled(args, keywords, tree, leaves)[1]
+        jax = import_optional("jax", "jax")
+        leaves, tree = self._flatten(jax, args, keywords)
+        return self._compiled(jax, args, keywords, tree, leaves)[1]
+
+    def lower(self, *args: Any, **keywords: Any) -> HloModule:
+        """The module that JAX hands over for these arguments, before any pass."""
+        jax = import_optional("jax", "jax")
+        leaves, tree = self._flatten(jax, args, keywords)
+        return self._compiled(jax, args, keywords, tree, leaves)[0].module
+
+    def profile(self, *args: Any, repeats: int = 20, **keywords: Any) -> ProfileFrame:
+        """`session.profile` of the program for these arguments, any pytrees."""
+        jax = import_optional("jax", "jax")
+        leaves, tree = self._flatten(jax, args, keywords)
+        program, session = self._compiled(jax, args, keywords, tree, leaves)
+        return session.profile(*session.signature.pack_arguments(self._arrays(jax, leaves, program, session)), repeats=repeats)
+
+    def explore(self, *args: Any, **keywords: Any) -> Any:
+        """`xe.explore` of the session for these arguments; in a notebook."""
+        return explore(self.compiled(*args, **keywords))
 
     def _flatten(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[list[Any], Any]:
         """Leaves and tree of what is traced."""
@@ -70,18 +150,27 @@ class JittedFunction:
         ))
         return leaves, tree
 
-    def _compiled(self, args: tuple[Any, ...], keywords: dict[str, Any], tree: Any, leaves: list[Any]) -> tuple[JaxProgram, Session]:
-        key = (
+    def _key(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any], tree: Any, leaves: list[Any]) -> Any:
+        return (
             tree,
-            tuple([_abstract(leaf) for leaf in leaves]),
+            tuple([_abstract(jax, leaf) for leaf in leaves]),
             tuple([(k, a) for k, a in enumerate(args) if k in self._static_numbers]),
             tuple(sorted([(n, v) for n, v in keywords.items() if n in self._static_names])),
         )
+
+    def _compiled(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any], tree: Any,
+                  leaves: list[Any]) -> tuple[JaxProgram, Session]:
+        key = self._key(jax, args, keywords, tree, leaves)
         found = self.sessions.get(key)
         if found is None:
-            program = lower(self.function, args, keywords, static_argnums=sorted(self._static_numbers) or None,
-                            static_argnames=sorted(self._static_names) or None)
-            found = self.sessions[key] = (program, compile_module(program.module, backend=self.backend, **self.options))
+            specs = jax.tree_util.tree_unflatten(tree, [_specification(jax, leaf) for leaf in leaves])
+            given = iter(specs[0])
+            args = tuple([a if k in self._static_numbers else next(given) for k, a in enumerate(args)])
+            with jax.ensure_compile_time_eval():  # also while JAX traces the call of what is compiled here
+                program = lower(self.function, args, {**keywords, **specs[1]}, static_argnums=sorted(self._static_numbers) or None,
+                                static_argnames=sorted(self._static_names) or None, donate_argnums=self._donated or None)
+                donate: dict[str, Any] = {"donate": True} if self._donated and self.backend == "cpu" else {}
+                found = self.sessions[key] = (program, compile_module(program.module, backend=self.backend, **donate, **self.options))
         return found
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -124,9 +213,9 @@ def jit(
     static_argnums, static_argnames
         As `jax.jit` takes them.
     **options
-        Those of `xe.compile`, and those of `jax.jit`, so that one word changes in a program: `donate_argnums`, `donate_argnames`,
-        `keep_unused` and
-        `inline` permit what we need not do; `in_shardings`, `out_shardings` and `device` must name one device.
+        Those of `xe.compile`, and those of `jax.jit`, so that one word changes in a program: results take the memory of
+        `donate_argnums`, `donate_argnames`; `keep_unused` and `inline` permit what we need not do; `in_shardings`, `out_shardings` and
+        `device` must name one device.
 
     Returns
     -------
@@ -148,23 +237,26 @@ def jit(
     >>> double(np.ones(2, np.float32)).tolist()
     [2.0, 2.0]
     """
-    _accept_options_of_jax(options)
+    donated = _accept_options_of_jax(options)
     check_compile_options(backend, options)
 
     def make(f: Callable[..., Any]) -> JittedFunction:
         numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
         names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-        return JittedFunction(f, backend, numbers, names, options)
+        return JittedFunction(f, backend, numbers, names, options, donated)
 
     return make if function is None else make(function)
 
 
-_PERMISSIONS = ("donate_argnums", "donate_argnames", "keep_unused", "inline", "fun_name")
+_DONATED = ("donate_argnums", "donate_argnames")
+_PERMISSIONS = ("keep_unused", "inline", "fun_name")
 _PLACES = ("in_shardings", "out_shardings", "device", "in_axis_resources", "out_axis_resources")
 
 
-def _accept_options_of_jax(options: dict[str, Any]) -> None:
-    """Take the options of `jax.jit` out that change nothing here. JitError for one that would."""
+def _accept_options_of_jax(options: dict[str, Any]) -> tuple[int | str, ...]:
+    """Take the options of `jax.jit` out; which arguments are donated. JitError for an option that we cannot serve."""
+    given = [options.pop(name, None) for name in _DONATED]
+    donated = [k for some in given if some is not None for k in ((some,) if isinstance(some, int | str) else some)]
     for name in _PERMISSIONS:
         options.pop(name, None)
     for name in _PLACES:
@@ -173,6 +265,7 @@ def _accept_options_of_jax(options: dict[str, Any]) -> None:
     for name, instead in {"compiler_options": "the options of xe.compile", "abstracted_axes": "a function of one shape"}.items():
         if options.pop(name, None) is not None:
             raise JitError(f"{name} is an option of jax.jit that xe.jit has not", f"use {instead}")
+    return tuple(donated)
 
 
 def _devices(given: Any) -> int:
@@ -186,8 +279,10 @@ def _devices(given: Any) -> int:
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
+    """Of those that have a position."""
     try:
-        return list(inspect.signature(function).parameters)
+        parameters = inspect.signature(function).parameters
+        return [name for name, p in parameters.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     except (TypeError, ValueError):
         return []
 
@@ -197,8 +292,41 @@ def _is_key(jax: Any, leaf: Any) -> bool:
     return kind is not None and not isinstance(leaf, np.ndarray) and bool(jax.dtypes.issubdtype(kind, jax.dtypes.prng_key))
 
 
-def _abstract(leaf: Any) -> tuple[Any, ...]:
-    """What a compile depends on: shape and type; Python numbers by their type (JAX calls them weak)."""
-    if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
-        return tuple(leaf.shape), str(leaf.dtype), bool(getattr(leaf, "weak_type", False))
-    return ("python", type(leaf).__name__)
+def _abstract(jax: Any, leaf: Any) -> tuple[Any, ...]:
+    """What a compile depends on: shape, type, and whether the type is weak (that of Python's numbers is)."""
+    aval = _aval(jax, leaf)
+    return tuple(aval.shape), str(aval.dtype), bool(getattr(aval, "weak_type", False))
+
+
+def _aval(jax: Any, leaf: Any) -> Any:
+    if hasattr(leaf, "shape") and hasattr(leaf, "dtype") and not isinstance(leaf, np.ndarray | np.generic):
+        return getattr(leaf, "aval", leaf)
+    return jax.api_util.shaped_abstractify(leaf)
+
+
+def _specification(jax: Any, leaf: Any) -> Any:
+    aval = _aval(jax, leaf)
+    return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=bool(getattr(aval, "weak_type", False)))
+
+
+def _key_shape(jax: Any, info: Any) -> Any:
+    """Shape and type of the numbers behind random keys."""
+    return jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(info.shape, info.dtype))
+
+
+def _with_keys(jax: Any, made: list[Any], program: JaxProgram) -> list[Any]:
+    return [jax.random.wrap_key_data(a, impl=info.dtype) if _is_key(jax, info) else a
+            for a, info in zip(made, program.results, strict=True)]  # fmt: skip
+
+
+def _native_calls(session: Session, program: JaxProgram) -> NativeCalls | None:
+    """How JAX's CPU enters the program; None where the evaluator has a part in it, JAX packs elements, or it writes into an argument
+    whose memory no result takes over."""
+    executable = session.executable
+    if not isinstance(executable, CpuExecutable) or any(step.runs_on == "evaluator" for step in executable.steps):
+        return None
+    shapes = [*session.signature.leaf_shapes, *[leaf for _, leaf in session.signature.result.leaves()]]
+    if any(not s.is_array or (s.element_type.bits < 8 and not s.element_type.is_pred) for s in shapes):
+        return None
+    calls = executable.native_calls()
+    return calls if calls is not None and calls.written <= {taken for _, taken in calls.results} else None

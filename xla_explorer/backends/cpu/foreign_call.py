@@ -1,0 +1,126 @@
+"""A compiled program as a foreign function of real XLA: native code that takes XLA's buffers and enters the program.
+
+XLA:CPU calls it by its C interface for typed foreign functions (`xla/ffi/api/c_api.h`), so that a program of ours runs inside JAX's own
+dispatch, without Python and without copies.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import threading
+import time
+
+from xla_explorer.backends.cpu.activation import NativeCalls
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+
+# Offsets in the structures of c_api.h, in bytes.
+_FRAME_EXTENSION, _FRAME_ARGUMENTS, _FRAME_RESULTS, _FRAME_ATTRIBUTES = 8, 72, 112, 160
+_EXTENSION_TYPE, _METADATA_EXTENSION, _EXTENSION_METADATA = 8, 1, 24
+_METADATA_MAJOR, _METADATA_MINOR = 24, 28
+_DATA, _VALUE = 24, 8  # of a buffer, of a scalar
+# Of a record (see `ForeignProgram`).
+_LOCK, _ENTRY, _TABLE, _PARAMETERS, _RESULTS = 0, 8, 16, 24, 32
+_NAME = "xla_explorer_foreign_call"
+_SECONDS_BEFORE_FORGETTING = 600.0
+
+
+class ForeignProgram:
+    """One program with memory to run in. `record` is the attribute by which the foreign function finds it.
+
+    JAX may run the program after whoever asked for it is gone; so the memory stays for a while after that, and while it runs.
+    """
+
+    def __init__(self, calls: NativeCalls) -> None:
+        _forget_old()
+        activation = calls.activate()
+        self._kept = (calls, activation, (ctypes.c_int64 * 5)(0, calls.entry, activation.address, calls.parameters, len(calls.results)))
+        self.record = ctypes.addressof(self._kept[2])
+
+    def __del__(self) -> None:
+        with _lock:
+            _retired.append((time.monotonic(), self._kept))
+
+
+_lock = threading.RLock()
+_retired: list[tuple[float, tuple[NativeCalls, object, ctypes.Array[ctypes.c_int64]]]] = []
+
+
+def _forget_old() -> None:
+    now = time.monotonic()
+    with _lock:
+        _retired[:] = [(since, kept) for since, kept in _retired if kept[2][0] or now - since < _SECONDS_BEFORE_FORGETTING]
+
+
+@functools.lru_cache(maxsize=4)
+def foreign_handler(major: int, minor: int) -> int:
+    """The address of the function, for XLA's interface of this version."""
+    text = _handler_text(major, minor)
+    library = NativeLibrary(optimize_and_emit(text).objects, {}, [_NAME])
+    _libraries.append(library)
+    return library.function_address(_NAME)
+
+
+_libraries: list[NativeLibrary] = []  # XLA never lets go of a function that was registered
+
+
+def _handler_text(major: int, minor: int) -> str:
+    """LLVM IR: answer what the interface's version is; else fill the program's table with the buffers' addresses, and enter it."""
+    w = FunctionWriter()
+
+    def at(pointer: str, offset: str | int) -> str:
+        return w.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
+
+    def load(pointer: str, offset: str | int, t: str = "ptr") -> str:
+        return w.value(f"load {t}, ptr {at(pointer, offset)}")
+
+    ask, asked, metadata, run = "ask", "asked", "metadata", "run"
+    extension = load("%frame", _FRAME_EXTENSION)
+    w.branch_if(w.value(f"icmp eq ptr {extension}, null"), run, ask)
+    w.start_block(ask)
+    kind = load(extension, _EXTENSION_TYPE, "i32")
+    w.branch_if(w.value(f"icmp eq i32 {kind}, {_METADATA_EXTENSION}"), metadata, run)
+    w.start_block(metadata)
+    about = load(extension, _EXTENSION_METADATA)
+    w.do(f"store i32 {major}, ptr {at(about, _METADATA_MAJOR)}")
+    w.do(f"store i32 {minor}, ptr {at(about, _METADATA_MINOR)}")
+    w.branch(asked)
+    w.start_block(asked)
+    w.do("ret ptr null")
+    w.start_block(run)
+    attribute = load(load("%frame", _FRAME_ATTRIBUTES), 0)
+    record = w.value(f"inttoptr i64 {load(load(attribute, _VALUE), 0, 'i64')} to ptr")
+    table = load(record, _TABLE)
+    counts = [load(record, offset, "i64") for offset in (_PARAMETERS, _RESULTS)]
+    # One run at a time: the table and the memory are the program's.
+    take, wait, taken = "take", "wait", "taken"
+    w.branch(take)
+    w.start_block(take)
+    pair = w.value(f"cmpxchg ptr {at(record, _LOCK)}, i64 0, i64 1 acquire monotonic")
+    w.branch_if(w.value(f"extractvalue {{ i64, i1 }} {pair}, 1"), taken, wait)
+    w.start_block(wait)
+    if os.name == "posix":
+        w.declare("declare i32 @sched_yield()")
+        w.value("call i32 @sched_yield()")
+    w.branch(take)
+    w.start_block(taken)
+    first = "0"
+    for offset, count in zip((_FRAME_ARGUMENTS, _FRAME_RESULTS), counts, strict=True):
+        buffers = load("%frame", offset)
+        some, none = w.fresh_label("some"), w.fresh_label("none")
+        w.branch_if(w.value(f"icmp eq i64 {count}, 0"), none, some)
+        w.start_block(some)
+        with w.loop(count, stem="buffer") as number:
+            data = load(load(buffers, w.mul(number, 8)), _DATA)
+            w.do(f"store ptr {data}, ptr {at(table, w.mul(w.add(first, number), 8))}")
+        w.branch(none)
+        w.start_block(none)
+        first = count
+    w.value(f"call i32 {load(record, _ENTRY)}(ptr {table})")
+    w.do(f"store atomic i64 0, ptr {at(record, _LOCK)} release, align 8")
+    w.do("ret ptr null")
+    lines, _ = w.body_lines()
+    return "\n".join([*w.declarations, f"define ptr @{_NAME}(ptr %frame) {{", "entry:", *lines, "}", ""])
