@@ -38,8 +38,8 @@ document.querySelector(".xe").focus();
 """
 
 
-def open_live(page: Any, widget: ExplorerWidget, folder: Path, style_text: str = "") -> None:
-    """Show `widget` in a Playwright page; returns when it is ready."""
+def open_live(page: Any, widget: ExplorerWidget, folder: Path, style_text: str = "", tab: str = "graph") -> None:
+    """Show `widget` in a Playwright page; returns when it is ready. tab: turned to then, empty for what the view opens with."""
     sent: list[tuple[Any, Any]] = []
     widget.send = lambda content, buffers=None: sent.append((content, buffers or []))  # type: ignore[method-assign]
 
@@ -68,3 +68,5 @@ def open_live(page: Any, widget: ExplorerWidget, folder: Path, style_text: str =
     )
     page.goto(path.as_uri())
     page.wait_for_selector(".xe[data-ready]", timeout=60_000)
+    if tab:
+        page.evaluate("tab => document.querySelector('.xe').explorer.tab === 'overview' && document.querySelector('.xe').explorer.setTab(tab)", tab)

@@ -100,6 +100,10 @@ class ExplorerWidget(anywidget.AnyWidget):
             if message.get("ask") == "override":
                 self.override(_pairs(message, "fuse"), _pairs(message, "forbid"))
                 data = packed({})
+            elif message.get("ask") == "measure":
+                self.source.reports.measure()
+                self.refresh()
+                data = packed({})
             elif message.get("ask") == "back":
                 self.back()
                 data = packed({})

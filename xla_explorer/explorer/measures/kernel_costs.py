@@ -34,14 +34,27 @@ class KernelCost(NamedTuple):
     @property
     def nanoseconds(self) -> float:
         """Predicted time of all its executions, on one core."""
+        return self.times * sum(self._parts.values())
+
+    @property
+    def bound(self) -> str:
+        """What most of the predicted time is for: `launch`, `memory` or `arithmetic`."""
+        return max(self._parts.items(), key=lambda part: part[1])[0]
+
+    @property
+    def _parts(self) -> dict[str, float]:
+        """Nanoseconds of one execution by what they are for."""
         size = max(self.cost.bytes_read, self.cost.bytes_written)
         per_byte = next((rate for limit, rate in _TIERS if size <= limit), _MEMORY)
         work = FLOP * self.cost.flops
         if product := self._product:  # register tiles and libraries come near the peak, if they know the type
             fast = product.shape.is_array and product.shape.element_type.name in ("f32", "f64")
             work = self.cost.flops / (FLOPS_PER_NS[product.opcode.name] if fast else SLOW_FLOPS_PER_NS)
-        once = LAUNCH + per_byte * self.cost.bytes_accessed + work + TRANSCENDENTAL * self.cost.transcendentals
-        return self.times * once
+        return {
+            "launch": LAUNCH,
+            "memory": per_byte * self.cost.bytes_accessed,
+            "arithmetic": work + TRANSCENDENTAL * self.cost.transcendentals,
+        }
 
     @property
     def _product(self) -> HloInstruction | None:
@@ -49,6 +62,19 @@ class KernelCost(NamedTuple):
         i = self.instruction
         inside = i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,)
         return next((o for o in inside if o.opcode.name in _CONTRACTIONS), None)
+
+
+_LOW_ROOF, _SHORT_US = 0.1, 5.0
+"""A kernel far from any roof is bound by its start where it is short, else by latencies."""
+
+
+def measured_bound(cost: KernelCost, microseconds: float, bytes_per_second: float, flops_per_second: float) -> str:
+    """What a kernel that took so long was bound by, on a machine with these limits."""
+    memory = 1e6 * cost.times * cost.cost.bytes_accessed / bytes_per_second
+    arithmetic = 1e6 * cost.times * (cost.cost.flops + cost.cost.transcendentals) / flops_per_second
+    if max(memory, arithmetic) < _LOW_ROOF * microseconds:
+        return "launch" if microseconds < _SHORT_US * max(cost.times, 1.0) else "latency"
+    return "memory" if memory >= arithmetic else "arithmetic"
 
 
 class ProgramCost(NamedTuple):

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.display.pandas_frame import WideFrame
-from xla_explorer.explorer.sessions.compilation import Compilation, source_line
+from xla_explorer.explorer.sessions.compilation import Compilation, scope_of, source_line
 from xla_explorer.hlo.analysis.cost import FREE, instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.metadata import parse_metadata
 
 _COLUMNS = ["median_us", "estimated_us", "share", "kernels"]
 
@@ -82,7 +81,7 @@ def _parts(session: Compilation, i: HloInstruction, opcode: str) -> tuple[Part, 
     computation = session.module.entry if opcode == "entry" else i.called[0] if i.opcode.name == "fusion" else None
     members = computation.instructions.values() if computation is not None else ()
     inner = [j for j in members if j.opcode.name not in FREE and j.opcode.name != "tuple"]
-    own = source_line(session, i.id), _scope(session, i)
+    own = source_line(session, i.id), "/".join(scope_of(session, i))
     costs = [(j, instruction_cost(j)) for j in inner]
     weights = [cost.flops + cost.transcendentals + j.shape.byte_size for j, cost in costs]
     whole = sum(weights)
@@ -90,17 +89,7 @@ def _parts(session: Compilation, i: HloInstruction, opcode: str) -> tuple[Part, 
         return (Part(*own, 1.0),)
     return tuple(
         [
-            Part(source_line(session, j.id) or own[0], _scope(session, j) or own[1], weight / whole)
+            Part(source_line(session, j.id) or own[0], "/".join(scope_of(session, j)) or own[1], weight / whole)
             for j, weight in zip(inner, weights, strict=True)
         ]
     )
-
-
-def _scope(session: Compilation, i: HloInstruction) -> str:
-    """The name scope of an instruction, by its own metadata or that of what it was made from."""
-    lineage = session.passes.lineage
-    records = [lineage.records.get(key) for key in lineage.origins(i.id)]
-    for metadata in (i.metadata, *[record.metadata for record in records if record is not None]):
-        if (decoded := parse_metadata(metadata)).op_name:
-            return decoded.scope
-    return ""

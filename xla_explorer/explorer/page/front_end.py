@@ -22,7 +22,7 @@ _BELOW = (
 )  # fmt: skip
 _ABOVE = (
     "timeline_rows", "timeline", "why_parts", "why_decision", "why_step", "why_selection", "why", "code_pane", "code", "times", "search",
-    "spoken", "keyboard", "actions", "theme", "explorer",
+    "spoken", "keyboard", "actions", "theme", "room", "explorer",
 )  # fmt: skip
 
 

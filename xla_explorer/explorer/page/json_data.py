@@ -28,9 +28,11 @@ class PictureData(TypedDict):
 
 
 class StepDetail(TypedDict):
-    """What one step shows: its picture, its text (None: asked for on its own), the rules that fired."""
+    """What one step shows: its picture, its text (None: asked for on its own), the rules that fired. changes: the ids of the instructions
+    that the pass added, and of those that it changed; None where that is not known."""
 
     picture: PictureData
+    changes: list[PackedColumn] | None
     text: list[LineData] | None
     rewrites: list[list[Any]]
 
@@ -51,6 +53,7 @@ class PooledStep(TypedDict):
     """A `StepDetail` whose rows are sequences of slots of the pools. whole: every instruction, where `picture` is a part of the module."""
 
     picture: PooledPicture
+    changes: list[PackedColumn] | None
     whole: PooledPicture | None
     text: SlotSequence
     rewrites: list[list[Any]]

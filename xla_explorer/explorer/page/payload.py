@@ -28,7 +28,7 @@ from xla_explorer.explorer.page.json_data import (
     picture_data,
     text_lines,
 )
-from xla_explorer.explorer.page.pools import PICTURE_KEYS, Pool, as_it_is, by_instruction, column
+from xla_explorer.explorer.page.pools import PICTURE_KEYS, PackedColumn, Pool, as_it_is, by_instruction, column
 from xla_explorer.explorer.page.private_paths import data_without_paths
 from xla_explorer.explorer.page.report_data import answer_report, embedded_reports
 from xla_explorer.explorer.page.reports import Column, ComparisonTable
@@ -73,9 +73,15 @@ def step_detail(source: ExplorerSource, step: int, *, with_text: bool = True) ->
     """What one step shows."""
     return StepDetail(
         picture=picture_data(source.picture(step)),
+        changes=_changes(source, step),
         text=text_lines(source.text(step)) if with_text else None,
         rewrites=[plain(row) for row in source.rewrites(step)],
     )
+
+
+def _changes(source: ExplorerSource, step: int) -> list[PackedColumn] | None:
+    found = source.reports.changes(step)
+    return None if found is None else [column(sorted(ids)) for ids in found]
 
 
 def pane_data(panes: Sequence[CodePane], *, with_lines: bool = True, live: bool = True) -> list[PaneData]:
@@ -234,6 +240,7 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
         whole = source.reports.whole_picture(step) if picture.hidden else None
         payload["details"][str(step)] = PooledStep(
             picture=_pooled(picture, step, pools),
+            changes=_changes(source, step),
             whole=_pooled(whole, step, pools, _WHOLE) if whole is not None else None,
             text=pools["text"].sequence(text_lines(source.text(step)), step),
             rewrites=[plain(row) for row in source.rewrites(step)],

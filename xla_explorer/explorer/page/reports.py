@@ -70,7 +70,8 @@ class BufferView(NamedTuple):
 
 class KernelRow(NamedTuple):
     """One kernel. computes: its work as a formula. calls: how often a run executes it. bytes, flops: of one run (estimates).
-    predicted_us: by the cost model. measured_us: median, None when not run. reason: why it is no native code."""
+    predicted_us: by the cost model. measured_us: median, None when not run. reason: why it is no native code. bound: what it takes its
+    time for, `memory`, `arithmetic`, `launch` or `latency`, empty where the machine is not known. scope: the parts of its name scope."""
 
     name: str
     opcode: str
@@ -85,6 +86,8 @@ class KernelRow(NamedTuple):
     line: str
     instruction: int | None
     reason: str = ""
+    bound: str = ""
+    scope: tuple[str, ...] = ()
 
 
 class LoopAxis(NamedTuple):
@@ -256,6 +259,10 @@ class Reports:
         """What another schedule of a kernel would come to. ValueError where it has no nest."""
         raise ValueError("this source has no loop nests")
 
+    def measure(self) -> None:
+        """Run the program with random arguments and time its kernels, where that is a matter of seconds."""
+        raise ValueError("this view has no program to run")
+
     def roof(self) -> MachineRoof | None:
         """The limits of the machine that the times are of."""
         return None
@@ -295,6 +302,10 @@ class Reports:
     def rewrite(self, step: int, number: int) -> RewriteStep:
         """The `number`-th row of `rewrites(step)` alone, done again."""
         raise ValueError("the rewrites of this view cannot be done again one by one")
+
+    def changes(self, step: int) -> tuple[Iterable[int], Iterable[int]] | None:
+        """Ids of the instructions that a pass added, and of those that it changed; None where that is not known."""
+        return None
 
     def picture_around(self, step: int, instruction: int, budget: int) -> PictureGraph:
         """The picture of at most about `budget` instructions around one of them."""

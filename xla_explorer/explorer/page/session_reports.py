@@ -19,9 +19,9 @@ from xla_explorer.explorer.code.program import kernel_table
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
 from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_buffers, buffer_report
 from xla_explorer.explorer.measures.emulation import emulation
-from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs
+from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs, measured_bound
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads
+from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads, profile
 from xla_explorer.explorer.page.reports import (
     ApartReason,
     BufferRow,
@@ -51,7 +51,7 @@ from xla_explorer.explorer.questions.overrides import overrides_of
 from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, scope_of, source_line
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.indexing import Axis
@@ -66,6 +66,8 @@ MOST_REASON_BUFFERS = 20
 MOST_KERNELS = 2_000
 MOST_EMULATED, EMULATED_PER_SECOND = 3e7, 8e6
 """Operations and words of memory that the emulator may take on a click, and how many it does in a second, roughly."""
+MEASURED_RUNS = 10
+_BOUND_KNOWN = ("cpu", "xla")
 LONGEST_COMPARED = 20_000
 """Modules of more instructions are compared without running them: the reference in numpy would take minutes."""
 
@@ -91,6 +93,10 @@ class TraceReports(Reports):
             raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")
         with collector_paused():
             return self._replay.step(self._passes[step], events[number])
+
+    def changes(self, step: int) -> tuple[Iterable[int], Iterable[int]] | None:
+        found = self._passes[min(step, self._passes.last)].known_diff
+        return None if found is None else (found.added, found.changed)
 
     def picture_around(self, step: int, instruction: int, budget: int) -> PictureGraph:
         with collector_paused():
@@ -192,9 +198,9 @@ class SessionReports(TraceReports):
     # -- kernels and the machine ---------------------------------------------------------------------------------------
     @cached_property
     def _kernels(self) -> list[KernelRow]:
+        """Without times, which a later run changes."""
         session = self._session
         steps = {s.instruction: s for s in program_steps(session)}
-        measured = self._measured
         rows = []
         for cost in self._costs[:MOST_KERNELS]:
             i, step = cost.instruction, steps.get(cost.instruction.id)
@@ -210,10 +216,12 @@ class SessionReports(TraceReports):
                     int(cost.times * cost.cost.bytes_written),
                     int(cost.times * (cost.cost.flops + cost.cost.transcendentals)),
                     cost.nanoseconds / 1e3,
-                    measured.get(i.id),
+                    None,
                     source_line(session, i.id),
                     i.id,
                     str(reason) if reason is not None else "",
+                    cost.bound if session.backend in _BOUND_KNOWN else "",
+                    scope_of(session, i),
                 )
             )
         return rows
@@ -227,7 +235,19 @@ class SessionReports(TraceReports):
         return {int(key): float(us) for key, us, name in rows if name != WHOLE_PROGRAM and key is not None and key == key and us == us}
 
     def kernels(self) -> Sequence[KernelRow]:
-        return self._kernels
+        measured, roof = self._measured, self.roof()
+        found = []
+        for row, cost in zip(self._kernels, self._costs, strict=False):
+            us = measured.get(cost.instruction.id)
+            bound = row.bound if us is None or roof is None else measured_bound(cost, us, roof.bytes_per_second, roof.flops_per_second)
+            found.append(row._replace(measured_us=us, bound=bound))
+        return found
+
+    def measure(self) -> None:
+        session = self._session
+        if session.backend not in _BOUND_KNOWN or session.source.instruction_count() > LONGEST_COMPARED:
+            raise ValueError("session.profile() in a cell measures it: here it could take long")
+        profile(session, (), MEASURED_RUNS)
 
     def loops(self) -> Sequence[LoopKernel]:
         session = self._session
@@ -295,7 +315,7 @@ class SessionReports(TraceReports):
         if self._session.backend not in OF_LLVM or "llvm-ir" not in self._session.stages():
             return ()
         compiled = {s.instruction for s in program_steps(self._session) if getattr(s, "function", "")}
-        rows = [row for row in self._kernels if row.instruction in compiled]
+        rows = [row for row in self.kernels() if row.instruction in compiled]
         return [row.name for row in sorted(rows, key=lambda row: -(row.measured_us or row.predicted_us or 0.0))]
 
     def llvm_passes(self, kernel: str) -> Sequence[LlvmPassRow]:

@@ -33,6 +33,7 @@ def _kernels(source: ExplorerSource, live: bool) -> Any:
 
 
 TABS: tuple[Tab, ...] = (
+    Tab("overview"),
     Tab("graph"),
     Tab("texts"),
     Tab("decisions", static=lambda source, rows: decisions_html(source.decisions(), rows)),

@@ -38,6 +38,7 @@ from xla_explorer.foundation.renamed import warn_renamed, was_property
 from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.analysis.elided_constants import elided_reason, warn_of_elided_constants
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
+from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
 
 C = TypeVar("C", bound="Compilation")
@@ -280,6 +281,16 @@ def program_steps(compilation: Compilation) -> list[ProgramStep]:
     """What runs, in order; empty when nothing can."""
     result = compilation.result
     return result.executable.steps if result is not None and result.executable is not None else []
+
+
+def scope_of(compilation: Compilation, i: HloInstruction) -> tuple[str, ...]:
+    """The parts of the name scope of an instruction, by its own metadata or that of what it was made from."""
+    lineage = compilation.passes.lineage
+    records = [lineage.records.get(key) for key in lineage.origins(i.id)]
+    for metadata in (i.metadata, *[record.metadata for record in records if record is not None]):
+        if (decoded := parse_metadata(metadata)).op_name:
+            return tuple(decoded.scope.split("/"))
+    return ()
 
 
 def source_line(compilation: Compilation, instruction: str | int | HloInstruction) -> str:

@@ -209,10 +209,17 @@ export function drawGhost(node) {
   );
 }
 
-// What became of each node since the step before: new, changed (other text or operands), or nothing said.
-export function statusSince(before, now) {
+// What became of each node since the step before: new, changed, or nothing said. The pass has said what it added and changed; where
+// it has not, nodes with another text or other operands are changed. hasChanged: whether the pass changed anything.
+export function statusSince(before, now, hasChanged = true) {
   const status = new Map();
-  if (!before) return status;
+  if (!before || !hasChanged) return status;
+  if (now.changes) {
+    const [added, changed] = now.changes;
+    for (const id of added) status.set(id, "new");
+    for (const id of changed) status.set(id, "changed");
+    return status;
+  }
   const signature = step =>
     new Map(
       step.picture.nodes.map(n => [n.id, [n.label, n.detail, ...(step.operands.get(n.id) || [])].join("\u0000")]),

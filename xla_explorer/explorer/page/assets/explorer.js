@@ -4,6 +4,7 @@ import { codeStrip } from "./code.js";
 import { make } from "./elements.js";
 import { hoverHelp } from "./hover.js";
 import { keyHelp, keysOf } from "./keyboard.js";
+import { makeRoom } from "./room.js";
 import { searchBox } from "./search.js";
 import { spoken, whereText } from "./spoken.js";
 import { observable } from "./state.js";
@@ -65,6 +66,8 @@ async function build(root, model, ask, disposals) {
     header = make("header", { className: "xe-head" }, make("b", { textContent: store.data.title }), headline, search.root, helpButton),
     centre = make("section", { className: "xe-centre", ariaLabel: "what changed" }, tabs.bar, ...tabs.bodies);
   root.replaceChildren(header, timeline.root, centre, why.root, code.root, times.root, help, hover.root, live);
+  const room = makeRoom(root, { timeline: timeline.root, why: why.root, code: code.root, times: () => times.root }, { timesFolded: tabs.has("overview") });
+  helpButton.before(room.full);
   root.setAttribute("aria-label", `compile explorer of ${store.data.title}; ? lists the keys`);
 
   app.subscribe(["now"], () => {
@@ -85,6 +88,7 @@ async function build(root, model, ask, disposals) {
     times.root.replaceWith(fresh.root);
     times.dispose();
     times = fresh;
+    room.furnishTimes(times.root);
     headline.replaceChildren(...headlineParts());
   });
   // The kernel has measured: the times, and what they colour and say, are new. Everything else stays as it is.
@@ -112,14 +116,15 @@ async function open(app, model, address, code) {
     last = store.steps.length - 1,
     start = address.step ?? (model.get("step") >= 0 ? model.get("step") : (store.data.same[last] ?? last)),
     failed = store.steps.findIndex(s => s.error),
-    wanted = address.op ?? (model.get("selected") >= 0 ? model.get("selected") : null);
+    wanted = address.op ?? (model.get("selected") >= 0 ? model.get("selected") : null),
+    somewhere = address.step !== undefined || model.get("step") >= 0 || wanted !== null || failed > 0; // else what matters comes first
   app.setTab("graph");
   await store.step(last).catch(() => {}); // learn the boxes of the final module: panes link through them
   await app.go(Math.max(0, Math.min(last, failed > 0 && address.step === undefined ? failed : start)));
   const loading = code.load();
   if (store.data.complete) await loading; // a kernel's panes follow when it has them
   if (wanted !== null) app.select(wanted, "address");
-  app.setTab(store.data.comparison ? "compare" : (address.tab ?? app.tab));
+  app.setTab(store.data.comparison ? "compare" : (address.tab ?? (somewhere ? app.tab : "overview")));
 }
 
 /** @param {{ model: Host, el: HTMLElement }} host */

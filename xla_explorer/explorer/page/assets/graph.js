@@ -2,7 +2,7 @@
 // from in graph_camera.js.
 import { make } from "./elements.js";
 import { panByPointer } from "./graph_camera.js";
-import { fetchMiddle, showInstruction, showNeighbourhood, showPaths } from "./graph_reach.js";
+import { fetchMiddle, lookAtHottest, showInstruction, showNeighbourhood, showPaths } from "./graph_reach.js";
 import { boxAround, instructionOf, neighbourByArrow } from "./graph_state.js";
 import { GraphView } from "./graph_view.js";
 import { saveText } from "./tables.js";
@@ -58,6 +58,7 @@ function toolBar(view) {
     tool("−", "zoom out (-)", () => camera.zoom(0.8)),
     tool("fit", "whole graph (0)", () => view.fit(0.05)),
     tool("+", "zoom in (+)", () => camera.zoom(1.25)),
+    tool("parameters", "draw parameters as nodes, or as part of what reads them", () => view.change({ fold: !view.state.options.fold })),
     tool("tidy", "lay out afresh: nodes have kept their places so far (r)", () => view.relayout()),
     tool("JSON", "save this picture as JSON", () => {
       const { nodes, edges, groups, title } = view.app.now.picture;
@@ -106,9 +107,12 @@ function graphTab(app) {
   sized.observe(stage);
   app.isDrawn = (/** @type {number} */ id) => view.find(id) !== null;
   app.undo = () => view.undo();
+  let looked = false;
   app.subscribe(["now"], () => {
     view.draw();
-    fetchMiddle(view);
+    if (looked) fetchMiddle(view);
+    else lookAtHottest(view);
+    looked = true;
   });
   app.subscribe(["selected"], () => {
     view.mark();

@@ -48,6 +48,8 @@ export function cameraOn(stage, canvas) {
       at.y = Math.max(20, (height - scene.height * at.k) / 2) - scene.top * at.k;
       move();
     },
+    /** Whether all of a scene is in view. @param {Scene} scene */
+    shows: scene => scene.width * at.k <= stage.clientWidth && scene.height * at.k <= stage.clientHeight,
     /**
      * What a neighbourhood is of stands in the middle.
      * @param {DrawnElement} element

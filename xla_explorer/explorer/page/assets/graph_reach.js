@@ -1,6 +1,6 @@
 // The graph beyond its picture: neighbourhoods, paths, and instructions of a big module that were not drawn until somebody asked.
 import { messageOf } from "./elements.js";
-import { isInPicture } from "./graph_state.js";
+import { hottestInstruction, isInPicture } from "./graph_state.js";
 import { bringAround, bringBetween } from "./neighbours.js";
 import { BUDGET } from "./scene.js";
 
@@ -26,6 +26,22 @@ async function fetchAround({ app, state, count }, id, budget) {
     count.textContent = messageOf(error);
     return false;
   }
+}
+
+/**
+ * The first look at a big module: around the instruction that takes most of the time, not at whatever the picture begins with.
+ * @param {GraphView} view
+ */
+export async function lookAtHottest(view) {
+  const { app, state } = view,
+    hot = hottestInstruction(app);
+  state.options.start = hot;
+  if (hot === null) return;
+  const { now } = app;
+  if (!view.find(hot)) await fetchAround(view, hot, NEIGHBOURS);
+  if (app.now !== now || state.options.focus !== null) return;
+  if (now.picture.hidden) view.draw(true);
+  view.lookAt(hot);
 }
 
 /** After a step the middle of a neighbourhood may be in a part of the module that is not here yet. @param {GraphView} view */

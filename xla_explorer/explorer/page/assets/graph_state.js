@@ -1,5 +1,6 @@
 // What the graph tab knows: the scene, what is drawn of it, what was opened, where things were. Questions about it; nothing here draws.
 import { BUDGET } from "./scene.js";
+import { named } from "./store.js";
 
 /** @typedef {import("./drawing.js").DrawnElement} DrawnElement */
 /** @typedef {import("./scene.js").SceneNode} SceneNode */
@@ -13,6 +14,8 @@ import { BUDGET } from "./scene.js";
  * @property {(SceneOptions & { end: number | null })[]} back the options before
  * @property {Map<any, Map<any, any>>} memories places, for the module and for each neighbourhood on its own
  * @property {Map<number, DrawnElement[]>} ghosts step -> what it removed
+ * @property {Map<number, string>} status what became of each instruction since the step before
+ * @property {number} gone how many removed ones are drawn
  * @property {boolean} fitted whether the first picture was made to fit
  */
 
@@ -24,12 +27,27 @@ export const newGraphState = app => ({
   app,
   scene: null,
   all: [],
-  options: { opened: new Set(), closed: new Set(), focus: null, budget: BUDGET, only: null, end: null },
+  options: { opened: new Set(), closed: new Set(), focus: null, start: null, budget: BUDGET, only: null, end: null, fold: true },
   back: [],
   memories: new Map(),
   ghosts: new Map(),
+  status: new Map(),
+  gone: 0,
   fitted: false,
 });
+
+/**
+ * The instruction that takes most of the time, measured or predicted; null where no time is known.
+ * @param {import("./state.js").App} app
+ * @returns {number | null}
+ */
+export function hottestInstruction({ store }) {
+  /** @type {[number, number][]} */
+  const measured = store.timings.flatMap(t => (t.instruction === null ? [] : [/** @type {[number, number]} */ ([t.instruction, t.median_us ?? 0])])),
+    predicted = Object.entries(store.data.columns.map(row => named("column", row)).find(c => c.unit === "us")?.values ?? {}),
+    times = measured.length ? measured : predicted.map(([id, us]) => /** @type {[number, number]} */ ([Number(id), us]));
+  return times.reduce((most, one) => (most === null || one[1] > most[1] ? one : most), /** @type {[number, number] | null} */ (null))?.[0] ?? null;
+}
 
 /**
  * The innermost drawn element that holds an instruction, or what stands for it in this step.
@@ -44,6 +62,11 @@ export function drawnElement(state, id) {
   for (const one of [id, aliases?.get(id)]) {
     if (one === undefined || one === null) continue;
     const found = innermost(all, one);
+    if (found) return found;
+  }
+  // A folded parameter is part of what reads it.
+  for (const user of app.now?.picture.folded?.get(id) ?? []) {
+    const found = innermost(all, user);
     if (found) return found;
   }
   const present = new Set(all.flatMap(e => e.node.members)),
@@ -131,6 +154,7 @@ export function graphCaption({ app, all, scene, options }, gone) {
   const parts = [drawn ? `${drawn} drawn` : isText ? "an LLVM pass has no instruction graph: see Text (t)" : "nothing to draw"];
   if (hidden) parts.push(`${hidden} hidden: +n, / or n show more`);
   if (folded) parts.push(`${folded} folded into users`);
+  if (scene?.folded) parts.push(`${scene.folded} parameters folded`);
   if (gone) parts.push(`${gone} gone (dashed)`);
   if (options.only) parts.push("all paths between two instructions, Esc shows all");
   else if (options.focus !== null) parts.push("neighbourhood only, Esc shows all");

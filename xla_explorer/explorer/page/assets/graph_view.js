@@ -1,6 +1,6 @@
 // The graph on the screen: the elements of a scene, their colours and marks, the line under them. Who was selected stays where it was.
 import { colouring } from "./colours.js";
-import { drawGhost, drawScene, flat, statusSince } from "./drawing.js";
+import { drawGhost, drawScene, flat, statusOfElement, statusSince } from "./drawing.js";
 import { make, shape } from "./elements.js";
 import { cameraOn } from "./graph_camera.js";
 import { drawnElement, goneSince, graphCaption, newGraphState } from "./graph_state.js";
@@ -77,9 +77,11 @@ export class GraphView {
   showElements(gone) {
     const { app, state } = this,
       hooks = { ...this.hooks, reason: (/** @type {string} */ label) => app.store.data.reasons[label] };
+    state.status = statusSince(app.before, app.now, app.store.steps[app.step].changed);
+    state.gone = gone.length;
     this.canvas.replaceChildren(
       ...gone.slice(0, MOST_GHOSTS).map(e => drawGhost(e.node)),
-      drawScene(state.scene, statusSince(app.before, app.now), hooks),
+      drawScene(state.scene, state.status, hooks),
     );
   }
 
@@ -98,7 +100,24 @@ export class GraphView {
     const scale = this.colours.paint(this.state.all),
       kinds = new Set(this.state.all.map(e => e.node.kind)),
       present = KINDS.filter(kind => kinds.has(kind));
-    this.legend.replaceChildren(...(scale ? [scale] : present.map(kind => make("i", { className: `k-${kind}`, textContent: kind }))));
+    this.legend.replaceChildren(...(scale ? [scale] : present.map(kind => make("i", { className: `k-${kind}`, textContent: kind }))), ...this.marks());
+  }
+
+  // What the marks on nodes and edges mean, with how many there are.
+  marks() {
+    const { all, status, gone, scene } = this.state,
+      became = all.map(e => statusOfElement(e.node, status)),
+      edges = all.length ? [...new Set([scene, ...all.map(e => e.scene)])].flatMap(s => s?.edges ?? []) : [],
+      count = (/** @type {string} */ what) => became.filter(s => s === what).length,
+      refused = edges.filter(e => e.kind === "fusion-refused").length;
+    return /** @type {[string, string, number][]} */ ([
+      ["new", "+ new", count("new")],
+      ["changed", "● changed", count("changed")],
+      ["gone", "╌ gone", gone],
+      ["refused", "╌ fusion refused", refused],
+    ])
+      .filter(([, , n]) => n)
+      .map(([name, text, n]) => make("i", { className: `mark ${name}`, textContent: `${text} ${n}` }));
   }
 
   // Lights the selection, what is read and read by it, and what the decision is about.
@@ -133,6 +152,13 @@ export class GraphView {
     if (this.state.fitted || !this.state.scene || !this.camera.isShown()) return;
     this.state.fitted = true;
     this.fit(0.9);
+    if (this.app.selected !== null) this.reveal(this.app.selected);
+    else if (typeof this.state.options.start === "number") this.lookAt(this.state.options.start);
+  }
+  /** The whole scene where it can be read, else the element of an instruction in the middle. @param {number} id */
+  lookAt(id) {
+    if (!this.state.scene || !this.camera.isShown() || this.camera.shows(this.state.scene)) return;
+    this.centre(id);
   }
   relayout() {
     this.state.memories.clear();

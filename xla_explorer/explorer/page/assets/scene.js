@@ -47,11 +47,14 @@ import { bendKey, GAP_Y, layeredLayout, PITCH } from "./layout.js";
  * @property {number} height
  * @property {number} hidden
  * @property {Set<string>} [opened]
+ * @property {number} [folded] parameters that are part of what reads them
  * @property {boolean} [outermost]
  */
 /**
  * What is drawn of a picture: boxes opened and closed by hand, an instruction in the middle, how many elements, only some of them.
- * @typedef {{ opened: Set<string>, closed: Set<string>, focus: number | null, budget: number, only?: Set<number> | null }} SceneOptions
+ * start: what a part of a big module is drawn around where no neighbourhood was asked for. fold: parameters into what reads them.
+ * @typedef {{ opened: Set<string>, closed: Set<string>, focus: number | null, budget: number, only?: Set<number> | null,
+ *     start?: number | null, fold?: boolean }} SceneOptions
  */
 export const BUDGET = 200;
 const BOX_HEAD = 20,
@@ -188,12 +191,12 @@ function treeOf(picture, options) {
     old.weight_bytes = Math.max(old.weight_bytes, edge.weight_bytes);
     at.set(name, old);
   }
-  return { groups, opened, nodes, level, members, edges, pathOfId };
+  return { groups, opened, nodes, level, members, edges, pathOfId, isPart: picture.hidden > 0 };
 }
 
-function neighbourhood(ups, downs, start, budget) {
+function neighbourhood(ups, downs, start, budget, isPart) {
   const count = ups.length;
-  if (count <= budget) return new Array(count).fill(true);
+  if (count <= budget && !isPart) return new Array(count).fill(true);
   const shown = new Array(count).fill(false);
   let left = budget;
   for (const seed of start) {
@@ -358,7 +361,9 @@ function levelOf(tree, container, options, memory, path) {
     ups[b].push(a);
     downs[a].push(b);
   }
-  const shown = neighbourhood(ups, downs, startOf(tree, keys, downs, options.focus), options.budget);
+  const start = startOf(tree, keys, downs, options.focus ?? options.start ?? null),
+    isPart = container === null && options.focus === null && typeof options.start === "number" && start.length === 1 && tree.isPart,
+    shown = neighbourhood(ups, downs, start, options.budget, isPart);
   const visible = keys.map((_, k) => k).filter(k => shown[k]),
     fresh = new Map(visible.map((k, n) => [k, n]));
   movedBetweenLevels(
@@ -392,6 +397,17 @@ function nodesOf(picture, only) {
   return picture.nodes.filter(n => only.has(n.id) || whole(n.group));
 }
 
+const FOLDS_FROM = 60; // nodes: a smaller picture has room for its parameters
+
+// Without the parameters that something reads; `folded`: who reads each.
+function withoutParameters(picture) {
+  const outermost = new Map(picture.nodes.filter(n => n.kind === "parameter" && n.group === null).map(n => [n.id, []]));
+  for (const e of picture.edges) if (outermost.has(e.source) && e.kind !== "control") outermost.get(e.source).push(e.target);
+  const folded = new Map([...outermost].filter(([, users]) => users.length));
+  picture.folded = folded;
+  return folded.size ? { ...picture, nodes: picture.nodes.filter(n => !folded.has(n.id)) } : picture;
+}
+
 /**
  * @param {any} whole the picture: { nodes, edges, groups } of objects
  * @param {SceneOptions} options
@@ -399,9 +415,12 @@ function nodesOf(picture, only) {
  * @returns {Scene}
  */
 export function buildScene(whole, options, memory = new Map()) {
-  const picture = options.only ? { ...whole, nodes: nodesOf(whole, options.only) } : whole;
+  whole.folded = null;
+  const folds = options.fold && !options.only && whole.nodes.length >= FOLDS_FROM,
+    picture = options.only ? { ...whole, nodes: nodesOf(whole, options.only) } : folds ? withoutParameters(whole) : whole;
   const tree = treeOf(picture, options),
     scene = levelOf(tree, null, options, memory, "");
   scene.opened = tree.opened;
+  scene.folded = whole.folded?.size ?? 0;
   return scene;
 }

@@ -63,6 +63,7 @@ export function stepOf(detail) {
     text: detail.text || [],
     lacksText: !detail.text,
     rewrites: namedAll("rewrite", detail.rewrites),
+    changes: detail.changes ? detail.changes.map(ids => new Set(valuesOf(ids))) : null,
     operands,
     users,
     names: new Map(),
@@ -189,13 +190,14 @@ export async function openStore(model, ask) {
     ...Object.fromEntries(["nodes", "edges", "groups", "aliases"].map(name => [name, unpooled(id, prefix + name, detail => detail[part]?.[name])])),
   });
   const embedded = id => {
-    const { whole, rewrites } = data.details[id];
+    const { whole, rewrites, changes } = data.details[id];
     let all = null;
     return {
       picture: unpooledPicture(id, "picture", ""),
       whole: whole && (() => (all ??= pictureOf(unpooledPicture(id, "whole", "whole_")))), // made when somebody looks beyond the picture
       text: unpooled(id, "text", detail => detail.text),
       rewrites,
+      changes,
     };
   };
   const once = (key, load) => {
@@ -255,6 +257,8 @@ export async function openStore(model, ask) {
       return ask({ ask: name, ...rest });
     });
 
+  // A report that is no longer true is asked for again; a page that nothing answers keeps what it has.
+  const forget = key => cache.delete("report" + key);
   const isFusion = d => FUSION_KINDS.includes(d.kind);
   return {
     data,
@@ -272,6 +276,7 @@ export async function openStore(model, ask) {
     panes,
     history,
     report,
+    forget,
     ask,
     learn,
     counterparts,

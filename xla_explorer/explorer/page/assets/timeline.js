@@ -22,7 +22,7 @@ export function timelineView(app) {
     make(
       "header",
       {},
-      make("b", { textContent: "Timeline" }),
+      make("b", { textContent: "Passes" }),
       make(
         "label",
         { title: "show passes that changed nothing" },

@@ -1,0 +1,245 @@
+// The overview tab, the first that is seen: where the time goes, by kernel, layer and source line; which refused fusions cost most.
+import { refusalCost } from "./decisions.js";
+import { decisionEnds, make, messageOf, numberOf, showMicroseconds, showPercent } from "./elements.js";
+import { namedAll } from "./store.js";
+import { registerTab } from "./tabs.js";
+
+/** @typedef {import("./state.js").App} App */
+/** @typedef {import("./schema.js").KernelRow} KernelRow */
+/** @typedef {App["store"]["decisions"][number]} Decision */
+
+const MOST_HOT = 8,
+  MOST_DEAR = 5,
+  MOST_PLACES = 6;
+
+/** Measured time where there is one, else predicted. @param {KernelRow} row */
+const timeOf = row => row.measured_us ?? row.predicted_us ?? 0;
+
+/**
+ * The kernels by time, the longest first, with their share of all.
+ * @param {KernelRow[]} rows
+ * @returns {{ row: KernelRow, share: number }[]}
+ */
+export function hottestKernels(rows) {
+  const measured = rows.some(r => r.measured_us !== null),
+    used = measured ? rows.filter(r => r.measured_us !== null) : rows,
+    whole = used.reduce((sum, r) => sum + timeOf(r), 0) || 1;
+  return used.map(row => ({ row, share: timeOf(row) / whole })).sort((a, b) => b.share - a.share);
+}
+
+/**
+ * Refused fusions with a price, the dearest first.
+ * @param {Decision[]} decisions
+ * @param {(d: Decision) => boolean} isFusion
+ */
+export const dearestRefusals = (decisions, isFusion) =>
+  decisions
+    .filter(d => d.verdict === "refused" && isFusion(d) && d.names.length === 2 && (refusalCost(d)[0] ?? 0) > 0)
+    .sort((a, b) => refusalCost(b)[0] - refusalCost(a)[0]);
+
+/**
+ * Time by layer: the first part of the scopes in which they differ. Empty where the program names no scopes.
+ * @param {{ row: KernelRow, share: number }[]} kernels
+ * @returns {[string, number][]}
+ */
+export function timeByLayer(kernels) {
+  const named = kernels.filter(({ row }) => row.scope.length);
+  if (!named.length) return [];
+  let depth = 0;
+  while (named.every(({ row }) => row.scope.length > depth + 1 && row.scope[depth] === named[0].row.scope[depth])) depth++;
+  return sharesByName(kernels.map(({ row, share }) => [row.scope[depth] ?? row.scope.at(-1) ?? "(no scope)", share]));
+}
+
+/** @param {{ row: KernelRow, share: number }[]} kernels */
+export const timeByLine = kernels => (kernels.some(({ row }) => row.line) ? sharesByName(kernels.map(({ row, share }) => [row.line || "(no line)", share])) : []);
+
+/** @param {[string, number][]} parts @returns {[string, number][]} */
+function sharesByName(parts) {
+  /** @type {Map<string, number>} */
+  const sums = new Map();
+  for (const [name, share] of parts) sums.set(name, (sums.get(name) ?? 0) + share);
+  return [...sums].sort((a, b) => b[1] - a[1]);
+}
+
+/** @param {number} share */
+function shareBar(share) {
+  const bar = make("i", { className: "xe-share" });
+  bar.style.width = `${Math.max(1, Math.round(90 * Math.min(1, share)))}px`;
+  return bar;
+}
+
+/** @param {string} title @param {[string, number][]} parts */
+function placesPart(title, parts) {
+  if (parts.length < 2) return [];
+  const shown = parts.slice(0, MOST_PLACES),
+    rest = parts.slice(MOST_PLACES).reduce((sum, [, share]) => sum + share, 0),
+    rows = rest ? [...shown, /** @type {[string, number]} */ ([`${numberOf(parts.length - MOST_PLACES, "other")}`, rest])] : shown;
+  return [
+    make("h4", { textContent: title }),
+    make(
+      "table",
+      { className: "xe-places" },
+      ...rows.map(([name, share]) =>
+        make("tr", {}, make("td", { className: "mono", textContent: name }), make("td", {}, shareBar(share)), make("td", { className: "r", textContent: showPercent(share) })),
+      ),
+    ),
+  ];
+}
+
+/** @param {App} app */
+function overviewTab(app) {
+  const note = make("span", { className: "xe-dim", textContent: "…" }),
+    measure = make("button", {
+      className: "xe-act xe-measure",
+      tabIndex: 0,
+      textContent: "measure",
+      title: "run it with random arguments: session.profile()",
+      hidden: !app.store.data.live,
+      onclick: measureNow,
+    }),
+    body = make("div", { className: "xe-scroll xe-overview-body" }),
+    root = make("div", { className: "xe-panel xe-overview" }, make("div", { className: "xe-bar-row" }, note, make("span", { className: "xe-grow" }), measure), body);
+  let isCurrent = false;
+
+  async function measureNow() {
+    app.root.focus({ preventScroll: true });
+    measure.disabled = true;
+    measure.textContent = "measuring …";
+    try {
+      await app.store.ask({ ask: "measure" });
+    } catch (error) {
+      note.textContent = messageOf(error);
+    }
+    measure.disabled = false;
+    measure.textContent = "measure";
+  }
+
+  async function shown() {
+    if (isCurrent) return;
+    isCurrent = true;
+    try {
+      const data = await app.store.report("kernels", {}, "kernels", "session.kernels()");
+      build(hottestKernels(namedAll("kernel", data.rows)));
+    } catch (error) {
+      isCurrent = false;
+      note.textContent = messageOf(error);
+    }
+  }
+
+  /** @param {{ row: KernelRow, share: number }[]} kernels */
+  function build(kernels) {
+    const measured = kernels.some(({ row }) => row.measured_us !== null),
+      whole = kernels.reduce((sum, { row }) => sum + timeOf(row), 0),
+      refusals = dearestRefusals(app.store.decisions, app.store.isFusion);
+    note.textContent = kernels.length
+      ? `${numberOf(kernels.length, "kernel")}, ${measured ? "" : "~"}${showMicroseconds(whole)} in all · ${measured ? "measured" : "estimated by the cost model: not run yet"}`
+      : "this backend makes no kernels";
+    body.replaceChildren(
+      ...(kernels.length ? [make("h4", { textContent: measured ? "hottest kernels" : "hottest kernels, estimated" }), kernelTable(kernels, measured)] : []),
+      ...refusalsPart(refusals),
+      make("div", { className: "xe-two" }, make("div", {}, ...placesPart("by layer", timeByLayer(kernels))), make("div", {}, ...placesPart("by source line", timeByLine(kernels)))),
+    );
+    mark();
+  }
+
+  /** @param {{ row: KernelRow, share: number }[]} kernels @param {boolean} measured */
+  function kernelTable(kernels, measured) {
+    const roofs = new Map(app.store.timings.flatMap(t => (t.instruction === null ? [] : [[t.instruction, t.roof_share]])));
+    return make(
+      "table",
+      { className: "xe-table xe-hottest" },
+      make("thead", {}, make("tr", {}, ...["kernel", "time", "share", "bound by", ...(roofs.size ? ["of roof"] : []), "line", "computes"].map(h => make("th", { textContent: h, scope: "col" })))),
+      make(
+        "tbody",
+        {},
+        ...kernels.slice(0, MOST_HOT).map(({ row, share }) => {
+          const roof = row.instruction === null ? null : (roofs.get(row.instruction) ?? null),
+            line = make(
+              "tr",
+              { tabIndex: 0, onclick: () => app.select(row.instruction, "overview"), onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && showInGraph(row) },
+              make("td", { className: "mono", textContent: `%${row.name}` }),
+              make("td", { className: "r", textContent: `${measured ? "" : "~"}${showMicroseconds(timeOf(row))}` }),
+              make("td", { className: "share" }, shareBar(share), showPercent(share)),
+              make("td", { textContent: row.bound, title: BOUNDS[row.bound] ?? "" }),
+              ...(roofs.size ? [make("td", { className: "r", textContent: showPercent(roof), title: (roof ?? 0) > 1 ? "above 1: the data stay in a cache, and the roof is that of memory" : "" })] : []),
+              make("td", { className: "mono", textContent: row.line }),
+              make("td", { className: "long mono", textContent: row.computes, title: row.computes }),
+            );
+          line.dataset.id = String(row.instruction);
+          return line;
+        }),
+      ),
+    );
+  }
+
+  /** @param {KernelRow} row */
+  function showInGraph(row) {
+    app.setTab("graph");
+    app.select(row.instruction, "overview");
+  }
+
+  /** @param {Decision[]} refusals */
+  function refusalsPart(refusals) {
+    if (!refusals.length) return [make("p", { className: "xe-dim", textContent: "No refused fusion has a price by the cost model." })];
+    const rows = refusals.slice(0, MOST_DEAR).map(d => {
+      const [us, atMost] = refusalCost(d),
+        attempt = make("button", {
+          className: "xe-act xe-attempt",
+          tabIndex: 0,
+          textContent: app.store.data.live ? "try" : "why",
+          title: app.store.data.live ? "force this fusion, compile and measure again, compare" : "the checklist of this decision, and the call that forces it",
+          onclick: (/** @type {Event} */ event) => {
+            event.stopPropagation();
+            if (app.store.data.live) app.tryOut({ ask: "override", fuse: [d.names], forbid: [] }, attempt);
+            else app.showDecision(d.index, false);
+          },
+        });
+      return make(
+        "tr",
+        { onclick: () => app.showDecision(d.index, false) },
+        make("td", { className: "mono", textContent: decisionEnds(d) }),
+        make("td", { className: "r", textContent: `${atMost ? "≤ " : "~"}${showMicroseconds(us)}` }),
+        make("td", { textContent: d.code, title: app.store.data.reasons[d.code] || "" }),
+        make("td", {}, attempt),
+      );
+    });
+    return [
+      make("h4", { textContent: "refused fusions by price" }),
+      make(
+        "table",
+        { className: "xe-table xe-refused" },
+        make("thead", {}, make("tr", {}, ...["producer → consumer", "costs a run", "why", ""].map(h => make("th", { textContent: h, scope: "col" })))),
+        make("tbody", {}, ...rows),
+      ),
+      make("p", { className: "xe-dim", textContent: `by the cost model, ≤ an upper bound${refusals.length > MOST_DEAR ? ` · ${refusals.length - MOST_DEAR} more under Decisions (d)` : ""}` }),
+    ];
+  }
+
+  function mark() {
+    for (const row of /** @type {NodeListOf<HTMLElement>} */ (body.querySelectorAll(".xe-hottest tbody tr"))) row.classList.toggle("on", row.dataset.id === String(app.selected));
+  }
+  app.subscribe(["selected"], mark);
+  app.subscribe(["timings"], () => {
+    app.store.forget("kernels");
+    isCurrent = false;
+    if (app.tab === "overview") shown();
+  });
+  return { root, shown };
+}
+
+/** @type {Record<string, string>} */
+const BOUNDS = {
+  memory: "reading and writing its arrays is most of the least time that the machine allows",
+  arithmetic: "its operations are most of the least time that the machine allows",
+  launch: "starting it takes longer than its work",
+  latency: "neither traffic nor operations account for a tenth of its time: it waits, or the machine was busy with something else",
+};
+
+registerTab({
+  key: "overview",
+  title: "Overview",
+  shortcut: "o",
+  help: [["Enter", "overview: the kernel in the graph"]],
+  isPresent: app => app.store.data.columns.length > 0,
+  view: overviewTab,
+});
