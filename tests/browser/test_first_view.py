@@ -125,6 +125,13 @@ def test_borders_move_panels_fold_and_both_are_remembered(browser: Any, tmp_path
     page.locator(".xe-code > .xe-border").focus()
     page.keyboard.press("ArrowUp")
     assert abs(size(".xe-panes")["height"] - code - 16) < 2
+    for _ in range(8):
+        page.locator(".xe-code .xe-pane-chips button:not(.on)").first.click() if page.locator(".xe-code .xe-pane-chips button:not(.on)").count() else None
+    assert page.locator(".xe-pane").count() >= 6, "any number of panes side by side"
+    lines = ".xe-pane[data-pane='hlo-after'] .xe-lines"
+    assert page.evaluate(f"() => {{ const el = document.querySelector(\"{lines}\"); return el.scrollWidth > el.clientWidth + 5; }}")
+    page.locator(".xe-wrap").click()
+    assert not page.evaluate(f"() => {{ const el = document.querySelector(\"{lines}\"); return el.scrollWidth > el.clientWidth + 5; }}")
     page.locator(".xe-why > header b").click()
     assert size(".xe-why")["width"] < 40 and not page.locator(".xe-why-body").is_visible()
     page.reload()

@@ -1,10 +1,8 @@
-// The code strip: any two to four texts side by side, one selection through all of them.
+// The code strip: any number of texts side by side, one selection through all of them.
 import { codePane, firstPanes, panesOfStep, paneTitle } from "./code_pane.js";
 import { make, messageOf } from "./elements.js";
 
 /** @typedef {import("./code_pane.js").Pane} Pane */
-
-const MOST_PANES = 4;
 
 /** @param {import("./state.js").App} app */
 export function codeStrip(app) {
@@ -12,7 +10,8 @@ export function codeStrip(app) {
     body = make("div", { className: "xe-panes" }),
     fold = make("button", { className: "xe-fold", tabIndex: -1, textContent: "▾", title: "fold or open (v)", onclick: () => root.classList.toggle("folded") }),
     note = make("span", { className: "xe-dim", textContent: "same stripe, same instruction" }),
-    head = make("header", {}, fold, make("b", { textContent: "Code" }), chips, note),
+    wrap = make("button", { className: "xe-wrap", tabIndex: -1, textContent: "wrap", title: "long lines go on in the next row", ariaPressed: "false", onclick: wrapLines }),
+    head = make("header", {}, fold, make("b", { textContent: "Code" }), chips, note, wrap),
     root = make("section", { className: "xe-code", ariaLabel: "code" }, head, body);
   /** @type {Map<string, import("./code_pane.js").BuiltPane>} */
   const built = new Map();
@@ -23,6 +22,11 @@ export function codeStrip(app) {
   /** @type {string[]} */
   let shown = [];
 
+  function wrapLines() {
+    const on = root.classList.toggle("wrapped");
+    wrap.setAttribute("aria-pressed", String(on));
+    mark();
+  }
   /** @param {string} name */
   const paneOf = name => /** @type {Pane} */ (panes.find(p => p.name === name));
   /** @param {string} name */
@@ -79,7 +83,7 @@ export function codeStrip(app) {
   function toggle(k) {
     const name = panes[k]?.name;
     if (name === undefined) return;
-    const open = shown.includes(name) ? shown.filter(n => n !== name) : [...shown.slice(shown.length >= MOST_PANES ? 1 : 0), name];
+    const open = shown.includes(name) ? shown.filter(n => n !== name) : [...shown, name];
     shown = panes.map(p => p.name).filter(n => open.includes(n));
     root.classList.remove("folded");
     app.change({ panes: shown });

@@ -84,15 +84,20 @@ export function lineBlocks(lines, onSelect, counts = null) {
     for (const at of lit) blocks[Math.floor(at / BLOCK)].children[at % BLOCK]?.classList.add("on");
     if (!lit.size || !scroll || !root.clientHeight) return;
     const first = Math.min(...lit),
-      top = first * LINE_HEIGHT;
-    fill(Math.floor(first / BLOCK));
+      top = topOf(first);
     if (top < root.scrollTop || top + LINE_HEIGHT > root.scrollTop + root.clientHeight)
       root.scrollTop = top - (root.clientHeight - LINE_HEIGHT) / 2;
   }
   /** @param {number} index */
   function scrollTo(index) {
+    root.scrollTop = topOf(index);
+  }
+  /** Where a line begins; wrapped ones are as high as they are. @param {number} index */
+  function topOf(index) {
+    const block = blocks[Math.floor(index / BLOCK)];
     fill(Math.floor(index / BLOCK));
-    root.scrollTop = index * LINE_HEIGHT;
+    const line = /** @type {HTMLElement | undefined} */ (block?.children[index % BLOCK]);
+    return line && root.clientHeight ? line.getBoundingClientRect().top - root.getBoundingClientRect().top + root.scrollTop : index * LINE_HEIGHT;
   }
   return { root, scrollTo, present: new Set(byId.keys()), light, dispose: () => near.disconnect() };
 }

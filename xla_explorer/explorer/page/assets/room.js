@@ -129,10 +129,10 @@ export function makeRoom(root, panels, first) {
     sync();
   }
 
-  /** @param {HTMLElement} times */
-  function furnishTimes(times) {
+  /** New times are shown, unless the reader has folded them. @param {HTMLElement} times */
+  function furnishTimes(times, folded = false) {
     times.append(border("y", "border of the times", () => (isPage() ? ["times", times.querySelector(".xe-scroll") ?? times, -1] : ["code", panesOf(), 1])));
-    if (!times.classList.contains("empty")) foldable(times, "times", first.timesFolded);
+    if (!times.classList.contains("empty")) foldable(times, "times", folded);
   }
   const panesOf = () => panels.code.querySelector(".xe-panes") ?? panels.code;
   for (const name of Object.keys(LIMITS)) show(name);
@@ -142,7 +142,7 @@ export function makeRoom(root, panels, first) {
   foldable(panels.timeline, "left", false);
   foldable(panels.why, "right", false);
   foldable(panels.code, "code", false);
-  furnishTimes(panels.times());
+  furnishTimes(panels.times(), first.timesFolded);
   const full = make("button", {
     className: "xe-full",
     textContent: "full",
