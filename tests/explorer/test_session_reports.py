@@ -8,7 +8,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
-from xla_explorer.explorer.page.session_reports import MEASURES
+from xla_explorer.explorer.page.comparison_table import MEASURES
 from xla_explorer.explorer.pictures.scopes import repeated_layers, scope_paths
 from xla_explorer.hlo.text import parse_hlo
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
@@ -16,19 +16,19 @@ from xla_explorer.explorer.code.loop_nests import KernelLoops
 from xla_explorer.explorer.code.loop_text import folds_of, loop_lines, shown_loops, steps_of
 from xla_explorer.explorer.code.loop_what_if import LoopTry, loop_try
 from xla_explorer.explorer.code.program import kernel_table
-from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
+from xla_explorer.explorer.comparisons.comparison import compare_sessions
 from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_buffers, buffer_report
 from xla_explorer.explorer.measures.emulation import emulation
 from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs, measured_bound
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads, profile
+from xla_explorer.explorer.page.comparison_table import comparison_rows
 from xla_explorer.explorer.page.reports import (
     ApartReason,
     BufferRow,
     BufferView,
     ChangedDecision,
     Column,
-    ComparisonRow,
     ComparisonTable,
     KernelRow,
     LlvmPassRow,
@@ -410,45 +410,3 @@ def _accesses(kernel: KernelLoops) -> Iterator[LoopAccess]:
             row.access, access.origin, row.offset, row.along, row.pattern, access.element_bytes, row.bytes, row.distinct_bytes,
             row.behind_L1, row.behind_L2, row.behind_L3, row.warp_sectors, row.coalesced, terms, access.offset.constant,
         )  # fmt: skip
-
-
-class _Measure(NamedTuple):
-    """How a row of a comparison is shown."""
-
-    title: str
-    unit: str = ""
-    less_is_better: bool | None = None
-
-
-_SPREAD = "iqr us"
-MEASURES = {
-    "kernels": _Measure("kernels", "", True),
-    "bytes read and written (estimate)": _Measure("bytes read and written (estimate)", "bytes", True),
-    "predicted us (cost model)": _Measure("predicted time, cost model", "us", True),
-    "median us": _Measure("median time", "us", True),
-    _SPREAD: _Measure("iqr time", "us"),
-    "backend": _Measure("backend"),
-    "passes": _Measure("passes"),
-    "instructions": _Measure("instructions"),
-    "launches a run": _Measure("launches a run", "", True),
-    "flops (estimate)": _Measure("flops (estimate)"),
-    "compile ms": _Measure("compile time", "ms"),
-    "arena bytes": _Measure("arena bytes", "bytes", True),
-    "n": _Measure("n"),
-    "largest error against the evaluator": _Measure("largest error against the evaluator", "error"),
-}
-"""The rows of `Comparison`, what matters most first."""
-
-
-def comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
-    """The rows of a comparison in the order of their weight, with units; what is measured has its spread."""
-    given = {what: (now, before) for what, now, before in comparison.rows}
-    spread = max(given.get(_SPREAD, (0.0,)))
-    order = [*[what for what in MEASURES if what in given], *[what for what in given if what not in MEASURES]]
-    found = []
-    for what in order:
-        measure, (now, before) = MEASURES.get(what) or _Measure(what), given[what]
-        found.append(
-            ComparisonRow(measure.title, measure.unit, measure.less_is_better, now, before, spread if what == "median us" else None)
-        )
-    return tuple(found)
