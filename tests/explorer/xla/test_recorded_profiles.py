@@ -1,4 +1,4 @@
-"""Profiles that JAX and TensorFlow recorded on a CPU: read, joined, and refused with one sentence where they are damaged."""
+"""Ten profiles that JAX (two versions) and TensorFlow recorded on a CPU: read, joined, and refused with one sentence where they are damaged."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ RECORDED = {
     "jax_cpu_loop": (("jit_power_iteration",), 7, 3, 0, "models.py:18"),
     "jax_cpu_branches": (("jit_abs", "jit_negative", "jit_routed"), 8, 12, 0, "models.py:21"),
     "jax_cpu_two_programs": (("jit_attention", "jit_power_iteration"), 12, 6, 0, "models.py:5"),
-    "tensorflow_cpu_softmax": (("a_inference_f_22",), 8, 1, 0, "ops.py:1221"),
-    "tensorflow_cpu_train_steps": (("a_inference_train_66",), 10, 1, 3, "ops.py:1221"),
+    "jax_cpu_two_devices": (("jit", "jit"), 5, 6, 0, "models.py:17"),
+    "jax_cpu_annotated_steps": (("jit_evaluate", "jit_step"), 8, 8, 4, "models.py:25"),
+    "jax_0_6_cpu_attention": (("jit_attention",), 9, 3, 0, "models.py:8"),
+    "tensorflow_cpu_softmax": (("a_inference_f_22",), 8, 2, 0, "ops.py:1221"),
+    "tensorflow_cpu_train_steps": (("a_inference_train_66",), 10, 3, 3, "ops.py:1221"),
 }
 
 
@@ -27,12 +30,21 @@ RECORDED = {
 def test_a_recorded_profile_is_joined_to_instructions_and_lines(name: str) -> None:
     modules, kernels, runs, steps, line = RECORDED[name]
     found = xe.xla.read_profile(PROFILES / f"{name}.xplane.pb.gz")
-    assert sorted({row["module"].partition("__")[0] for row, _ in found.kernel_rows}) == list(modules)
+    assert sorted([name.partition("__")[0] for name in {row["module"] for row, _ in found.kernel_rows}]) == list(modules)
     assert (len(found.kernel_rows), len(found.runs()), len(found.steps())) == (kernels, runs, steps)
     assert found.joined_share >= 0.98 and found.lines_share >= 0.98
     assert found.kernel_rows[0][0]["line"].endswith(line)
     busiest = found.module()
     assert found.kernel_rows[0][1] is not None and busiest.find(found.kernel_rows[0][1].name).opcode is found.kernel_rows[0][1].opcode
+
+
+def test_runs_that_a_profile_does_not_number_are_told_by_the_first_instruction() -> None:
+    found = xe.xla.read_profile(PROFILES / "jax_0_6_cpu_attention.xplane.pb.gz")
+    assert list(found.runs()["kernels"]) == [9, 9, 9] and all(found.kernels()["n"] == 3)
+    kernels = found.kernels()
+    assert all(abs(3 * kernels["per_run_us"] - kernels["total_us"]) < 1e-6)
+    train = xe.xla.read_profile(PROFILES / "tensorflow_cpu_train_steps.xplane.pb.gz")
+    assert len(train.runs()) == 3 and train.runs()["kernels"].sum() == train.kernels()["n"].sum()
 
 
 def test_steps_hold_the_kernels_that_began_in_them() -> None:

@@ -15,7 +15,7 @@ from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.xla.places import NOWHERE, Place, PlacedModule
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.frontends.xla_profile import KernelEvent, ProfileError, StepEvent, is_copy
+from xla_explorer.frontends.xla_profile import KernelEvent, ProfileError, StepEvent, is_copy, with_runs
 from xla_explorer.frontends.xla_profile import read_profile as read_recorded
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
@@ -75,7 +75,7 @@ class XlaProfile(Report):
             hint = "record while the program runs: with jax.profiler.trace(folder): f(x).block_until_ready()"
             raise ProfileError(f"{name} holds no event that ran an HLO instruction", hint)
         self.name, self.session = name, session
-        self._events, self._module_of, self._steps = events, module_of, steps
+        self._events, self._module_of, self._steps = with_runs(events, module_of), module_of, steps
         self.device_us = sum(event.self_ps for event in events) / 1e6
         self.joined_share = self._share_of(lambda one: one.instruction is not None)
         self.lines_share = self._share_of(lambda one: bool(one.place.line))

@@ -5,6 +5,7 @@
 
 from xla_explorer.frontends.xla_profile.kernels import KernelEvent, is_copy, kernel_events
 from xla_explorer.frontends.xla_profile.profile import PROFILE_ENDINGS, ProfiledProgram, ProfileError, RecordedProfile, read_profile
+from xla_explorer.frontends.xla_profile.runs import with_runs
 from xla_explorer.frontends.xla_profile.space import Space, read_space
 from xla_explorer.frontends.xla_profile.steps import StepEvent
 
@@ -20,4 +21,5 @@ __all__ = [
     "kernel_events",
     "read_profile",
     "read_space",
+    "with_runs",
 ]
