@@ -34,3 +34,36 @@ def test_what_is_refused_has_its_reason():
     for text, words in (("%sums: warp{j}", "a power of two"), ("%other: block{i}", "no kernel of this program")):
         with pytest.raises(xe.errors.CompileFailedError, match=words):
             xe.compile(TEXT, backend="gpu", device="emulator", passes="none", schedules=text)
+
+
+CUT = TEXT.replace("40,96", "4,60000").replace("[40]", "[4]")
+
+
+def test_two_kernels_of_a_policy_are_two_nests_whose_decision_says_that_sums_are_reordered():
+    session = xe.compile(CUT, backend="gpu", device="emulator", passes="none")
+    first, second = session.loops()
+    assert (first.name, second.name) == ("sums (1 of 2)", "sums (2 of 2)") and first.made_by == second.made_by == "policy"
+    assert "@block" in first.lines[1].text and len(first.texts) == len(first.steps) + 1
+    assert "2 kernels of this nest" in str(next(iter(session.schedule("sums").blocks())))
+    assert session.schedule("sums").plain().then("block{i}").run().equal
+    (facts,) = session.decisions("loop-nest")["facts"]
+    assert facts["reorders-sum"] is True
+
+
+def test_maxima_reorder_nothing():
+    text = TEXT.replace("add(a, b)", "maximum(a, b)")
+    (facts,) = xe.compile(text, backend="gpu", device="emulator", passes="none").decisions("loop-nest")["facts"]
+    assert "thread{" in facts["schedule"] and "reorders-sum" not in facts
+
+
+def test_directives_of_a_policy_are_forbidden_and_forced(session):
+    (unrolled,) = [d for d in session.schedule("sums").directives if d.name == "unroll"]
+    other = session.override(forbid=[("unroll", "sums", unrolled.axis)], force=[("warp", "sums", "nothing")])
+    forced, forbidden = other.overrides()
+    assert forbidden.granted and not forced.granted and forced.reason.code == "no-such-axis"
+    assert "unroll" not in str(other.schedule("sums")) and "thread{" in str(other.schedule("sums"))
+    assert other.decisions("loop-unroll")["code"].tolist() == ["forbidden-by-user"]
+    x = np.arange(40 * 96, dtype=np.float32).reshape(40, 96) % 7
+    assert (other.executable.execute([x])[0] == x.sum(1)).all()
+    again = other.override(force=[("unroll", "sums", unrolled.axis)])
+    assert str(again.schedule("sums")).endswith(f"unroll{{{unrolled.axis}}}"), "what is forced comes last"

@@ -10,6 +10,7 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architec
 from xla_explorer.backends.gpu.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, LEVELS, TABLE, write_device_math
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank
+from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.selection import write_gpu_kernels
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter
@@ -23,6 +24,7 @@ from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
 from xla_explorer.compiler.buffers import assign_buffers
 from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
+from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
@@ -122,6 +124,7 @@ class GpuCompiler:
         program = writer.write()
         seconds["llvm-ir"] = time.perf_counter() - started
         record_launches(program, trace.journal)
+        record_directives(program, trace.journal)
         record_math(program, trace.journal)
         record_constants(program, trace.journal)
         stages = gpu_stages(trace, assignment, program, architecture)
@@ -139,6 +142,7 @@ class GpuCompiler:
         return CompileResult(trace, executable, stages, assignment, seconds, program=program)
 
 
+_DIRECTIVES = place_of(ScheduledKernels.with_overrides)
 _LAUNCH, _MATH, _CONSTANTS = place_of(write_gpu_kernels), place_of(write_device_math), place_of(ConstantBank.place)
 
 
@@ -149,7 +153,9 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
     for i, made in program.emitted:
         if made.nest is not None:
             why = made.nest if isinstance(made.nest, Reason) else None
-            about = {"emitter": made.emitter} if why is not None else {"emitter": made.emitter, "schedule": str(made.nest)}
+            about: dict[str, object] = {"emitter": made.emitter}
+            if isinstance(made.nest, NestSchedule):
+                about |= {"schedule": str(made.nest)} | ({"reorders-sum": True} if made.nest.reorders_sums else {})
             checks = code_check("loop-nest", why is None, why, about, _LAUNCH)
             journal.write("decision", "loop-nest", (i.id,), (i.name,), why, about, accepted=why is None, checklist=checks)
         for name, reason in made.refused:
@@ -169,6 +175,16 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
                 facts["own_arithmetic_us"] = round(made.estimated_us, 2)
             checks = code_check("launch", True, None, facts, _LAUNCH)
             journal.write("decision", "launch", (i.id,), (i.name,), None, facts, accepted=True, checklist=checks)
+
+
+def record_directives(program: GpuProgram, journal: Journal | None) -> None:
+    """What became of directives that the user forces and forbids."""
+    if journal is None or journal.level < Level.DECISIONS:
+        return
+    for d in program.directives:
+        facts = dict(d.reason.facts)
+        checks = code_check(d.kind, d.accepted, d.reason, facts, _DIRECTIVES)
+        journal.write("decision", d.kind, (d.instruction,), (d.name,), d.reason, facts, accepted=d.accepted, checklist=checks)
 
 
 def record_math(program: GpuProgram, journal: Journal | None) -> None:

@@ -15,6 +15,7 @@ from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, KernelMath
 from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank, ConstantPlacement
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
+from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
@@ -24,7 +25,8 @@ from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.placement import Way
-from xla_explorer.compiler.codegen.scheduled_kernel import check_all_met
+from xla_explorer.compiler.codegen.program_records import KernelDecision
+from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, check_all_met
 from xla_explorer.compiler.codegen.single_device import COPIES
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import NVPTX, Target
@@ -41,7 +43,8 @@ _RECORDED = (MatmulCall, FftCall, ConvolutionCall)  # calls that do nothing but 
 class GpuProgram(NamedTuple):
     """thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins: the LLVM IR module. scratch_bytes:
     memory of each stream for what one kernel of an operation leaves for the next. emitted: what wrote each instruction's kernels, and why
-    not something else. dialect: how LLVM has its kernels. constants: for each instruction, where the constants that it reads were put."""
+    not something else. dialect: how LLVM has its kernels. constants: for each instruction, where the constants that it reads were put.
+    directives: what became of those that the user forces and forbids."""
 
     thunks: tuple[Thunk, ...]
     kernels: tuple[GpuKernel, ...]
@@ -51,6 +54,7 @@ class GpuProgram(NamedTuple):
     emitted: tuple[tuple[HloInstruction, EmittedKernels], ...] = ()
     dialect: KernelDialect = PTX_KERNELS
     constants: tuple[tuple[HloInstruction, ConstantPlacement], ...] = ()
+    directives: tuple[KernelDecision, ...] = ()
 
     @property
     def text(self) -> str:
@@ -126,6 +130,7 @@ class GpuProgramWriter:
         control: PassControl | None = None,
     ) -> None:
         self.control = control or PassControl()
+        self.scheduled = ScheduledKernels(schedules, self.control)
         self.schedules = schedules
         self.why_no_library = why_no_library
         self.module = module
@@ -143,7 +148,7 @@ class GpuProgramWriter:
         lines, origins = self.kernels.write()
         scratch = max([made.scratch_bytes for _, made in self.emitted], default=0)
         return GpuProgram(thunks, tuple(self.kernels.kernels), tuple(lines), tuple(origins), scratch, tuple(self.emitted),
-                          self.kernels.dialect, tuple(self.constants))  # fmt: skip
+                          self.kernels.dialect, tuple(self.constants), tuple(self.scheduled.decisions))  # fmt: skip
 
     def _computation(self, computation: HloComputation) -> tuple[Thunk, ...]:
         thunks: list[Thunk] = []
@@ -245,6 +250,7 @@ class GpuProgramWriter:
         )
         overrides = self._overrides(i)
         emitted = write_gpu_kernels(i, self.kernels.architecture, slots, self.target, self.schedules.get(i.name), overrides)
+        emitted = self._with_directives(i, slots, emitted, overrides)
         made = self._with_constants(i, emitted, distinct)
         self.emitted.append((i, made))
         kernels = [self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter) for e in made.kernels]
@@ -252,6 +258,16 @@ class GpuProgramWriter:
         why = library_choice(i, made, self.why_no_library(i if isinstance(product, Reason) else product.dot))
         # One decision, though there may be several kernels.
         return [Thunk("kernel", i, kernel, distinct, reason=None if number else why) for number, kernel in enumerate(kernels)]
+
+    def _with_directives(self, i: HloInstruction, slots: tuple[int, ...], made: EmittedKernels, overrides: Overrides) -> EmittedKernels:
+        """The kernel with directives that the user forces or forbids, where one nest makes it."""
+        nest = made.nest
+        if i not in self.scheduled or not isinstance(nest, NestSchedule) or nest.following is not None:
+            return made
+        directives = self.scheduled.with_overrides(i, nest.start, nest.directives, i.name not in self.schedules, True)
+        if tuple(directives) == nest.directives:
+            return made
+        return write_gpu_kernels(i, self.kernels.architecture, slots, self.target, directives, overrides)
 
     def _overrides(self, i: HloInstruction) -> Overrides:
         """What the user wants of a kernel: `launch` names an emitter behind it or forbids all, `math` a function and its level."""

@@ -64,8 +64,15 @@ class ScheduledKernels:
         """
         self._met.add(i.name)
         try:
-            directives = self.schedules[i.name] if i.name in self.schedules else _by_policy(nest_kernel(i, target, slots))
-            made = nest_kernel(i, target, slots, 1, self._with_overrides(i, directives))
+            default = nest_kernel(i, target, slots)
+            directives = self.schedules.get(i.name, _by_policy(default))
+            if i.name not in self._overrides and isinstance(default, Kernel) and tuple(directives) == tuple(_by_policy(default)):
+                made: Kernel | Reason = default  # a policy may do what a user may not write
+            else:
+                nest = nest_of(i)
+                if isinstance(nest, LoopNest):
+                    directives = self.with_overrides(i, nest, directives, i.name not in self.schedules)
+                made = nest_kernel(i, target, slots, 1, directives)
         except ScheduleError as problem:
             raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
         if isinstance(made, Reason):
@@ -76,22 +83,29 @@ class ScheduledKernels:
         self._note(i, made.nest)
         return made._replace(effort=Effort.FINAL)
 
-    def _with_overrides(self, i: HloInstruction, directives: Sequence[Directive]) -> Sequence[Directive]:
-        """The directives without those that the user forbids, and what needs them; then those that are forced, where they are legal."""
+    def with_overrides(self, i: HloInstruction, nest: LoopNest, directives: Sequence[Directive], of_policy: bool,
+                       notes_forced: bool = False) -> Sequence[Directive]:
+        """The directives of a plain nest without those that the user forbids, and what needs them; then those that are forced, where they
+        are legal. of_policy: they are a policy's, which need no checks until one is left out. notes_forced: nobody notes them later."""
         overrides = self._overrides.get(i.name, ())
-        nest = nest_of(i) if overrides else None
-        if nest is None or isinstance(nest, Reason):
-            return directives
         made = Schedule(nest, nest)
-        for directive in directives:
+        for directive in directives if overrides else ():
             forbidden = any(override.forbids(directive) for override in overrides)
-            reason = refuse("forbidden-by-user", f"the user forbids {directive} of %{i.name}") if forbidden else made.why_not(directive)
-            made = made if reason is not None else made.then(directive)
+            reason = refuse("forbidden-by-user", f"the user forbids {directive} of %{i.name}") if forbidden else None
+            if reason is None and not of_policy:
+                reason = made.why_not(directive)
+            made = made if reason is not None else made.with_policys([directive])
+            of_policy = of_policy and reason is None
             self._refuse(i, directive, reason)
+        if not overrides:
+            return directives
         for override in overrides:
             if override.word == "force":
                 (directive,) = parse_directives(f"{override.kind.removeprefix('loop-')}{{{','.join(map(str, override.values))}}}")
                 reason = made.why_not(directive)
+                if reason is None and notes_forced:
+                    told = Reason("forced-by-user", f"the user forces {directive} of %{i.name}", {"axis": directive.axis})
+                    self.decisions.append(KernelDecision(i.id, i.name, True, told, f"loop-{directive.name}"))
                 made = made if reason is not None else made.then(directive)
                 self._refuse(i, directive, reason)
         return made.directives

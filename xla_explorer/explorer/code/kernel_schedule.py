@@ -87,6 +87,10 @@ class KernelSchedule(Schedule, Report):
         """The nest, the steps, the estimate."""
         if self.written_by == "writer" and not self.directives:
             yield Sentence("the kernel that runs is not made from this nest; session.override(schedules=[...]) makes it so")
+        parts = parts_of(self.session, self.instruction) if not self.directives else []
+        if parts:
+            texts = "; then ".join(map(str, parts))
+            yield Sentence(f"the policy makes {len(parts)} kernels of this nest, one launched after the other: {texts}")
         yield Code("nest", nest_text(self.nest).rstrip())
         if self.directives or self.refused:
             yield self.records()
@@ -126,12 +130,22 @@ def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequenc
         if found.kind == "loop-nest" and found.accepted and found.instruction == i.id:
             return str(found.reason.facts["by"]), parse_directives(str(found.reason.facts["schedule"]))
     for made in [made for found, made in getattr(program, "emitted", ()) if found.id == i.id]:
-        if getattr(made.nest, "directives", None) is not None and made.nest.following is None:
-            return "user" if made.emitter == "scheduled" else "policy", made.nest.directives
+        if getattr(made.nest, "directives", None) is not None:
+            # Directives of a kernel in several are of its parts, not of the whole nest: see `parts_of`.
+            return "user" if made.emitter == "scheduled" else "policy", made.nest.directives if made.nest.following is None else ()
     by_user = parse_schedules(str(session.options.backend_options.get("schedules") or ""))
     if i.name in by_user:  # code in a process of its own: what was asked for
         return "user", by_user[i.name]
     return "writer", ()
+
+
+def parts_of(session: Compilation, i: HloInstruction) -> list[Schedule]:
+    """The schedules of the kernels that a policy makes of one nest, one launched after the other; none where there is only one."""
+    program = getattr(session.executable, "program", None) if session.result is not None and session.result.executable is not None else None
+    for made in [made for found, made in getattr(program, "emitted", ()) if found.id == i.id]:
+        if getattr(made.nest, "following", None) is not None:
+            return [Schedule(stage.start, stage.start).with_policys(stage.directives) for stage in made.nest.stages]
+    return []
 
 
 def schedules_beside(session: Compilation, schedules: Iterable[KernelSchedule | str]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
@@ -10,7 +11,7 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.opaque import Opaque, family_of, form_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
-from xla_explorer.explorer.code.kernel_schedule import directives_of, schedule_of
+from xla_explorer.explorer.code.kernel_schedule import directives_of, parts_of, schedule_of
 from xla_explorer.explorer.display import Blocks, Code, CodeText, Report, Sentence, Table, TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.reason import Reason
@@ -116,22 +117,31 @@ def all_loops(compilation: Compilation, most: int | None = None) -> Loops:
     """The nests of all kernels, or of the first `most`; see `Session.loops`."""
     kernels = list(dict.fromkeys([step.instruction for step in program_steps(compilation)]))[:most]
     made = {number: i for c in compilation.module.computations.values() for number, i in c.instructions.items()}
-    return Loops([_kernel_loops(compilation, made[number]) for number in kernels])
+    return Loops([loops for number in kernels for loops in _kernels_loops(compilation, made[number])])
 
 
-def _kernel_loops(compilation: Compilation, i: HloInstruction) -> KernelLoops:
+def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[KernelLoops]:
+    """The kernel of an instruction; where a policy makes several of it, one launched after the other, each."""
     form = form_of(i)
     if isinstance(form, Opaque):
-        return KernelLoops(i.name, i.id, family_of(i), [TextLine(str(form), i.id)], "", [], [str(form)], "writer", form.reason, None)
+        yield KernelLoops(i.name, i.id, family_of(i), [TextLine(str(form), i.id)], "", [], [str(form)], "writer", form.reason, None)
+        return
+    for number, schedule in enumerate(parts := parts_of(compilation, i)):
+        yield _scheduled_loops(i, f"{i.name} ({number + 1} of {len(parts)})", schedule, "policy")
+    if parts:
+        return
     made_by, directives = directives_of(compilation, i)
     plain = Schedule(form, form)
-    schedule = plain.with_policys(directives) if made_by == "policy" else plain.then(*directives)
+    yield _scheduled_loops(i, i.name, plain.with_policys(directives) if made_by == "policy" else plain.then(*directives), made_by)
+
+
+def _scheduled_loops(i: HloInstruction, name: str, schedule: Schedule, made_by: str) -> KernelLoops:
     steps = [
         LoopStep(str(step.directive), True, ", ".join([f"{name} {value}" for name, value in step.facts.items()]), made_by, k, k + 1)
         for k, step in enumerate(schedule.steps)
     ]
-    texts = [nest_text(form), *[nest_text(step.after) for step in schedule.steps]]
+    texts = [nest_text(schedule.start), *[nest_text(step.after) for step in schedule.steps]]
     lines = [TextLine(line.text, line.origin) for line in nest_lines(schedule.nest)]
     nest = schedule.nest
-    return KernelLoops(i.name, i.id, family_of(i), lines, str(schedule), steps, texts, made_by, None, estimate(nest), nest)
+    return KernelLoops(name, i.id, family_of(i), lines, str(schedule), steps, texts, made_by, None, estimate(nest), nest)
 

@@ -12,6 +12,7 @@ from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import Array, LoopNest
+from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
 from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer
 from xla_explorer.compiler.target import NVPTX
 from xla_explorer.foundation.reason import Reason, refuse
@@ -48,6 +49,17 @@ class NestSchedule(NamedTuple):
     start: LoopNest
     following: NestSchedule | None = None
     scratch: tuple[Array, ...] = ()
+
+    @property
+    def stages(self) -> list[NestSchedule]:
+        """This kernel and those launched after it."""
+        return [self, *(self.following.stages if self.following is not None else ())]
+
+    @property
+    def reorders_sums(self) -> bool:
+        """Whether a sum or product of floats is not made from the initial value on, one element after the other: partial results among
+        threads, registers or kernels."""
+        return bool(self.scratch) or any(sums_out_of_order(stage.nest) for stage in self.stages)
 
     def __str__(self) -> str:
         text = ",".join(map(str, self.directives))

@@ -60,7 +60,7 @@ function loopsTab(app) {
   }
   /** In the place of a kernel's nest that of what was tried; null: its own. @param {Nest} row @param {TextLine[] | null} lines */
   function showTried(row, lines) {
-    const old = nests.querySelector(`[data-nest="${row.instruction}"]`),
+    const old = nests.children[rows?.indexOf(row) ?? -1],
       fresh = lines === null ? nestPart(app, row, own(row)) : nestPart(app, { ...row, folds: [] }, lines);
     fresh.classList.toggle("xe-tried", lines !== null);
     old?.replaceWith(fresh);
@@ -74,16 +74,18 @@ function loopsTab(app) {
       lit = lines.filter(el => ids.has(Number(el.dataset.id)));
     for (const el of lines) el.classList.toggle("on", ids.has(Number(el.dataset.id)));
     if (!lit.length) return;
-    const at = nestOf(lit[0]);
-    choose(rows.find(row => row.instruction === at) ?? chosen);
+    choose(rows[nestOf(lit[0])] ?? chosen);
     if (app.origin !== "loops") scrollWithin(nests, lit[0], true);
   }
   app.subscribe(["selected"], () => app.tab === "loops" && mark());
   return { root, shown };
 }
 
-/** @param {HTMLElement} el */
-const nestOf = el => Number(/** @type {HTMLElement} */ (el.closest("[data-nest]")).dataset.nest);
+/** Which of the kernels a line is of. @param {HTMLElement} el */
+const nestOf = el => {
+  const nest = /** @type {HTMLElement} */ (el.closest("[data-nest]"));
+  return [.../** @type {HTMLElement} */ (nest.parentElement).children].indexOf(nest);
+};
 
 /** The pane of the code strip that has the text of the nests. @param {App} app @returns {Promise<{ lines: TextLine[] | null, note: string }>} */
 const paneOf = async app => (await app.store.panes()).find((/** @type {any} */ pane) => pane.name === "loops");

@@ -62,7 +62,7 @@ def _counts_order(s: Reduce) -> bool:
 
 
 def _is_in_order(nest: LoopNest, s: Reduce, reductions: list[Reduce]) -> bool:
-    if any(b.kind in IN_REGISTERS and b.axis.extent > 1 for b in s.axes):
+    if any((b.kind in IN_REGISTERS or b.kind.is_launched) and b.axis.extent > 1 for b in s.axes):
         return False
     if any(inner is not s and set(inner.ids) & set(s.values) for inner in loops_in(s.body) if isinstance(inner, Reduce)):
         return False  # of partial results
