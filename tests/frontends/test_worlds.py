@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
+from tests.frontends.native_survey import EXPECTED, evaluator_steps
 from tests.support.corpora import SHARED
 
 WORLDS = SHARED / "worlds"
@@ -39,6 +40,21 @@ def test_one_of_each_kind_is_read(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_each_is_read(name: str) -> None:
     _check(name)
+
+
+@pytest.mark.codegen
+@pytest.mark.parametrize("name", [n for n in FILES if n.startswith(("jax_linalg_grad", "jaxexp_linalg.vhlo"))])
+def test_linear_algebra_runs_without_the_evaluator(name: str) -> None:
+    if ".mlirbc." in name and importlib.util.find_spec("jaxlib") is None:
+        pytest.skip("jaxlib is not installed (extra `jax`), and reads bytecode")
+    assert evaluator_steps(WORLDS / name) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in FILES if "symbolic" not in n])
+@pytest.mark.filterwarnings("ignore:.*elided.*")
+def test_each_runs_without_the_evaluator(name: str) -> None:
+    assert [row for row in evaluator_steps(WORLDS / name) if row.what not in EXPECTED] == []
 
 
 @pytest.mark.parametrize("name", [name for name in DUMPS if "proto" in name])

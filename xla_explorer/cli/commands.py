@@ -231,7 +231,8 @@ def bench(given: Namespace) -> int:
 def aot(given: Namespace) -> int:
     """Write object file, header and examples; print what they take and how they are built."""
     package = compile_ahead(
-        read_module(given.file), given.triple, given.cpu, given.features, given.prefix, given.weights, passes=given.passes
+        read_module(given.file), given.triple, given.cpu, given.features, given.prefix, given.weights, passes=given.passes,
+        libraries=given.libraries,
     )
     folder = package.save(given.output or package.prefix)
     print_frame(package.footprint, as_json=given.json)

@@ -163,6 +163,7 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--cpu", default=None, help="x86-64-v3, neoverse-v1 ..., or native (default: the triple's baseline)")
     one.add_argument("--features", default=None, metavar="LIST", help="such as +v or +sve")
     one.add_argument("--prefix", default=None, metavar="NAME", help="begins every name in the header (default: the module's name)")
+    one.add_argument("--libraries", action="store_true", help="the code may call CBLAS and LAPACK, which you link")
     one.add_argument("--weights", default="embed", choices=["embed", "pass"], help="constants in the object, or in a file (default: embed)")
     one.add_argument("-o", "--output", default=None, metavar="DIR", help="folder for the files (default: ./NAME)")
     _common(one, backend=False)

@@ -124,6 +124,7 @@ def aot(
     weights: str = "embed",
     *,
     passes: PipelineLike = "default",
+    libraries: bool = False,
 ) -> AotPackage:
     """Compile a module to an object file with a C entry, which needs neither Python nor any library besides C's own.
 
@@ -143,6 +144,9 @@ def aot(
         `embed` constants in the object, or `pass` those of 1 KiB and more in a file whose contents the caller gives.
     passes
         As for `xe.compile`.
+    libraries
+        Whether the code may call CBLAS and LAPACK, which you then link: what JAX's linear algebra beyond cholesky and triangular systems
+        needs.
 
     Returns
     -------
@@ -177,5 +181,5 @@ def aot(
     wanted = prefix if prefix is not None else c_identifier(source.name)
     if prefix is not None and prefix != c_identifier(prefix):
         raise AotArgumentError(f"prefix={prefix!r} cannot begin names in C and C++", f"try {c_identifier(prefix)!r}")
-    options = AotCompilationOptions(triple, cpu or "", features or "", wanted, embed_weights=weights == "embed")
+    options = AotCompilationOptions(triple, cpu or "", features or "", wanted, embed_weights=weights == "embed", libraries=libraries)
     return AotPackage(ahead_of_time_program(source, options, passes))

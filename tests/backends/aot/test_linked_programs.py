@@ -10,6 +10,8 @@ import pytest
 
 import xla_explorer as xe
 from tests.backends.aot.aot_programs import ATTENTION, build, mlp_text, need, output
+from xla_explorer.backends.aot.errors import AheadOfTimeError
+from xla_explorer.backends.cpu.blas import blas_library_path
 
 MAIN = """
 #include "mlp.h"
@@ -229,3 +231,39 @@ int main(void) {
     )
     assert package.workspace_bytes > 0
     output(build(tmp_path, "gcc", ["main.c"], ["attention.o"], "-std=c11"))
+
+
+LU = """HloModule lu
+ENTRY e {
+  a = f32[3,3] parameter(0)
+  ROOT r = (f32[3,3], s32[3], s32[]) custom-call(a), custom_call_target="lapack_sgetrf_ffi"
+}"""
+LU_MAIN = """
+#include "lu.h"
+#include <stdio.h>
+void scipy_sgetrf_(int *, int *, float *, int *, int *, int *);
+void sgetrf_(int *m, int *n, float *a, int *lda, int *pivots, int *info) { scipy_sgetrf_(m, n, a, lda, pivots, info); }
+_Alignas(64) static unsigned char memory[lu_WORKSPACE_BYTES];
+int main(void) {
+  float a[9] = {1, 2, 3, 4, 5, 6, 7, 8, 10}, factors[9];
+  int32_t pivots[3], info;
+  if (lu_call(a, factors, pivots, &info, memory) || info) return 1;
+  for (int k = 0; k < 9; k++) printf("%.9g\\n", factors[k]);
+  return 0;
+}
+"""
+
+
+def test_an_object_calls_the_lapack_that_it_is_linked_with(tmp_path: Path) -> None:
+    need("gcc")
+    with pytest.raises(AheadOfTimeError, match="calls no library") as refused:
+        xe.aot(LU)
+    assert "libraries=True" in refused.value.hint
+    package = xe.aot(LU, libraries=True)
+    assert package.program.needs == ("sgetrf_",) and package.build_line.endswith("-lopenblas")
+    package.save(tmp_path)
+    (tmp_path / "main.c").write_text(LU_MAIN)
+    library = blas_library_path()
+    program = build(tmp_path, "gcc", ["main.c"], ["lu.o", str(library)], "-std=c11", f"-Wl,-rpath,{library.parent}")
+    a = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 10]], np.float32)
+    np.testing.assert_allclose(np.array(output(program).split(), np.float32), np.ravel(xe.evaluate(LU, a)[0]), rtol=1e-5)

@@ -148,9 +148,10 @@ def ahead_of_time_program(module: HloModule, options: AotCompilationOptions, pas
     description = description_of_triple(options.triple, options.cpu or None, options.features or None)
     if options.relocation_model != "default":
         description = replace(description, relocation_model=options.relocation_model)
-    pipeline = requested_pipeline(passes, cpu_pipeline("aot", libraries=False))
-    trace = optimize(module, pipeline, "off", target=described_cpu(description))
-    return compile_ahead_of_time(trace, description, options.entry_point, weights="embed" if options.embed_weights else "pass")
+    pipeline = requested_pipeline(passes, cpu_pipeline("aot", libraries=options.libraries))
+    trace = optimize(module, pipeline, "off", target=described_cpu(description, libraries=options.libraries))
+    weights = "embed" if options.embed_weights else "pass"
+    return compile_ahead_of_time(trace, description, options.entry_point, weights=weights, libraries=options.libraries)
 
 
 def _optimization(text: str, description: TargetDescription) -> OptimizationOptions:
@@ -168,19 +169,23 @@ def compile_ahead_of_time(
     weights: str = "embed",
     assignment: BufferAssignment | None = None,
     cache: ObjectCache | None = None,
+    libraries: bool = False,
 ) -> AheadOfTimeProgram:
     """The program of the optimised, scheduled module at the end of a trace.
 
-    prefix: begins every symbol that the linker sees. weights: `embed`, or `pass` constants of 1 KiB and more. AheadOfTimeError where an
+    prefix: begins every symbol that the linker sees. weights: `embed`, or `pass` constants of 1 KiB and more. libraries: the
+    code may call CBLAS and LAPACK. AheadOfTimeError where an
     instruction has no native code.
     """
     module = trace.module
     if (dynamic := why_no_native_code(module)) is not None:
         raise AheadOfTimeError([dynamic])
     assignment = assignment or assign_buffers(module)
-    target = described_cpu(description)
+    target = described_cpu(description, libraries=libraries)
     program = with_prefix(write_program(module, assignment, target=target, name=f"{prefix}_run"), prefix)
     if reasons := refusals(program):
+        if any(reason.facts.get("because") == "no-library" for reason in reasons):
+            raise AheadOfTimeError(reasons, "libraries=True (--libraries) lets the code call CBLAS and LAPACK, which you then link")
         raise AheadOfTimeError(reasons)
     inputs, outputs = entry_buffers(module)
     if tokens := [buffer for buffer in inputs if not buffer.shape.is_array]:

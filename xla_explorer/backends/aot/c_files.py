@@ -5,9 +5,15 @@ from __future__ import annotations
 from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram, Buffer
 from xla_explorer.backends.aot.c_names import c_elements, c_type, type_remark
 from xla_explorer.backends.aot.program_entry import ALIGNMENT, MISALIGNED, NULL_POINTER
+from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 
 # What `-lm` brings; everything else that an object may need is in the C library or in the compiler's own runtime.
 _MATHEMATICS = frozenset(f"{name}{suffix}" for name in ("floor", "ceil", "round", "trunc", "fmod", "sqrt", "fma") for suffix in ("", "f"))
+
+
+def needs_linear_algebra(program: AheadOfTimeProgram) -> bool:
+    """Whether the object calls CBLAS or LAPACK (OpenBLAS has both, with integers of 32 bits)."""
+    return any(name.startswith("cblas_") or name in LAPACK_SYMBOLS for name in program.needs)
 
 
 def needs_mathematics(program: AheadOfTimeProgram) -> bool:
@@ -189,14 +195,14 @@ def build_line(program: AheadOfTimeProgram, *, cpp: bool = False) -> str:
     compiler = "cc" if unusual else _COMPILERS.get(program.description.architecture, "cc")
     if cpp:
         compiler = {"cc": "c++"}.get(compiler, compiler.removesuffix("gcc") + "g++" if compiler.endswith("gcc") else compiler + "++")
-    libraries = " -lm" if needs_mathematics(program) else ""
+    libraries = (" -lopenblas" if needs_linear_algebra(program) else "") + (" -lm" if needs_mathematics(program) else "")
     return f"{compiler} -O2 {p}_example.{'cpp' if cpp else 'c'} {p}.o -o {p}_example{libraries}"
 
 
 def cmake_snippet(program: AheadOfTimeProgram) -> str:
     """`<prefix>.cmake`: a target to link with."""
     p = program.prefix
-    mathematics = " m" if needs_mathematics(program) else ""
+    mathematics = (" openblas" if needs_linear_algebra(program) else "") + (" m" if needs_mathematics(program) else "")
     lines = [
         f"# include(path/to/{p}.cmake), then: target_link_libraries(your_program PRIVATE {p})",
         f"add_library({p} INTERFACE)",

@@ -93,7 +93,8 @@ class AotCompilationOptions:
 
     triple, cpu, features: as LLVM spells them; backends without LLVM read what they understand. entry_point: name of the entry
     function, and prefix of every other name that the linker sees. embed_weights: constants go into the object. relocation_model:
-    `default`, `static`, `pic`. backend_options: the backend's own.
+    `default`, `static`, `pic`. libraries: the code may call CBLAS and LAPACK, which whoever links it adds. backend_options: the backend's
+    own.
     """
 
     triple: str = ""
@@ -102,6 +103,7 @@ class AotCompilationOptions:
     entry_point: str = "entry"
     embed_weights: bool = True
     relocation_model: str = "default"
+    libraries: bool = False
     backend_options: dict[str, Any] = field(default_factory=dict)
 
 
