@@ -127,7 +127,7 @@ class Memory:
     def address(self, array: Value[Pointer], offset: Value[Integer]) -> Value[Pointer]:
         """Of the element at an offset. Complex numbers are two elements of memory each."""
         if self.parts == 2:
-            offset = self.b.emit("shl", offset.type, (offset, self.b.number(1, offset.type)), "nsw")
+            offset = self.b.scale_index(offset, 2)
         return self.b.address(array, self.stored, offset)
 
     def load(self, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None) -> Scalar:

@@ -7,7 +7,7 @@ axis' kind: a loop-carried value, a tree of copies, a horizontal reduction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,10 +15,9 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, Type
-from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES, whole_registers
-from xla_explorer.compiler.codegen.nest.copies import Copies, Point, points
 from xla_explorer.compiler.codegen.nest.elements import Memory, NestBuilder, chosen, computed, in_lanes, joined, lanes_of, one_lane
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -38,6 +37,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     ids_of,
     overwrites,
 )
+from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Indices, Point, points
 from xla_explorer.compiler.codegen.nest.lower_reductions import OpenReduction, continued_reductions, write_reduce
 from xla_explorer.compiler.codegen.nest.lowering_checks import common_factor, dependencies, why_not_lowered
 from xla_explorer.compiler.codegen.nest.register_layouts import (
@@ -53,8 +53,8 @@ from xla_explorer.compiler.codegen.nest.register_layouts import (
 )
 from xla_explorer.compiler.codegen.nest.verifier import denied_facts, facts_of
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Remainder, RuntimeValue, Substitution, index, linearize
-from xla_explorer.hlo.primitive_type import S32, S64, PrimitiveType
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, linearize
+from xla_explorer.hlo.primitive_type import S32, S64
 
 I8, LINE = Type("i8"), 64
 
@@ -101,23 +101,18 @@ def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = 
     return LoweredNest(nest, lowering.b, lowering.scratch_bytes, (nest.shares, 1) if lowering.phases else ())
 
 
-class Lowering:
-    """A nest being lowered. at: of serial and share axes. continued: see `continued_reductions`."""
+class Lowering(Indices):
+    """A nest being lowered. continued: see `continued_reductions`."""
 
     def __init__(self, nest: LoopNest, code: Code, pointers: Sequence[str]) -> None:
-        self.nest, self.b = nest, NestBuilder(code.fused)
+        super().__init__(NestBuilder(code.fused), dependencies(nest))
+        self.nest = nest
         self.b.saturates, self.b.keeps_nan_payloads = code.saturates, code.keeps_nan_payloads
         self.pointers = {a.name: self.b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)}
-        changing = {a.name for a in nest.arrays if a.written} | {a.holds for a in nest.arrays}
-        self.memory = {a.name: Memory(self.b, a.shape.element_type, a.name in changing) for a in nest.arrays}
-        self.values: dict[int, Copies] = {}
-        self.types: dict[int, PrimitiveType] = {}
-        self.depends = dependencies(nest)
-        self.at: dict[Axis, tuple[Value[Integer], int]] = {}  # of serial and share axes, the index times a factor, and that factor
+        self.memory = {a.name: Memory(self.b, a.shape.element_type, a.written) for a in nest.arrays}
+        self.arrays = {a.name: a for a in nest.arrays}
         self.continued = continued_reductions(nest)
         self.open_reductions: dict[int, OpenReduction] = {}
-        self.unrolled: list[Axis] = []
-        self.vector: Axis | None = None
         self.guards: list[Guard] = []
         self.phases = nest.shares > 1 and any(isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body)
         self.scratch_bytes = 0
@@ -172,12 +167,10 @@ class Lowering:
 
     def prefetch(self, s: Load) -> None:
         """Ask for a cache line, for reading."""
-        array = self.nest.array(s.array)
-        assert array is not None
+        array = self.arrays[s.array]
         self.b.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
         for point in points([a for a in self.unrolled if a in self.depends[s.id]]):
-            at = self.index(linearize(s.place, array.shape.strides), point)
-            address = self.memory[array.name].address(self.pointers[array.name], at)
+            address = self.address(array, linearize(s.place, array.shape.strides), point)
             self.b.effect("call", (address, *[self.b.number(k, I32) for k in (0, 3, 1)]), "void @llvm.prefetch.p0")
 
     def copies(self, s: Load | Constant | Iota | Compute) -> Copies:
@@ -190,10 +183,13 @@ class Lowering:
             pair = in_words(self.nest, s, self.vector, axes)
             if pair is not None and not self.guards:
                 return load_words(self, s, axes, pair)
+        if isinstance(s, Load):
+            return Copies(axes, self.reader(s))
         return Copies(axes, lambda point: self.value(s, point))
 
     def allocate(self, array: Array) -> None:
         """On the stack: memory of the thread that runs the kernel. Between phases in memory that all threads are given."""
+        self.arrays[array.name] = array
         memory = self.memory[array.name] = Memory(self.b, array.shape.element_type, True)
         if self.phases and any(isinstance(s, Allocate) and s.array is array for s in self.nest.body):
             self.pointers[array.name] = self.b.address(self.b.named("%scratch", PTR), I8, self.b.index(self.scratch_bytes))
@@ -217,6 +213,10 @@ class Lowering:
         elif axis.extent == 1 and kind is AxisKind.SERIAL:
             self.at[axis] = self.b.index(0), 1
             yield
+        elif axis.extent == self.nest.shares and kind is AxisKind.SHARE:
+            factor = common_factor(self.nest, loop)
+            self.at[axis] = self.b.scale_index(self.b.named("%part", I64), factor), factor
+            yield
         else:
             start, end = self.b.index(0), self.b.index(axis.extent)
             if kind is AxisKind.SHARE:
@@ -229,7 +229,7 @@ class Lowering:
 
     def part(self, axis: Axis, share: Value[Integer]) -> Value[Integer]:
         """The first step of a share."""
-        return self.b.divide_index(self.b.scale_index(share, axis.extent), self.nest.shares)[0]
+        return self.b.emit("udiv", I64, (self.b.scale_index(share, axis.extent), self.b.index(self.nest.shares)))
 
     @contextmanager
     def guarded(self, guards: tuple[Guard, ...]) -> Iterator[None]:
@@ -237,145 +237,71 @@ class Lowering:
         yield
         del self.guards[len(self.guards) - len(guards) :]
 
-    @property
-    def lanes(self) -> int:
-        """Of what differs along the vector axis."""
-        return self.vector.extent if self.vector is not None else 1
-
-    @contextmanager
-    def each_lane_alone(self) -> Iterator[list[Point]]:
-        """The lanes as points; inside, no axis is a vector."""
-        vector, self.vector = self.vector, None
-        assert vector is not None
-        yield [{vector: lane} for lane in range(vector.extent)]
-        self.vector = vector
-
-    # -- indices -----------------------------------------------------------------------------------------------------
-    def step(self, x: IndexExpression) -> int | None:
-        """By how much an index grows from lane to lane; None where that is not constant."""
-        if self.vector is None:
-            return 0
-        return x.coefficient(self.vector) if self.is_known(x) else None
-
-    def is_known(self, x: IndexExpression) -> bool:
-        """Whether an index depends on no value that differs from lane to lane."""
-        found = [int(atom.source[1:]) for atom in x.atoms() if isinstance(atom, RuntimeValue)]
-        return not any(self.vector in self.depends[number] for number in found)
-
-    def index(self, x: IndexExpression, point: Point) -> Value[Integer]:
-        """An index that has a constant step, at lane 0."""
-        b, total, fixed = self.b, self.b.index(0), x.constant
-        terms: list[tuple[Value[Integer], int]] = []
-        for atom, factor in x.terms:
-            if isinstance(atom, Axis):
-                if atom in point:
-                    fixed += point[atom] * factor
-                elif atom != self.vector:
-                    value, scale = self.at[atom]
-                    terms.append((value, factor // scale))
-            elif isinstance(atom, RuntimeValue):
-                terms.append((self.clamped(atom, point), factor))
-            else:
-                quotient, rest = b.divide_index(self.index(atom.dividend, point), atom.divisor)
-                terms.append((rest if isinstance(atom, Remainder) else quotient, factor))
-        for value, factor in sorted(terms, key=lambda term: term[0].depth):  # sums are computed in the loops that they belong to
-            total = b.add_index(total, b.scale_index(value, factor))
-        return b.add_index(total, fixed)
-
-    def clamped(self, atom: RuntimeValue, point: Point) -> Value[Integer]:
-        """A value of run time as an index; unsigned values count as large, not negative."""
-        number = int(atom.source[1:])
-        found, element = self.values[number].at(point), self.types[number]
-        lane = next((lane for axis, lane in point.items() if axis not in self.unrolled), 0)
-        x = real(found)  # clamped in all lanes, in its own type
-        most = (1 << (x.type.bits - (1 if element.is_signed else 0))) - 1
-        if element.is_signed:
-            x = self.b.per_lane("smax", x, self.b.number(atom.low, x.type))
-        if atom.high < most:
-            x = self.b.per_lane("smin" if element.is_signed else "umin", x, self.b.number(atom.high, x.type))
-        x = real(one_lane(self.b, x, lane))
-        return x if x.type == I64 else self.b.convert("sext" if element.is_signed else "zext", x, "i64")
-
-    def in_lanes(self, x: IndexExpression, point: Point) -> Value[Integer]:
-        """The value of an index: a vector where it differs from lane to lane. i32 where that is enough."""
-        step = self.step(x)
-        low, high = x.bounds
-        t = I32 if low >= -(1 << 31) and high < 1 << 31 else I64
-        if step is None:
-            with self.each_lane_alone() as lanes:
-                found = real(joined(self.b, [self.index(x, {**point, **lane}) for lane in lanes]))
-            return self.b.convert("trunc", found, "i32") if t is I32 else found
-        base = self.index(x, point)
-        if not step:
-            return base
-        if t is I32:
-            base = self.b.number(int(base.name), I32) if base.is_constant else self.b.convert("trunc", base, "i32")
-        steps = self.b.named(f"<{', '.join([f'{t} {k * step}' for k in range(self.lanes)])}>", t.of_lanes(self.lanes))
-        return self.b.binary("add", self.b.splat(base, self.lanes), steps)
-
-    def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
-        """Whether guards hold: an i1, a vector of them where lanes differ; None where they always do."""
-        result: Value[Integer] | None = None
-        here: Substitution = {axis: index(step) for axis, step in point.items()}
-        for g in [g for g in guards if not Guard(g.expression.substitute(here), g.bound).always_holds]:
-            x = self.in_lanes(g.expression, point)
-            inside = self.b.compare("slt", x, g.bound)
-            if g.expression.bounds[0] < 0:
-                inside = self.b.both(inside, self.b.compare("sge", x, 0))
-            result = inside if result is None else self.b.both(result, inside)
-        return result
+    def address(self, array: Array, x: IndexExpression, point: Point) -> Value[Pointer]:
+        """Of the element at an offset, at lane 0. Copies are a constant distance from one address, which saves LLVM the sums."""
+        total, fixed, least = self.variable_part(x, point)
+        memory, pointer = self.memory[array.name], self.pointers[array.name]
+        if fixed <= 0 or least < 0 or total.is_constant:
+            return memory.address(pointer, self.b.add_index(total, fixed))
+        return memory.address(memory.address(pointer, total), self.b.index(fixed))
 
     # -- values ------------------------------------------------------------------------------------------------------
-    def value(self, s: Load | Constant | Iota | Compute, point: Point) -> Scalar:
+    def value(self, s: Constant | Iota | Compute, point: Point) -> Scalar:
         if isinstance(s, Constant):
             return constant(self.b, s.literal.array[()], s.element)
         if isinstance(s, Compute):
             return computed(self.b, s, [self.types[o] for o in s.operands], [self.values[o].at(point) for o in s.operands])
-        if isinstance(s, Load):
-            return self.load(s, point)
         x = self.in_lanes(s.index, point)
         if s.lines_of:
-            array = self.nest.array(s.lines_of)
-            assert array is not None
+            array = self.arrays[s.lines_of]
             bytes_ = array.shape.element_type.bytes
             behind = self.b.binary("and", self.b.emit("ptrtoint", I64, (self.pointers[array.name],)), LINE_BYTES - 1)
             return x - self.b.binary("lshr", behind, bytes_.bit_length() - 1)
         return convert_value(self.b, x, S32 if x.type.scalar == "i32" else S64, s.element)
 
-    def load(self, s: Load, point: Point) -> Scalar:
-        array = self.nest.array(s.array)
-        assert array is not None
-        inside = all(x.bounds[0] >= 0 and x.bounds[1] < n for x, n in zip(s.place, array.shape.dimensions, strict=True))
-        axes = frozenset().union(*[x.axes for x in s.place])
-        guards = [] if inside else [g for g in self.guards if g.expression.axes & axes]
-        offset, memory = linearize(s.place, array.shape.strides), self.memory[array.name]
+    def reader(self, s: Load) -> Callable[[Point], Scalar]:
+        """The load as a function of the point of its copy."""
+        array, guards = self.arrays[s.array], list[Guard]()
+        if self.guards and any(x.bounds[0] < 0 or x.bounds[1] >= n for x, n in zip(s.place, array.shape.dimensions, strict=True)):
+            axes = frozenset().union(*[x.axes for x in s.place])
+            guards = [g for g in self.guards if g.expression.axes & axes]
+        offset = linearize(s.place, array.shape.strides)
         step = self.step(offset)
         if step not in (0, 1):
-            places = places_in_run(offset, self.vector, point) if self.vector is not None and not guards and self.is_known(offset) else None
-            with self.each_lane_alone() as lanes:
-                if places is not None:
-                    low = min(places)
-                    run = self.load_at(array, offset - places[0] + low, (), {**point, **lanes[0]}, max(places) - low + 1)
-                    return permuted(self.b, run, [place - low for place in places])
-                return joined(self.b, [self.load_at(array, offset, guards, {**point, **lane}) for lane in lanes])
+            return lambda point: self.load_apart(array, offset, guards, point)
+        if step == 0:
+            return lambda point: self.load_at(array, offset, guards, point)
+        return lambda point: self.load_along(array, offset, guards, point)
+
+    def load_apart(self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point) -> Scalar:
+        """Elements that are not neighbours."""
+        places = places_in_run(offset, self.vector, point) if self.vector is not None and not guards and self.is_known(offset) else None
+        with self.each_lane_alone() as lanes:
+            if places is not None:
+                low = min(places)
+                run = self.load_at(array, offset - places[0] + low, (), {**point, **lanes[0]}, max(places) - low + 1)
+                return permuted(self.b, run, [place - low for place in places])
+            return joined(self.b, [self.load_at(array, offset, guards, {**point, **lane}) for lane in lanes])
+
+    def load_along(self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point) -> Scalar:
+        """Neighbours, those whose guards hold."""
         mask = self.mask(guards, point)
-        if step == 0 or mask is None or mask.type.lanes == 1:
-            return self.load_at(array, offset, guards, point, self.lanes if step else 1)
-        pointer = memory.address(self.pointers[array.name], self.index(offset, point))
-        return memory.load(pointer, self.lanes, mask)
+        if mask is None or mask.type.lanes == 1:
+            return self.load_at(array, offset, guards, point, self.lanes)
+        return self.memory[array.name].load(self.address(array, offset, point), self.lanes, mask)
 
     def load_at(self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point, lanes: int = 1) -> Scalar:
         """Elements beside one another. Who is outside reads the first elements."""
-        memory, mask, at = self.memory[array.name], self.mask(guards, point), self.index(offset, point)
-        if mask is not None:
-            if mask.type.lanes > 1:  # the same element for all lanes: there, if it is for one of them
-                mask = self.b.intrinsic(f"llvm.vector.reduce.or.{mask.type.suffix}", mask.type.of_lanes(1), mask)
-            at = self.b.select(mask, at, self.b.index(0))
+        memory, mask = self.memory[array.name], self.mask(guards, point)
+        if mask is None:
+            return memory.load(self.address(array, offset, point), lanes)
+        if mask.type.lanes > 1:  # the same element for all lanes: there, if it is for one of them
+            mask = self.b.intrinsic(f"llvm.vector.reduce.or.{mask.type.suffix}", mask.type.of_lanes(1), mask)
+        at = self.b.select(mask, self.index(offset, point), self.b.index(0))
         return memory.load(memory.address(self.pointers[array.name], at), lanes)
 
     def store(self, s: Store) -> None:
-        array = self.nest.array(s.array)
-        assert array is not None
+        array = self.arrays[s.array]
         offset = linearize(s.place, array.shape.strides)
         axes = {a for x in (*s.place, *[g.expression for g in self.guards]) for a in x.axes}
         step = self.step(offset)
@@ -386,8 +312,7 @@ class Lowering:
         if pair is not None:
             for point in points([a for a in self.unrolled if a != pair and (a in axes or a in self.values[s.value].axes)]):
                 even, odd = [real(in_lanes(self.b, self.values[s.value].at({**point, pair: k}), self.lanes)) for k in (0, 1)]
-                address = self.memory[array.name].address(self.pointers[array.name], self.index(offset, {**point, pair: 0}))
-                self.b.store(words_of(self.b, even, odd), address, 2)
+                self.b.store(words_of(self.b, even, odd), self.address(array, offset, {**point, pair: 0}), 2)
             return
         for point in points([a for a in self.unrolled if a in axes or a in self.values[s.value].axes]):
             value = self.values[s.value].at(point)
@@ -401,7 +326,7 @@ class Lowering:
 
     def store_at(self, array: Array, offset: IndexExpression, value: Scalar, point: Point, lanes: int) -> None:
         mask, memory = self.mask(self.guards, point), self.memory[array.name]
-        pointer = memory.address(self.pointers[array.name], self.index(offset, point))
+        pointer = self.address(array, offset, point)
         if mask is None or mask.type.lanes > 1:
             memory.store(value, pointer, lanes, mask)
             return

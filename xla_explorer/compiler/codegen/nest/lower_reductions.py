@@ -15,9 +15,9 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.ir.structured_builder import OpenLoop
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
-from xla_explorer.compiler.codegen.nest.copies import Copies, Point, points
 from xla_explorer.compiler.codegen.nest.elements import chosen, element_of, in_lanes, lanes_of, one_lane, parts_of
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, LoopNest, Reduce, uses_of, walk
+from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
 from xla_explorer.hlo.analysis.indexing import Axis
 from xla_explorer.hlo.identity_element import identity_element
 
@@ -117,6 +117,8 @@ class _Writer:
         assert not isinstance(self.s.combiner, Combination)
         lanes = max(lanes_of(x), lanes_of(y))
         x, y = in_lanes(self.b, x, lanes), in_lanes(self.b, y, lanes)
+        if isinstance(x, Value) and x.is_constant and x.name == real(self.identity(lanes)).name:
+            return y
         with self.b.fast_math(ANY_ORDER):
             return binary_value(self.b, self.s.combiner.name, self.element, x, y)
 

@@ -51,7 +51,7 @@ def why_not_lowered(nest: LoopNest) -> Reason | None:
         if isinstance(s, Reduce) and (reason := _combiner_is_not_written(s)) is not None:
             return reason
         for x in _expressions(nest, s):
-            if any(isinstance(atom, (Quotient, Remainder)) and atom.dividend.bounds[0] < 0 for atom in x.atoms()):
+            if not x.is_affine and any(isinstance(atom, (Quotient, Remainder)) and atom.dividend.bounds[0] < 0 for atom in x.atoms()):
                 return refuse("not-lowered", f"the index {x} divides what may be negative")
     return None
 
@@ -86,15 +86,14 @@ def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
 
 def common_factor(nest: LoopNest, loop: For) -> int:
     """By what all indices in a loop multiply its axis: the loop counts in steps of that."""
-    factors = []
+    common = 0
     for s, _ in walk((loop,)):
-        guards = [g.expression for g in s.guards] if isinstance(s, For) else []
-        for x in (*_expressions(nest, s), *guards):
+        for x in _expressions(nest, s):
             factor = x.coefficient(loop.axis)
-            if factor is None:
+            common = gcd(common, factor) if factor is not None else 1
+            if common == 1:
                 return 1
-            factors.append(factor)
-    return gcd(*factors) or 1
+    return common or 1
 
 
 def _union(parts: list[frozenset[Axis]]) -> frozenset[Axis]:

@@ -15,9 +15,9 @@ from xla_explorer.compiler.codegen.ir.types import BF16 as BF16_LANES
 from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
-from xla_explorer.compiler.codegen.nest.copies import Copies, Point, points
 from xla_explorer.compiler.codegen.nest.elements import element_of, parts_of
 from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
+from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, Substitution, index, linearize
 from xla_explorer.hlo.primitive_type import BF16
 
@@ -122,8 +122,8 @@ def load_words(lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis) ->
     memory = lowering.memory[array.name]
 
     def copy(point: Point) -> Scalar:
-        at = lowering.index(linearize(s.place, array.shape.strides), {**point, pair: 0})
-        words = memory.load_words(memory.address(lowering.pointers[array.name], at), lowering.lanes)
+        address = lowering.address(array, linearize(s.place, array.shape.strides), {**point, pair: 0})
+        words = memory.load_words(address, lowering.lanes)
         return halves(lowering.b, words)[point[pair]]
 
     return Copies(axes, copy)
@@ -142,5 +142,5 @@ def store_streamed(lowering: Lowering, array: Array, offset: IndexExpression, va
     for tail, alignment, condition in ((NONTEMPORAL, min(size, LINE_BYTES), b.compare("eq", low, 0)), ("", 0, b.compare("ne", low, 0))):
         with b.only_if(condition):
             for point in points([*axes, *[a for a in lowering.values[value].axes if a not in axes]]):
-                address = memory.address(pointer, lowering.index(offset, point))
+                address = lowering.address(array, offset, point)
                 memory.store(lowering.values[value].at(point), address, lowering.lanes, None, tail, alignment)

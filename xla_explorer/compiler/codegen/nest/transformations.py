@@ -11,12 +11,11 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Loop,
     LoopNest,
     Reduce,
-    Statement,
     axes_of,
     guards_replaced,
     loops_in,
-    rewritten,
     with_axes_replaced,
+    with_loop_replaced,
 )
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 
@@ -47,17 +46,15 @@ def split(nest: LoopNest, name: str, factor: int) -> LoopNest:
     guards = () if axis.extent % factor == 0 else (Guard(whole, axis.extent),)
     values: Substitution = {axis: whole}
 
-    def change(s: Statement) -> Statement | None:
-        if isinstance(s, For) and s.axis == axis:
-            body = with_axes_replaced(s.body, values)
-            moved = (*guards_replaced(s.guards, values), *guards)
-            return For(outer, (For(inner, body, kind, moved, s.ordered),), kind, (), s.ordered)
-        if isinstance(s, Reduce) and axis in [b.axis for b in s.axes]:
+    def change(s: Loop) -> Loop:
+        if isinstance(s, Reduce):
             axes = [new for b in s.axes for new in ((BoundAxis(outer, kind), BoundAxis(inner, kind)) if b.axis == axis else (b,))]
             return _with_axes(s, axes, values, guards)
-        return None
+        body = with_axes_replaced(s.body, values)
+        moved = (*guards_replaced(s.guards, values), *guards)
+        return For(outer, (For(inner, body, kind, moved, s.ordered),), kind, (), s.ordered)
 
-    return replace(nest, body=rewritten(nest.body, change))
+    return with_loop_replaced(nest, name, change)
 
 
 def pad(nest: LoopNest, name: str, extent: int) -> LoopNest:
@@ -66,13 +63,12 @@ def pad(nest: LoopNest, name: str, extent: int) -> LoopNest:
     longer = Axis(name, extent)
     values: Substitution = {axis: index(longer)}
 
-    def change(s: Statement) -> Statement | None:
-        if not isinstance(s, For) or s.axis != axis:
-            return None
+    def change(s: Loop) -> Loop:
+        assert isinstance(s, For)
         guards = (*guards_replaced(s.guards, values), Guard(index(longer), axis.extent))
         return replace(s, axis=longer, body=with_axes_replaced(s.body, values), guards=guards)
 
-    return replace(nest, body=rewritten(nest.body, change))
+    return with_loop_replaced(nest, name, change)
 
 
 def collapse(nest: LoopNest, outer: str, inner: str) -> LoopNest:
@@ -81,17 +77,14 @@ def collapse(nest: LoopNest, outer: str, inner: str) -> LoopNest:
     one = Axis(a.name + b.name, a.extent * b.extent)
     values: Substitution = {a: index(one) // b.extent, b: index(one) % b.extent}
 
-    def change(s: Statement) -> Statement | None:
-        if isinstance(s, For) and s.axis == a:
-            (only,) = s.body
-            assert isinstance(only, For)
-            return For(one, with_axes_replaced(only.body, values), kind, guards_replaced((*s.guards, *only.guards), values))
-        if isinstance(s, Reduce) and a in [x.axis for x in s.axes]:
-            axes = [BoundAxis(one, kind) if x.axis == a else x for x in s.axes if x.axis != b]
-            return _with_axes(s, axes, values, ())
-        return None
+    def change(s: Loop) -> Loop:
+        if isinstance(s, Reduce):
+            return _with_axes(s, [BoundAxis(one, kind) if x.axis == a else x for x in s.axes if x.axis != b], values, ())
+        (only,) = s.body
+        assert isinstance(only, For)
+        return For(one, with_axes_replaced(only.body, values), kind, guards_replaced((*s.guards, *only.guards), values))
 
-    return replace(nest, body=rewritten(nest.body, change))
+    return with_loop_replaced(nest, outer, change)
 
 
 def _with_axes(s: Reduce, axes: list[BoundAxis], values: Substitution, guards: tuple[Guard, ...]) -> Reduce:
@@ -103,27 +96,23 @@ def _with_axes(s: Reduce, axes: list[BoundAxis], values: Substitution, guards: t
 def reorder(nest: LoopNest, outer: str, inner: str) -> LoopNest:
     """Two nested axes in the other order. All guards stand on the loop that is inside now, where both axes are open."""
 
-    def change(s: Statement) -> Statement | None:
-        if isinstance(s, For) and s.axis.name == outer:
-            (only,) = s.body
-            assert isinstance(only, For)
-            return replace(only, guards=(), body=(replace(s, body=only.body, guards=(*s.guards, *only.guards)),))
-        if isinstance(s, Reduce) and outer in (names := [b.axis.name for b in s.axes]):
-            at = names.index(outer)
+    def change(s: Loop) -> Loop:
+        if isinstance(s, Reduce):
+            at = [b.axis.name for b in s.axes].index(outer)
             return replace(s, axes=(*s.axes[:at], s.axes[at + 1], s.axes[at], *s.axes[at + 2 :]))
-        return None
+        (only,) = s.body
+        assert isinstance(only, For)
+        return replace(only, guards=(), body=(replace(s, body=only.body, guards=(*s.guards, *only.guards)),))
 
-    return replace(nest, body=rewritten(nest.body, change))
+    return with_loop_replaced(nest, outer, change)
 
 
 def bind(nest: LoopNest, name: str, kind: AxisKind) -> LoopNest:
     """The axis with another kind."""
 
-    def change(s: Statement) -> Statement | None:
-        if isinstance(s, For) and s.axis.name == name:
+    def change(s: Loop) -> Loop:
+        if isinstance(s, For):
             return replace(s, kind=kind)
-        if isinstance(s, Reduce) and name in [b.axis.name for b in s.axes]:
-            return replace(s, axes=tuple([b._replace(kind=kind) if b.axis.name == name else b for b in s.axes]))
-        return None
+        return replace(s, axes=tuple([b._replace(kind=kind) if b.axis.name == name else b for b in s.axes]))
 
-    return replace(nest, body=rewritten(nest.body, change))
+    return with_loop_replaced(nest, name, change)

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """An axis: 0 <= axis < extent. Equal names and extents are one axis."""
 
     name: str
@@ -83,8 +82,7 @@ Atom: TypeAlias = Axis | Quotient | Remainder | RuntimeValue
 Term: TypeAlias = tuple[Atom, int]
 
 
-@dataclass(frozen=True, slots=True)
-class IndexExpression:
+class IndexExpression(NamedTuple):
     """A sum of terms and a constant. Equal sums of equal atoms are equal: terms are unique, ordered, their factors not 0.
 
     Make one with `index` and the operators `+ - * // %`, not by hand: these keep the form and simplify.
@@ -93,7 +91,7 @@ class IndexExpression:
     terms: tuple[Term, ...] = ()
     constant: int = 0
 
-    def __add__(self, other: Operand) -> IndexExpression:
+    def __add__(self, other: Operand) -> IndexExpression:  # type: ignore[override]
         other = index(other)
         if not other.terms:
             return IndexExpression(self.terms, self.constant + other.constant) if other.constant else self
@@ -104,14 +102,14 @@ class IndexExpression:
     def __radd__(self, other: Operand) -> IndexExpression:
         return self + other
 
-    def __mul__(self, factor: int) -> IndexExpression:
+    def __mul__(self, factor: int) -> IndexExpression:  # type: ignore[override]
         if factor == 1:
             return self
         if factor == 0:
             return ZERO
         return IndexExpression(_ordered([(atom, f * factor) for atom, f in self.terms]), self.constant * factor)
 
-    def __rmul__(self, factor: int) -> IndexExpression:
+    def __rmul__(self, factor: int) -> IndexExpression:  # type: ignore[override]
         return self * factor
 
     def __neg__(self) -> IndexExpression:
@@ -184,7 +182,7 @@ class IndexExpression:
     @property
     def is_affine(self) -> bool:
         """Whether all atoms are axes: no quotient, no remainder, no value of run time."""
-        return all(isinstance(atom, Axis) for atom, _ in self.terms)
+        return all([atom.__class__ is Axis for atom, _ in self.terms])
 
     def atoms(self) -> Iterator[Atom]:
         """Every atom, also those inside quotients, remainders and the places of run-time values."""
@@ -196,7 +194,9 @@ class IndexExpression:
     @property
     def axes(self) -> frozenset[Axis]:
         """The axes that the value depends on."""
-        return frozenset([atom for atom in self.atoms() if isinstance(atom, Axis)])
+        atoms = [atom for atom, _ in self.terms]
+        inside = [inner.axes for atom in atoms for inner in _parts(atom)]
+        return frozenset([atom for atom in atoms if isinstance(atom, Axis)]).union(*inside)
 
     def coefficient(self, axis: Axis) -> int | None:
         """By how much the value grows from one step of the axis to the next; None where that is not constant."""
@@ -210,7 +210,7 @@ class IndexExpression:
 
     def substitute(self, values: Substitution) -> IndexExpression:
         """The expression with axes and run-time values replaced, simplified again."""
-        if not any(atom in values for atom in self.atoms()):
+        if not any([atom in values for atom in self.atoms()]):
             return self
         return _sum_of([(_substituted(atom, values), factor) for atom, factor in self.terms], self.constant)
 

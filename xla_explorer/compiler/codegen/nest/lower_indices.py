@@ -1,0 +1,181 @@
+"""Points of unrolled axes: values in copies, one for each point that they depend on, and indices at a point."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, TypeAlias
+
+from xla_explorer.compiler.codegen.ir.types import I32, I64
+from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
+from xla_explorer.compiler.codegen.llvm_types import real
+from xla_explorer.compiler.codegen.nest.elements import NestBuilder, joined, one_lane
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Remainder, RuntimeValue, Substitution, index
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+Point: TypeAlias = dict[Axis, int]
+
+
+class Copies:
+    """A value: an element for each point of its axes."""
+
+    __slots__ = ("axes", "values")
+
+    def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Scalar]) -> None:
+        self.axes = tuple(axes)
+        self.values = {tuple(point.values()): value(point) for point in points(self.axes)}
+
+    def at(self, point: Point) -> Scalar:
+        """The copy of a point."""
+        return self.values[tuple([point[a] for a in self.axes])]
+
+
+def points(axes: Sequence[Axis]) -> Iterator[Point]:
+    """All points of unrolled axes, the last varying fastest."""
+    for steps in itertools.product(*[range(a.extent) for a in axes]):
+        yield dict(zip(axes, steps, strict=True))
+
+
+class _Sum(NamedTuple):
+    """An index of axes: the sum over loops, the least that it may be, and the terms of axes in registers."""
+
+    of: IndexExpression  # kept, so that its identity stays its own
+    total: Value[Integer]
+    least: int
+    copied: list[tuple[Axis, int]]
+
+
+class Indices:
+    """Indices of a nest that is being lowered, as values. at: of serial and share axes, the index times a factor, and that factor.
+
+    unrolled, vector: the axes in registers around. values, types, depends: of what is computed, by number; the axes that it depends on.
+    """
+
+    def __init__(self, b: NestBuilder, depends: dict[int, frozenset[Axis]]) -> None:
+        self.b, self.depends = b, depends
+        self.values: dict[int, Copies] = {}
+        self.types: dict[int, PrimitiveType] = {}
+        self.at: dict[Axis, tuple[Value[Integer], int]] = {}
+        self.unrolled: list[Axis] = []
+        self.vector: Axis | None = None
+        self._sums: dict[int, _Sum] = {}  # by the identity of the index
+
+    @property
+    def lanes(self) -> int:
+        """Of what differs along the vector axis."""
+        return self.vector.extent if self.vector is not None else 1
+
+    @contextmanager
+    def each_lane_alone(self) -> Iterator[list[Point]]:
+        """The lanes as points; inside, no axis is a vector."""
+        vector, self.vector = self.vector, None
+        assert vector is not None
+        yield [{vector: lane} for lane in range(vector.extent)]
+        self.vector = vector
+
+    def step(self, x: IndexExpression) -> int | None:
+        """By how much an index grows from lane to lane; None where that is not constant."""
+        if self.vector is None:
+            return 0
+        return x.coefficient(self.vector) if self.is_known(x) else None
+
+    def is_known(self, x: IndexExpression) -> bool:
+        """Whether an index depends on no value that differs from lane to lane."""
+        found = [int(atom.source[1:]) for atom in x.atoms() if isinstance(atom, RuntimeValue)]
+        return not any(self.vector in self.depends[number] for number in found)
+
+    def index(self, x: IndexExpression, point: Point) -> Value[Integer]:
+        """An index that has a constant step, at lane 0."""
+        total, fixed, _ = self.variable_part(x, point)
+        return self.b.add_index(total, fixed)
+
+    def variable_part(self, x: IndexExpression, point: Point) -> tuple[Value[Integer], int, int]:
+        """An index at lane 0 as (the sum of what is computed, the constant to be added, the least that the sum may be)."""
+        found = self._sums.get(id(x))
+        if found is None and x.is_affine:
+            found = self._sums[id(x)] = self._affine_sum(x)
+        if found is not None:
+            return found.total, x.constant + sum([point[axis] * factor for axis, factor in found.copied if axis in point]), found.least
+        b, fixed, least = self.b, x.constant, 0
+        terms: list[tuple[Value[Integer], int]] = []
+        for atom, factor in x.terms:
+            if isinstance(atom, Axis):
+                if atom not in self.at:
+                    fixed += point.get(atom, 0) * factor
+                    continue
+                value, scale = self.at[atom]
+                terms.append((value, factor // scale))
+            elif isinstance(atom, RuntimeValue):
+                terms.append((self.clamped(atom, point), factor))
+            else:
+                quotient, rest = b.divide_index(self.index(atom.dividend, point), atom.divisor)
+                terms.append((rest if isinstance(atom, Remainder) else quotient, factor))
+            least += factor * atom.bounds[0 if factor > 0 else 1]
+        return self._sum_of(terms), fixed, least
+
+    def _affine_sum(self, x: IndexExpression) -> _Sum:
+        """What all copies of an index of axes share."""
+        terms: list[tuple[Value[Integer], int]] = []
+        copied: list[tuple[Axis, int]] = []
+        least = 0
+        for atom, factor in x.terms:
+            assert isinstance(atom, Axis)
+            if (found := self.at.get(atom)) is None:
+                copied.append((atom, factor))
+            else:
+                terms.append((found[0], factor // found[1]))
+                least += min(factor * (atom.extent - 1), 0)
+        return _Sum(x, self._sum_of(terms), least, copied)
+
+    def _sum_of(self, terms: list[tuple[Value[Integer], int]]) -> Value[Integer]:
+        """A sum of multiples, computed in the loops that its parts belong to."""
+        total = self.b.index(0)
+        for value, factor in sorted(terms, key=lambda term: term[0].depth):
+            total = self.b.add_index(total, self.b.scale_index(value, factor))
+        return total
+
+    def clamped(self, atom: RuntimeValue, point: Point) -> Value[Integer]:
+        """A value of run time as an index; unsigned values count as large, not negative."""
+        number = int(atom.source[1:])
+        found, element = self.values[number].at(point), self.types[number]
+        lane = next((lane for axis, lane in point.items() if axis not in self.unrolled), 0)
+        x = real(found)  # clamped in all lanes, in its own type
+        most = (1 << (x.type.bits - (1 if element.is_signed else 0))) - 1
+        if element.is_signed:
+            x = self.b.per_lane("smax", x, self.b.number(atom.low, x.type))
+        if atom.high < most:
+            x = self.b.per_lane("smin" if element.is_signed else "umin", x, self.b.number(atom.high, x.type))
+        x = real(one_lane(self.b, x, lane))
+        return x if x.type == I64 else self.b.convert("sext" if element.is_signed else "zext", x, "i64")
+
+    def in_lanes(self, x: IndexExpression, point: Point) -> Value[Integer]:
+        """The value of an index: a vector where it differs from lane to lane. i32 where that is enough."""
+        step = self.step(x)
+        low, high = x.bounds
+        t = I32 if low >= -(1 << 31) and high < 1 << 31 else I64
+        if step is None:
+            with self.each_lane_alone() as lanes:
+                found = real(joined(self.b, [self.index(x, {**point, **lane}) for lane in lanes]))
+            return self.b.convert("trunc", found, "i32") if t is I32 else found
+        base = self.index(x, point)
+        if not step:
+            return base
+        if t is I32:
+            base = self.b.number(int(base.name), I32) if base.is_constant else self.b.convert("trunc", base, "i32")
+        steps = self.b.named(f"<{', '.join([f'{t} {k * step}' for k in range(self.lanes)])}>", t.of_lanes(self.lanes))
+        return self.b.binary("add", self.b.splat(base, self.lanes), steps)
+
+    def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
+        """Whether guards hold: an i1, a vector of them where lanes differ; None where they always do."""
+        result: Value[Integer] | None = None
+        if not guards:
+            return None
+        here: Substitution = {axis: index(step) for axis, step in point.items()}
+        for g in [g for g in guards if not Guard(g.expression.substitute(here), g.bound).always_holds]:
+            x = self.in_lanes(g.expression, point)
+            inside = self.b.compare("slt", x, g.bound)
+            if g.expression.bounds[0] < 0:
+                inside = self.b.both(inside, self.b.compare("sge", x, 0))
+            result = inside if result is None else self.b.both(result, inside)
+        return result
