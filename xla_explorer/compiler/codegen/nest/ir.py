@@ -239,7 +239,7 @@ class LoopNest:
 
     def fresh_id(self) -> int:
         """A number that no value has, nor any above it."""
-        return 1 + max([number for s, _ in walk(self.body) for number in _numbers_of(s)], default=0)
+        return 1 + max([number for s, _ in walk(self.body) for number in all_ids(s)], default=0)
 
     def axes(self) -> dict[str, BoundAxis]:
         """All axes by name, in the order of the text."""
@@ -287,12 +287,12 @@ def _numbers_in(expressions: Iterable[IndexExpression]) -> tuple[int, ...]:
     return tuple([int(atom.source[1:]) for x in expressions for atom in x.atoms() if isinstance(atom, RuntimeValue)])
 
 
-def _numbers_of(s: Statement) -> tuple[int, ...]:
-    """The values that a statement defines, those of a combiner among them."""
-    if not isinstance(s, Reduce) or not isinstance(s.combiner, Combination):
-        return ids_of(s)
-    inside = [number for c in s.combiner.parts for number in (*c.left, *c.right, *[n for inner in c.body for n in ids_of(inner)])]
-    return (*s.ids, *inside)
+def all_ids(s: Statement) -> tuple[int, ...]:
+    """The values that a statement defines, those of its combiner among them."""
+    own = ids_of(s)
+    if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
+        own += tuple([n for c in s.combiner.parts for n in (*c.left, *c.right, *[k for inner, _ in walk(c.body) for k in all_ids(inner)])])
+    return own
 
 
 def bodies_of(s: Statement) -> tuple[Body, ...]:

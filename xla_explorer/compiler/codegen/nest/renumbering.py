@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
     Body,
+    Case,
     Choose,
+    Combination,
     Compute,
-    Constant,
     Definition,
     For,
-    Iota,
     Load,
     LoopNest,
+    Origin,
     Reduce,
     Statement,
     Store,
@@ -24,36 +27,74 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
     with_axes_replaced,
 )
-from xla_explorer.hlo.analysis.indexing import IndexExpression, RuntimeValue, Substitution, index
+from xla_explorer.hlo.analysis.indexing import Axis, Place, RuntimeValue, Substitution, index
 
 
 def renumbered(body: Body, numbers: Mapping[int, int], axes: Substitution | None = None) -> Body:
-    """The body with other numbers for values that it defines or takes, and with axes replaced. No combiner in it is a `Combination`."""
-    runtime = {
-        atom: RuntimeValue(f"%{numbers[number]}", atom.place, atom.low, atom.high)
-        for s, _ in walk(body)
+    """The body with other numbers for values that it defines or takes, and with axes replaced."""
+    return tuple([with_ids(s, numbers, {}) for s in with_axes_replaced(body, axes or {})])
+
+
+def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) -> Statement:
+    """The statement with other numbers of values, and other axes of its loops."""
+
+    def of(number: int) -> int:
+        return ids.get(number, number)
+
+    def several(numbers: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple([of(n) for n in numbers])
+
+    def body(old: Body) -> Body:
+        return tuple([with_ids(inner, ids, axes) for inner in old])
+
+    renamed: Substitution = {
+        atom: index(RuntimeValue(f"%{of(int(atom.source[1:]))}", atom.place, atom.low, atom.high))
         for x in _indices(s)
         for atom in x.atoms()
-        if isinstance(atom, RuntimeValue) and (number := int(atom.source[1:])) in numbers
+        if isinstance(atom, RuntimeValue) and isinstance(atom.source, str) and int(atom.source[1:]) in ids
     }
-    values: Substitution = {**{old: index(new) for old, new in runtime.items()}, **(axes or {})}
+    if renamed:
+        (s,) = with_axes_replaced((s,), renamed)
+    if isinstance(s, For):
+        return replace(s, axis=axes.get(s.axis, s.axis), body=body(s.body))
+    if isinstance(s, Store):
+        return replace(s, value=of(s.value))
+    if isinstance(s, Compute):
+        return replace(s, id=of(s.id), operands=several(s.operands))
+    if isinstance(s, Choose):
+        return replace(s, id=of(s.id), cases=tuple([Case(c.guards, body(c.body), of(c.value)) for c in s.cases]))
+    if isinstance(s, Reduce):
+        combiner = s.combiner
+        if isinstance(combiner, Combination):
+            combiner = renamed_combiner(combiner, ids)
+        bound = tuple([b._replace(axis=axes.get(b.axis, b.axis)) for b in s.axes])
+        return replace(s, ids=several(s.ids), combiner=combiner, initial=several(s.initial), axes=bound, body=body(s.body),
+                       values=several(s.values))
+    return s if isinstance(s, Allocate) else replace(s, id=of(s.id))
 
-    def new(old: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple([numbers.get(number, number) for number in old])
 
-    def change(s: Statement) -> Statement | None:
-        if isinstance(s, Store):
-            return replace(s, value=numbers.get(s.value, s.value))
-        if isinstance(s, Compute):
-            return replace(s, id=numbers.get(s.id, s.id), operands=new(s.operands))
-        if isinstance(s, Reduce):
-            return replace(s, ids=new(s.ids), initial=new(s.initial), values=new(s.values))
-        if isinstance(s, Choose):
-            cases = tuple([replace(case, value=numbers.get(case.value, case.value)) for case in s.cases])
-            return replace(s, id=numbers.get(s.id, s.id), cases=cases)
-        return replace(s, id=numbers.get(s.id, s.id)) if isinstance(s, Load | Constant | Iota) else None
+def renamed_combiner(combiner: Combination, ids: Mapping[int, int]) -> Combination:
+    """The combiner with other numbers of values."""
 
-    return rewritten(with_axes_replaced(body, values), change)
+    def several(numbers: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple([ids.get(n, n) for n in numbers])
+
+    parts = [Combination(several(c.left), several(c.right), tuple([with_ids(x, ids, {}) for x in c.body]), several(c.results))
+             for c in combiner.parts]
+    return replace(parts[0], join=parts[1] if len(parts) > 1 else None)
+
+
+def _indices(s: Statement) -> Place:
+    """The indices of a statement itself."""
+    origin: Origin | None = None if isinstance(s, For | Allocate) else s.origin
+    own: list[Any] = list(origin.place) if origin is not None else []
+    own += getattr(s, "place", ())
+    own += [g.expression for g in getattr(s, "guards", ())]
+    if isinstance(s, Choose):
+        own += [g.expression for case in s.cases for g in case.guards]
+    if (one := getattr(s, "index", None)) is not None:
+        own.append(one)
+    return tuple(own)
 
 
 def fresh_numbers(body: Body, first: int) -> dict[int, int]:
@@ -89,13 +130,3 @@ def _kept(body: Body, used: set[int]) -> Body:
         return () if unused and not stores else None
 
     return rewritten(body, change)
-
-
-def _indices(s: Statement) -> tuple[IndexExpression, ...]:
-    """The indices and guards of a statement."""
-    if isinstance(s, Load | Store):
-        return s.place
-    if isinstance(s, Iota):
-        return (s.index,)
-    guards = s.guards if isinstance(s, For | Reduce) else [g for case in s.cases for g in case.guards] if isinstance(s, Choose) else ()
-    return tuple([g.expression for g in guards])

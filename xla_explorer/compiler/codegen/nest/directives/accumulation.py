@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, Directive, order_of_sums
-from xla_explorer.compiler.codegen.nest.directives.cutting import all_ids, with_ids
 from xla_explorer.compiler.codegen.nest.extremes import MOST_POSITIONS, direction_of_extreme, with_positions
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -26,13 +25,14 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Space,
     Statement,
     Store,
+    all_ids,
     axes_of,
     ids_of,
     rewritten,
     walk,
     with_axes_replaced,
 )
-from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered, without_unused
+from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered, with_ids, without_unused
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Substitution, index

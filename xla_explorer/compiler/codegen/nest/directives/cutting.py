@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -15,23 +15,21 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Case,
     Choose,
     Combination,
-    Compute,
     For,
     LoopNest,
-    Origin,
     Reduce,
     Statement,
-    Store,
+    all_ids,
     axes_of,
     guards_replaced,
-    ids_of,
     rewritten,
     walk,
     with_axes_replaced,
 )
+from xla_explorer.compiler.codegen.nest.renumbering import renamed_combiner, with_ids
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, Place, RuntimeValue, Substitution, index
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ class Cut(Directive):
 
 def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
     """See `Cut`."""
-    numbers = itertools.count(max([n for s, _ in walk(nest.body) for n in all_ids(s)], default=0) + 1)
+    numbers = itertools.count(nest.fresh_id())
 
     def parts(s: For) -> Iterator[For]:
         first, rest = Axis(f"{name}m", steps), Axis(f"{name}r", s.axis.extent - steps)
@@ -127,19 +125,11 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
             taken = tuple([ids.get(n, n) for n in taken])
             rest = replace(s, initial=between, axes=bound, body=body, values=taken, guards=guards_replaced(guards, along))
             if isinstance(s.combiner, Combination):
-                rest = replace(rest, combiner=_renamed(s.combiner, {n: next(numbers) for n in all_ids(s)[len(s.ids) :]}))
+                rest = replace(rest, combiner=renamed_combiner(s.combiner, {n: next(numbers) for n in all_ids(s)[len(s.ids) :]}))
             made.append(rest)
         return tuple(made)
 
     return replace(nest, body=rewritten(nest.body, change))
-
-
-def all_ids(s: Statement) -> tuple[int, ...]:
-    """The values that a statement defines, those of its combiner among them."""
-    own = ids_of(s)
-    if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
-        own += tuple([n for c in s.combiner.parts for n in (*c.left, *c.right, *[k for inner, _ in walk(c.body) for k in all_ids(inner)])])
-    return own
 
 
 def resolved(body: Body, same: dict[int, int] | None = None) -> Body:
@@ -182,66 +172,3 @@ def _copied(body: Body, numbers: Iterator[int], taken: Collection[str]) -> Body:
     axes = {b.axis: Axis(fresh(b.axis.name), b.axis.extent) for s, _ in walk(body) for b in axes_of(s)}
     values: Substitution = {old: index(new) for old, new in axes.items()}
     return tuple([with_ids(s, ids, axes) for s in with_axes_replaced(body, values)])
-
-
-def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) -> Statement:
-    """The statement with other numbers of values, and other axes of its loops."""
-
-    def of(number: int) -> int:
-        return ids.get(number, number)
-
-    def several(numbers: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple([of(n) for n in numbers])
-
-    def body(old: Body) -> Body:
-        return tuple([with_ids(inner, ids, axes) for inner in old])
-
-    renamed: Substitution = {
-        atom: index(RuntimeValue(f"%{of(int(atom.source[1:]))}", atom.place, atom.low, atom.high))
-        for x in _indices_of(s)
-        for atom in x.atoms()
-        if isinstance(atom, RuntimeValue) and isinstance(atom.source, str) and int(atom.source[1:]) in ids
-    }
-    if renamed:
-        (s,) = with_axes_replaced((s,), renamed)
-    if isinstance(s, For):
-        return replace(s, axis=axes.get(s.axis, s.axis), body=body(s.body))
-    if isinstance(s, Store):
-        return replace(s, value=of(s.value))
-    if isinstance(s, Compute):
-        return replace(s, id=of(s.id), operands=several(s.operands))
-    if isinstance(s, Choose):
-        return replace(s, id=of(s.id), cases=tuple([Case(c.guards, body(c.body), of(c.value)) for c in s.cases]))
-    if isinstance(s, Reduce):
-        combiner = s.combiner
-        if isinstance(combiner, Combination):
-            combiner = _renamed(combiner, ids)
-        bound = tuple([b._replace(axis=axes.get(b.axis, b.axis)) for b in s.axes])
-        return replace(s, ids=several(s.ids), combiner=combiner, initial=several(s.initial), axes=bound, body=body(s.body),
-                       values=several(s.values))
-    assert not isinstance(s, Allocate)
-    return replace(s, id=of(s.id))
-
-
-def _renamed(combiner: Combination, ids: Mapping[int, int]) -> Combination:
-    """The combiner with other numbers of values."""
-
-    def several(numbers: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple([ids.get(n, n) for n in numbers])
-
-    parts = [Combination(several(c.left), several(c.right), tuple([with_ids(x, ids, {}) for x in c.body]), several(c.results))
-             for c in combiner.parts]
-    return replace(parts[0], join=parts[1] if len(parts) > 1 else None)
-
-
-def _indices_of(s: Statement) -> Place:
-    """The indices of a statement itself."""
-    origin: Origin | None = None if isinstance(s, For | Allocate) else s.origin
-    own: list[Any] = list(origin.place) if origin is not None else []
-    own += getattr(s, "place", ())
-    own += [g.expression for g in getattr(s, "guards", ())]
-    if isinstance(s, Choose):
-        own += [g.expression for case in s.cases for g in case.guards]
-    if (one := getattr(s, "index", None)) is not None:
-        own.append(one)
-    return tuple(own)
