@@ -182,7 +182,7 @@ class IndexExpression(NamedTuple):
     @property
     def is_affine(self) -> bool:
         """Whether all atoms are axes: no quotient, no remainder, no value of run time."""
-        return all([atom.__class__ is Axis for atom, _ in self.terms])
+        return all(atom.__class__ is Axis for atom, _ in self.terms)
 
     def atoms(self) -> Iterator[Atom]:
         """Every atom, also those inside quotients, remainders and the places of run-time values."""
@@ -210,7 +210,7 @@ class IndexExpression(NamedTuple):
 
     def substitute(self, values: Substitution) -> IndexExpression:
         """The expression with axes and run-time values replaced, simplified again."""
-        if not any([atom in values for atom in self.atoms()]):
+        if values.keys().isdisjoint(self.atoms()):
             return self
         return _sum_of([(_substituted(atom, values), factor) for atom, factor in self.terms], self.constant)
 
