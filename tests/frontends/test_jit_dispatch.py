@@ -120,3 +120,16 @@ def test_every_question_takes_the_arguments_of_the_function() -> None:
     assert ours.lower(*arguments).entry.root.shape.text_without_layout in ("f32[4]", "(f32[4])")
     assert len(ours.profile(*arguments, repeats=2)) >= 1
     assert ours.compiled(*arguments) is ours.session or ours.session is None
+
+
+def test_an_export_of_symbolic_shapes_is_refined_for_the_shapes_of_the_call() -> None:
+    import jax
+    from jax import export
+
+    (b,) = export.symbolic_shape("b")
+    exported = export.export(jax.jit(lambda x: jax.numpy.sin(x).sum(axis=0) + x.shape[0]))(jax.ShapeDtypeStruct((b, 3), np.float32))
+    ours = xe.jit(exported.call)
+    for rows in (4, 2):
+        x = np.ones((rows, 3), np.float32)
+        np.testing.assert_allclose(ours(x), np.sin(x).sum(axis=0) + rows, rtol=1e-6)
+    assert not any("?" in shape.text for shape in ours.session.module.parameter_shapes())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.foundation.optional import import_optional
-from xla_explorer.frontends.jax_program.mlir import hlo_text
+from xla_explorer.frontends.jax_program.mlir import computation_of, hlo_text, refined_shapes
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -49,7 +49,8 @@ def lower(
         # A donation that no result can use is a fact of the module, not a mistake of who looks at it.
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         lowered = jitted.trace(*arguments, **(keywords or {})).lower(lowering_platforms=(platform,))
-    computation = lowered.compiler_ir("hlo")
+    refined = refined_shapes(lowered.compiler_ir("stablehlo"))
+    computation = lowered.compiler_ir("hlo") if refined is None else computation_of(refined)
     name, place = _definition(function)
     module = parse_hlo(hlo_text(computation))
     module.name = name or module.name

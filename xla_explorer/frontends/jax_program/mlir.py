@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,23 @@ def hlo_text(computation: Any) -> str:
     return str(computation.get_hlo_module().to_string(options))
 
 
+def refined_shapes(module: Any) -> bytes | None:
+    """The bytecode of a StableHLO module whose entry has static shapes, with those of what it calls (an export of symbolic shapes) worked
+    out as JAX does when it compiles; None for a module without such calls."""
+    if all("?" not in str(function.type) for function in module.body.operations if hasattr(function, "type")):
+        return None
+    stream = io.BytesIO()
+    module.operation.write_bytecode(stream)
+    mlir = import_optional("jaxlib._jax", "jax").mlir
+    return bytes(mlir.refine_polymorphic_shapes(stream.getvalue(), enable_shape_assertions=True, validate_static_shapes=True))
+
+
+def computation_of(program: str | bytes) -> Any:
+    """jaxlib's XlaComputation of MLIR text or bytecode."""
+    mlir = import_optional("jaxlib._jax", "jax").mlir
+    return mlir.mlir_module_to_xla_computation(program, use_tuple_args=False, return_tuple=False)
+
+
 def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloModule:
     """An HLO module from StableHLO or MHLO: MLIR text, bytecode, or a portable artifact.
 
@@ -40,13 +58,13 @@ def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloMo
         program = program.decode()
     try:
         try:
-            computation = mlir.mlir_module_to_xla_computation(program, use_tuple_args=False, return_tuple=False)
+            computation = computation_of(program)
         except Exception:
             if not isinstance(program, bytes):
                 raise
             # A portable artifact is versioned bytecode (VHLO) that has to be brought up to date first.
             current = mlir.deserialize_portable_artifact(program)
-            computation = mlir.mlir_module_to_xla_computation(current, use_tuple_args=False, return_tuple=False)
+            computation = computation_of(current)
         text = hlo_text(computation)
     except Exception as problem:  # jaxlib raises several kinds
         raise MlirConversionError(f"{filename or 'the MLIR program'} cannot be converted to HLO: {problem}",
