@@ -13,4 +13,17 @@ What `why_slow` proposes and what it gave, XLA:CPU of jaxlib 0.10.2 on two share
 | diffrax_gradient | the same | 0.89 |
 | resnet_training | --xla_cpu_experimental_ynn_fusion_type= | 0.97 |
 | vit_inference | nothing (four flags tried: 0.96 to 1.01) | |
+
+The five longest kernels of the page against `jax.profiler.ProfileData` (`against_jax_profiler.py`, 2026-11-23, the same machine with six other
+jobs on it): of the same recording the same five with the same times (0.00 %) in all six programs; times by rank against a recording of `jax.jit`
+in another process, page : own, median of the five:
+
+| program | page, s | joined, with lines | page : own |
+|---|---|---|---|
+| gpt_training | 48 | 100 % | 0.99 |
+| resnet_training | 111 | 100 % | 0.92 |
+| unet_training | 53 | 100 % | 0.96 |
+| vit_inference | 11 | 100 % | 0.88 |
+| nuts_step | 13 | 100 % | 0.80 |
+| diffrax_gradient | 42 | 100 % | 1.18 |
 """

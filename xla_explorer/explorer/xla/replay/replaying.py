@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
 from xla_explorer.explorer.sessions.passes import RecordedPass
-from xla_explorer.explorer.xla.replay import layout, library
+from xla_explorer.explorer.xla.replay import layout, library, simplifier
 from xla_explorer.explorer.xla.replay.buffers import replayed_buffers
 from xla_explorer.explorer.xla.replay.fusion import POLICIES, ReplayedFusion, replayed_fusion
 from xla_explorer.explorer.xla.replay.layout import replayed_layouts
@@ -37,6 +37,11 @@ def _layout(session: Compilation) -> Replay:
     return replayed_layouts(_pass(session, layout.PASS))
 
 
+def _simplifier(session: Compilation) -> Replay:
+    _pass(session, simplifier.PASS)
+    return simplifier.replayed_simplifier([step for step in session.passes if step.name == simplifier.PASS])
+
+
 def _buffers(session: Compilation) -> Replay:
     return replayed_buffers(_of_a_cpu(session))
 
@@ -53,7 +58,7 @@ def _of_a_cpu(session: Compilation) -> Compilation:
 
 
 KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
-    "fusion": _fusion, "dot-library": _library, "layout": _layout, "buffers": _buffers, "schedule": _schedule,
+    "fusion": _fusion, "dot-library": _library, "layout": _layout, "simplifier": _simplifier, "buffers": _buffers, "schedule": _schedule,
 }  # fmt: skip
 """Kind of replay -> what makes it."""
 WEIGHED: Final = ("fusion", "dot-library", "layout")
@@ -71,8 +76,8 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
     kind
         `fusion`: what XLA:CPU and XLA:GPU put into one kernel. `dot-library`: what XLA:CPU gives to its library of kernels
         (YNNPACK), and what those kernels take in. `layout`: in which order XLA:CPU lays arrays out, and where it copies one into another.
-        `buffers`: in which allocation XLA:CPU put each value, and at which byte of the temporary one.
-        `schedule`: in which order XLA:CPU runs what it has fused.
+        `simplifier`: what XLA's algebraic simplifier rewrote, and by which of our rules. `buffers`: in which allocation XLA:CPU put each
+        value, and at which byte of the temporary one. `schedule`: in which order XLA:CPU runs what it has fused.
 
     Returns
     -------
