@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from xla_explorer.compiler.pipeline import optimize
-from xla_explorer.explorer.questions.decisions import RULE, decision_events
+from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.passes import RecordedPass
 from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
 from xla_explorer.hlo.module import HloModule
@@ -48,7 +48,7 @@ def _rows(step: RecordedPass) -> Iterator[ReplayRow]:
     before = step.before
     trace = optimize(before.clone(), PASS)
     rules: dict[str, str] = {}
-    for event in decision_events(trace, RULE):
+    for event in decision_events(trace, "rule"):
         if event.acted and event.names:
             rules.setdefault(event.names[0].lstrip("%"), event.by)
     theirs, ours = [_fates(before, after) for after in (step.module, trace.module)]
