@@ -122,3 +122,16 @@ def test_what_a_policy_cuts_for_threads_is_shown_though_a_user_may_not_write_it(
     session = xe.compile(text, threads=2)
     (kernel,) = session.loops()
     assert kernel.made_by in ("policy", "writer") and str(session.schedule(kernel.name)) == kernel.schedule
+
+
+def test_what_a_policy_did_may_be_written_again_though_a_user_may_not_write_it_first():
+    text = """ENTRY e { x = f32[128,96] parameter(0) y = f32[96,64] parameter(1)
+ t = f32[96,128] transpose(x), dimensions={1,0} ROOT c = f32[96,192] concatenate(t, y), dimensions={1} }"""
+    session = xe.compile(text, threads=1)
+    (loops,) = session.loops()
+    schedule = session.schedule(loops.name)
+    with pytest.raises(xe.XlaExplorerError, match="every 96th element"):
+        schedule.plain().then(str(schedule))
+    again = session.override(schedules=[schedule])
+    assert again.schedule(loops.name).written_by == "user" and str(again.schedule(loops.name)) == str(schedule)
+    assert schedule.run(repeats=1).equal

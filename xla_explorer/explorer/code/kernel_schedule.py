@@ -120,7 +120,7 @@ def schedule_of(session: Compilation, kernel: str | int) -> KernelSchedule:
         raise ScheduleError(f"%{i.name} has no loop nest: {nest}", meaning.remedy if meaning is not None else "", nest)
     written_by, directives = directives_of(session, i)
     made = KernelSchedule(nest, nest, session=session, instruction=i, written_by=written_by)
-    return made.with_policys(directives) if written_by == "policy" else made.then(*directives)
+    return made.with_policys(directives)  # which were proved when the kernel was written
 
 
 def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequence[Directive]]:

@@ -131,8 +131,7 @@ def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[Kern
     if parts:
         return
     made_by, directives = directives_of(compilation, i)
-    plain = Schedule(form, form)
-    yield _scheduled_loops(i, i.name, plain.with_policys(directives) if made_by == "policy" else plain.then(*directives), made_by)
+    yield _scheduled_loops(i, i.name, Schedule(form, form).with_policys(directives), made_by)
 
 
 def _scheduled_loops(i: HloInstruction, name: str, schedule: Schedule, made_by: str) -> KernelLoops:
