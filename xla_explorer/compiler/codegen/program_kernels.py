@@ -13,7 +13,7 @@ from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.compiler.codegen.nest.policies.facts import schedule_facts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
-from xla_explorer.compiler.codegen.placement import write_kernel, write_kernel_in_rows, write_opaque_kernel
+from xla_explorer.compiler.codegen.placement import write_kernel, write_kernel_in_rows, write_overlapping_kernel
 from xla_explorer.compiler.codegen.program_records import KernelDecision, Place
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.share_function import chain_function, scratch_of_kernel, share_function
@@ -27,7 +27,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import CONSTANT
 
 KernelWriter = Callable[..., Kernel]
-_CUT = (write_kernel, write_opaque_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
+_CUT = (write_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
 TINY_BYTES = 128  # of each array of a kernel that is inlined into its caller: a call would take longer than its work
 TINY_LINES = 400  # of such a kernel, at most
 
@@ -84,7 +84,7 @@ class ProgramKernels:
             if x < y
         )
         if write is write_kernel and overlap:  # the vectors of a nest read ahead of what is written
-            write = write_opaque_kernel
+            write = write_overlapping_kernel
         elif write is write_kernel and blocks:
             write = write_kernel_in_rows
         if i in self.scheduled:

@@ -9,14 +9,17 @@ in order when whatever two kernels of the chain both touch, and at least one of 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.kernels.collapse import dimension_maps, extents_of, group_dimensions
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
 from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer
 from xla_explorer.compiler.target import Target
+from xla_explorer.hlo.analysis.indexing import DimensionMap, dimensions_read
 from xla_explorer.hlo.instruction import HloInstruction
 
 BLOCK_BYTES = 256 << 10  # of all arrays together: a part of an ordinary second-level cache
@@ -80,15 +83,85 @@ def row_kernel(i: HloInstruction, target: Target) -> RowKernel | None:
         return None
     if 0 in reduced or (reduced and len(dimensions) - 1 not in reduced):
         return None
-    maps = dimension_maps(walked, context.arrays)
+    maps = _dimension_maps(walked, context.arrays)
     if maps is None:
         return None
     borders = {d for d in range(len(dimensions) - 1) if (d in reduced) != (d + 1 in reduced)}
-    groups = group_dimensions(dimensions, maps, borders)
-    kept = [e for e, group in zip(extents_of(groups, dimensions), groups, strict=True) if group[0] not in reduced]
+    groups = _group_dimensions(dimensions, maps, borders)
+    kept = [e for e, group in zip(_extents_of(groups, dimensions), groups, strict=True) if group[0] not in reduced]
     inner = i.called[0].parameters() if i.opcode.name == "fusion" else list(dict.fromkeys(i.operands))
     follows = tuple([bool(maps.get(parameter)) and maps[parameter][0] == 0 for parameter in inner])
     return RowKernel(kept[0], len(kept) == 1, follows)
+
+
+def _dimension_maps(
+    roots: Iterable[HloInstruction], arrays: dict[HloInstruction, ArrayInMemory]
+) -> dict[HloInstruction, DimensionMap] | None:
+    """How each instruction's dimensions run along the roots' (all of equal dimensions), or None when something moves data.
+
+    arrays: instructions that are read from memory, where the walk stops; they need the default layout.
+    """
+    maps: dict[HloInstruction, DimensionMap] = {}
+    stack: list[tuple[HloInstruction, DimensionMap]] = [(root, tuple(range(root.shape.rank))) for root in roots]
+    while stack:
+        i, mapping = stack.pop()
+        known = maps.get(i)
+        if known is not None:
+            if known != mapping:
+                return None
+            continue
+        maps[i] = mapping
+        if i in arrays:
+            if not arrays[i].shape.layout.is_default and arrays[i].shape.rank > 1:
+                return None
+            continue
+        operands = _operands_along(i, mapping)
+        if operands is None:
+            return None
+        stack += operands
+    return maps
+
+
+def _operands_along(i: HloInstruction, mapping: DimensionMap) -> list[tuple[HloInstruction, DimensionMap]] | None:
+    """The operands of an instruction that moves nothing, with what their dimensions run along; None for any other."""
+    name = i.opcode.name
+    moves_nothing = (name in ELEMENTWISE_EMITTERS and name != "bitcast-convert") or name in ("broadcast", "iota")
+    if moves_nothing or (name == "constant" and i.literal.splat is not None):
+        return dimensions_read(i, mapping)
+    return None
+
+
+def _group_dimensions(
+    dimensions: tuple[int, ...], maps: dict[HloInstruction, DimensionMap], borders: AbstractSet[int] = frozenset()
+) -> list[list[int]]:
+    """Runs of root dimensions that may be one loop. borders: dimensions d such that d and d+1 must stay apart."""
+    apart = set(borders)
+    for i, mapping in maps.items():
+        if mapping == tuple(range(len(dimensions))):
+            if i.opcode.name == "iota":
+                d = i.attribute("iota_dimension")
+                apart.update((d, d - 1))
+            continue
+        places = {d: k for k, d in enumerate(mapping)}
+        for d in range(len(dimensions) - 1):
+            a, b = places.get(d), places.get(d + 1)
+            if (a is None) != (b is None) or (a is not None and b != a + 1):
+                apart.add(d)
+        if i.opcode.name == "iota":
+            d = mapping[i.attribute("iota_dimension")]
+            apart.update((d, d - 1))
+    groups: list[list[int]] = []
+    for d in range(len(dimensions)):
+        if groups and d - 1 not in apart:
+            groups[-1].append(d)
+        else:
+            groups.append([d])
+    return groups
+
+
+def _extents_of(groups: list[list[int]], dimensions: tuple[int, ...]) -> list[int]:
+    """Number of steps of each group."""
+    return [math.prod([dimensions[d] for d in group]) for group in groups]
 
 
 def initial_is_simple(i: HloInstruction, context: KernelContext) -> bool:

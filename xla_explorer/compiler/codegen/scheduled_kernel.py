@@ -10,9 +10,8 @@ from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.kernel import array_parameters
+from xla_explorer.compiler.codegen.nest.kernel import array_parameters, plain_nest
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives
 from xla_explorer.compiler.codegen.placement import nest_kernel
 from xla_explorer.compiler.codegen.program_records import KernelDecision
@@ -69,7 +68,7 @@ class ScheduledKernels:
             if i.name not in self._overrides and isinstance(default, Kernel) and tuple(directives) == tuple(_by_policy(default)):
                 made: Kernel | Reason = default  # a policy may do what a user may not write
             else:
-                nest = nest_of(i)
+                nest = plain_nest(i, slots)
                 if isinstance(nest, LoopNest):
                     directives = self.with_overrides(i, nest, directives, i.name not in self.schedules)
                 made = nest_kernel(i, target, slots, 1, directives)

@@ -71,7 +71,8 @@ def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False) -> 
     """The plain nest of an instruction or fusion as a kernel of its own, or a Reason where it has none.
 
     Its arrays are the operands, each once, and the results. in_place: the result of a dynamic-update-slice is the memory of what it
-    updates, and there is a step for each element of the update alone. copied: all that it updates is copied before that.
+    updates, and there is a step for each element of the update alone. copied: all that it updates is copied before that; of a pad with
+    gaps, all is padding before its operand is stored.
     """
     operands = list(dict.fromkeys(i.operands))
     fused = i.called[0] if i.opcode is FUSION else None
@@ -90,6 +91,15 @@ def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False) -> 
         return found.reason
     except RecursionError:
         return refuse("nest-too-large", f"%{i.name}: its cases and reductions stand too deeply in one another")
+
+
+def spreads_elements(root: HloInstruction) -> bool:
+    """Whether a pad leaves gaps between the elements of its operand."""
+    if root.opcode.name != "pad":
+        return False
+    rules = root.attribute("padding")
+    gaps = any(rule.interior and n > 1 for rule, n in zip(rules, root.operands[0].shape.dimensions, strict=True))
+    return gaps and all(rule.low >= 0 and rule.high >= 0 for rule in rules)
 
 
 class _Scope:
@@ -136,10 +146,14 @@ class _Builder:
         return LoopNest(identifier(i.name), (*self.arrays.values(), *outputs), tuple(self.scopes[0].body), self.names)
 
     def updating_kernel(self, i: HloInstruction, root: HloInstruction, copied: bool) -> LoopNest:
-        """The kernel of a dynamic-update-slice that stores its update where the operand lies. copied: or where it is copied before."""
-        operand, update = root.operands[:2]
+        """The kernel of a dynamic-update-slice that stores its update where the operand lies. copied: or where it is copied before.
+
+        A pad updates its padding.
+        """
+        spreads = spreads_elements(root)
+        operand, update = (root.operands[1], root.operands[0]) if spreads else root.operands[:2]
         held = self.arrays.get(self.forwarded.get(operand, operand))
-        if root.opcode.name != "dynamic-update-slice" or (held is None and not copied):
+        if not spreads and (root.opcode.name != "dynamic-update-slice" or (held is None and not copied)):
             raise _NoNest(refuse("updates-in-place", f"%{root.name} does not update an operand of the kernel"))
         taken = {a.name for a in self.arrays.values()}
         output = Array("out.result" if "out" in taken else "out", root.shape, True, holds="" if held is None or copied else held.name)
@@ -151,19 +165,25 @@ class _Builder:
                 self.loops([a for a in order if a.extent != 1], partial(write, self.place(tuple([index(a) for a in axes]))))
 
         def copy(place: Place) -> None:
-            self.scopes[-1].body.append(Store(output.name, place, self.value(operand, place), self.origin(root, place)))
+            value = self.value(operand, () if spreads else place)
+            self.scopes[-1].body.append(Store(output.name, place, value, self.origin(root, place)))
 
-        def write(place: Place) -> None:
+        def target_of(place: Place) -> Place:
+            if spreads:
+                return tuple([x * (rule.interior + 1) + rule.low for x, rule in zip(place, root.attribute("padding"), strict=True)])
             reads = self.reads(root, place)
             numbers = {(root.operands[r.operand], r.place): self.value(root.operands[r.operand], self.place(r.place))
                        for r in reads if r.addressing}  # fmt: skip
             inside = addressed(reads[0], numbers).place  # of the element of the result at `place`: that less the start of the window
-            target = self.place(tuple([x * 2 - y for x, y in zip(place, inside, strict=True)]))
+            return tuple([x * 2 - y for x, y in zip(place, inside, strict=True)])
+
+        def write(place: Place) -> None:
+            target = self.place(target_of(place))
             value = self.value(update, place)
             self.scopes[-1].body.append(Store(output.name, target, value, self.origin(root, target)))
 
         if copied:
-            loops(operand, copy)
+            loops(root, copy)
         loops(update, write)
         return LoopNest(identifier(i.name), (*self.arrays.values(), output), tuple(self.scopes[0].body), self.names)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import gcd
 from typing import NamedTuple, TypeAlias, cast
 
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue, Substitution
@@ -338,9 +339,10 @@ def statement_count(nest: LoopNest) -> int:
 
 
 def overwrites(nest: LoopNest, s: Statement) -> bool:
-    """Whether one of the outermost statements stores at places of run time what one before it has stored."""
+    """Whether one of the outermost statements stores, at places of run time or leaving gaps, what one before it has stored."""
     before = {x.array for x, _ in walk(nest.body[: nest.body.index(s)]) if isinstance(x, Store)}
-    return any(isinstance(x, Store) and x.array in before and _numbers_in(x.place) for x, _ in walk((s,)))
+    again = [x for x, _ in walk((s,)) if isinstance(x, Store) and x.array in before]
+    return any(_numbers_in(x.place) or any(gcd(*[factor for _, factor in index.terms]) > 1 for index in x.place) for x in again)
 
 
 def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]) -> Body:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.ir.records import has_loop
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of, spreads_elements
 from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, Choose, For, LoopNest, Reduce, Store, walk
 from xla_explorer.compiler.codegen.nest.lower import Code, lower
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
@@ -42,26 +42,22 @@ class NestCode(NamedTuple):
 
 
 def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: int = 1,
-              directives: Iterable[Directive] | None = None, by_rows: bool = False) -> NestCode | Reason:
+              directives: Iterable[Directive] | None = None, by_rows: bool = False, overlap: bool = False) -> NestCode | Reason:
     """The code of a fusion or a lone instruction, or a Reason why it stays opaque.
 
     slots: parameter numbers as in `Kernel.slots`. parts: shares for threads, where that is possible. directives: instead of the policy's.
-    by_rows: there must be so many shares, of rows.
+    by_rows: there must be so many shares, of rows. overlap: arrays share memory in part: nothing is read before its turn.
     """
-    own_vectors = target.vectorizes_itself and not target.vector.is_scalable
-    reduces = (i.called[0].root if i.opcode.name == "fusion" else i).opcode.name == "reduce"
-    if target.is_launched or not (target.vectorizes_itself or reduces):
+    if target.is_launched:
         where = target.triple or target.name
         return refuse("target-without-nests", f"kernels for {where} are not made from loop nests", target=where)
-    if directives is None and target.vector.is_scalable and not reduces:  # LLVM's vectoriser uses its long vectors
-        message = "vectors of SVE, whose length is known when code runs, are left to LLVM"
-        return refuse("target-without-nests", message, target="sve")
+    own_vectors = target.vectorizes_itself and not target.vector.is_scalable and not overlap  # of SVE, LLVM makes long vectors
     opcodes = {x.opcode.name for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))}
     if directives is None and (other := opcodes & _SUMS_OF_PRODUCTS) and not _is_depthwise(i):
         return refuse("family-not-moved", f"%{i.name} contains {min(other)}; such kernels are not made from nests yet")
     if directives is None and (reason := _is_another_window(i)) is not None:
         return reason
-    nest = _plain(i, slots)
+    nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
         return nest
     tuning = tuning_of(target, i) if own_vectors else LEFT_TO_LLVM
@@ -69,7 +65,7 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     if isinstance(schedule, Reason):
         return schedule
     code = Code(target.vector.fma, False, target.abilities.keeps_nan_payloads)
-    lowered = lower(schedule.nest, code, [f"%a{slot}" for slot in array_parameters(i, slots)])
+    lowered = lower(schedule.nest, code, [f"%a{slot}" for slot in array_parameters(i, slots)], overlap)
     if isinstance(lowered, Reason):
         return lowered
     lines = lowered.builder.lines_with_origins()
@@ -81,13 +77,13 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
                     lowered.scratch_bytes, lowered.phases)
 
 
-def _plain(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
+def plain_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
     """The plain nest; of an update, the one that does not look at all elements to find those that change."""
     root = i.called[0].root if i.opcode.name == "fusion" else i
-    if root.opcode.name != "dynamic-update-slice":
-        return nest_of(i)
-    in_place = slots[-1] in slots[:-1]
-    return nest_of(i, in_place=in_place, copied=not in_place)
+    if root.opcode.name == "dynamic-update-slice":
+        in_place = slots[-1] in slots[:-1]
+        return nest_of(i, in_place=in_place, copied=not in_place)
+    return nest_of(i, copied=spreads_elements(root))
 
 
 def _is_depthwise(i: HloInstruction) -> bool:

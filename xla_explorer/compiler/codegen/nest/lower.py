@@ -88,15 +88,17 @@ class LoweredNest:
         return "\n".join([head, "entry:", *self.builder.lines(), "  ret void", "}", *definitions, ""])
 
 
-def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = None) -> LoweredNest | Reason:  # noqa: B008  # frozen
+def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = None,  # noqa: B008  # frozen
+          overlap: bool = False) -> LoweredNest | Reason:
     """The nest as SSA records, or a Reason where something of it is not written yet.
 
-    pointers: names of the arrays' addresses, `%a0` and so on by default; one name for arrays in the same memory.
+    pointers: names of the arrays' addresses, `%a0` and so on by default; one name for arrays in the same memory. overlap: any of them may
+    share memory with others.
     """
     reason = why_not_lowered(nest)
     if reason is not None:
         return reason
-    lowering = Lowering(nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))])
+    lowering = Lowering(nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))], overlap)
     lowering.kernel()
     return LoweredNest(nest, lowering.b, lowering.scratch_bytes, (nest.shares, 1) if lowering.phases else ())
 
@@ -104,12 +106,13 @@ def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = 
 class Lowering(Indices):
     """A nest being lowered. continued: see `continued_reductions`."""
 
-    def __init__(self, nest: LoopNest, code: Code, pointers: Sequence[str]) -> None:
+    def __init__(self, nest: LoopNest, code: Code, pointers: Sequence[str], overlap: bool = False) -> None:
         super().__init__(NestBuilder(code.fused), dependencies(nest))
         self.nest = nest
         self.b.saturates, self.b.keeps_nan_payloads = code.saturates, code.keeps_nan_payloads
         self.pointers = {a.name: self.b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)}
-        self.memory = {a.name: Memory(self.b, a.shape.element_type, a.written) for a in nest.arrays}
+        changing = {a.name for a in nest.arrays if a.written} | {a.holds for a in nest.arrays}
+        self.memory = {a.name: Memory(self.b, a.shape.element_type, overlap or a.name in changing) for a in nest.arrays}
         self.arrays = {a.name: a for a in nest.arrays}
         self.continued = continued_reductions(nest)
         self.open_reductions: dict[int, OpenReduction] = {}

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
 from xla_explorer.compiler.codegen.kernels.fourier.transform import fft_is_emitted, write_fft_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.pieces import write_concatenate_kernel, write_pad_kernel
 from xla_explorer.compiler.codegen.kernels.products.contraction import write_dot_kernel
 from xla_explorer.compiler.codegen.kernels.products.convolution import write_convolution_kernel
 from xla_explorer.compiler.codegen.kernels.random_bits import rng_bit_generator_is_emitted, write_random_bits_kernel
@@ -18,7 +17,6 @@ from xla_explorer.compiler.codegen.kernels.scatter import write_scatter_kernel
 from xla_explorer.compiler.codegen.kernels.select_and_scatter import write_select_and_scatter_kernel
 from xla_explorer.compiler.codegen.kernels.sorting.sort import sort_is_emitted, write_sort_kernel
 from xla_explorer.compiler.codegen.kernels.sorting.topk import write_topk_kernel
-from xla_explorer.compiler.codegen.kernels.update import write_update_kernel
 from xla_explorer.compiler.codegen.kernels.window import write_reduce_window_kernel
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -67,13 +65,13 @@ _WITH_COMPLEX = (
 )  # fmt: skip
 KERNEL_ROWS = table(
     (
-        KernelRow("concatenate", write_concatenate_kernel, is_complex=True),
+        KernelRow("concatenate", is_complex=True),
         KernelRow("convolution", write_convolution_kernel, standalone=True, is_complex=True),
         KernelRow("dot", write_dot_kernel, is_complex=True),
-        KernelRow("dynamic-update-slice", write_update_kernel, is_complex=True),
+        KernelRow("dynamic-update-slice", is_complex=True),
         KernelRow("fft", write_fft_kernel, standalone=True, sequential=True, is_complex=True, check=fft_is_emitted),
         KernelRow("gather", is_complex=True),
-        KernelRow("pad", write_pad_kernel, is_complex=True),
+        KernelRow("pad", is_complex=True),
         KernelRow("reduce", write_reduction_kernel, is_complex=True),
         KernelRow("reduce-window", write_reduce_window_kernel, is_complex=True),
         KernelRow("rng-bit-generator", write_random_bits_kernel, standalone=True, check=rng_bit_generator_is_emitted),

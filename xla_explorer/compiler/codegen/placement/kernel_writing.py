@@ -27,6 +27,12 @@ def write_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...] | Non
     return made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, parts, why=made)
 
 
+def write_overlapping_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
+    """The same of arrays that share memory in part."""
+    made = nest_kernel(i, target, slots, overlap=True)
+    return made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, why=made)
+
+
 def write_kernel_in_rows(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int) -> Kernel:
     """The kernel whose share k, of `parts`, does the fraction [k / parts, (k + 1) / parts) of the outermost loop, and nothing else."""
     made = nest_kernel(i, target, slots, parts, by_rows=True)
@@ -36,12 +42,12 @@ def write_kernel_in_rows(i: HloInstruction, target: Target, slots: tuple[int, ..
 
 
 def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
-                directives: Iterable[Directive] | None = None, by_rows: bool = False) -> Kernel | Reason:
+                directives: Iterable[Directive] | None = None, by_rows: bool = False, overlap: bool = False) -> Kernel | Reason:
     """The kernel as it is made from its loop nest, or a Reason why it stays opaque. directives: instead of the policy's.
 
-    by_rows: the shares are of rows.
+    by_rows: the shares are of rows. overlap: arrays share memory in part.
     """
-    code = nest_code(i, target, slots, parts, directives, by_rows)
+    code = nest_code(i, target, slots, parts, directives, by_rows, overlap)
     if isinstance(code, Reason):
         return code
     metadata = metadata_of(code.schedule.nest)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
 from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Prefetch, Split, Stream, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -44,30 +46,43 @@ MOST_CUTS = 12  # of loops into pieces
 
 def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
     """The schedule of a nest of elementwise code. parts: shares for threads, where that is possible. by_rows: it must be, and each takes
-    the same fraction of the rows."""
+    the same fraction of the rows.
+
+    Nests of what no registers are made for keep plain loops, of which LLVM makes vectors where it can.
+    """
     if any(isinstance(s, Reduce) for s, _ in walk(nest.body)):
         return refuse("family-not-moved", f"@{nest.name} reduces; such kernels are not made from nests yet")
+    made = _planned(nest, tuning, parts, by_rows) if tuning.register_bytes else None
+    return made if isinstance(made, Schedule) else _planned(nest, replace(tuning, register_bytes=0), parts, by_rows)
+
+
+def _planned(nest: LoopNest, tuning: Tuning, parts: int, by_rows: bool) -> Schedule | Reason:
     plan = Plan(nest, tuning)
     reason = in_pieces(plan)
     if reason is not None:
-        return reason
+        if tuning.register_bytes:
+            return reason
+        plan = Plan(nest, tuning)
     squares = any(read_across(plan.nest, s) is not None for s in plan.nest.body if isinstance(s, For))
     names = [s.axis.name for s in plan.nest.body if isinstance(s, For)]
     if by_rows and len(names) != 1:
         return refuse("rows-are-not-shares", f"@{nest.name} has {len(names)} loops: threads would not share the same rows", shares=parts)
     for name in names:
-        reason = _loops(plan, name, parts if by_rows else 1)
+        chain = _collapsed(plan, name, parts if by_rows else 1)
+        reason = chain if isinstance(chain, Reason) else _in_lanes(plan, chain) if tuning.register_bytes else None
         if reason is not None:
             return reason
-    _stream(plan, squares)
-    ask_for_rows(plan)
+    if tuning.register_bytes:
+        _stream(plan, squares)
+        ask_for_rows(plan)
     if not by_rows:
         plan.share(parts)
     return plan.schedule()
 
 
-def _loops(plan: Plan, name: str, rows_of: int = 1) -> Reason | None:
-    """One loop of the kernel with all that is inside. rows_of: shares of which each has as many steps of it."""
+def _collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
+    """One loop of the kernel with the loops inside, joined where memory is read along them as along one. rows_of: shares of which each
+    has as many steps of it."""
     loop = loop_of(plan.nest, name)
     assert isinstance(loop, For)
     chain = chain_of(loop)
@@ -89,6 +104,11 @@ def _loops(plan: Plan, name: str, rows_of: int = 1) -> Reason | None:
         loop = loop_of(plan.nest, f"{rows.name}i")
         assert isinstance(loop, For)
         chain = chain_of(loop)
+    return chain
+
+
+def _in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
+    """Registers along the innermost loops."""
     found = read_across(plan.nest, chain[0])
     if found is not None:
         line, across = found
