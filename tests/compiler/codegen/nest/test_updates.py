@@ -1,4 +1,4 @@
-"""Updates from loop nests: where the operand lies, or after it was copied, with and without threads."""
+"""Updates from loop nests: where the operand lies, or after it was copied, with and without threads; pads; memory that arrays share."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import pytest
 
 import xla_explorer as xe
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
 
@@ -51,3 +53,25 @@ def test_what_overwrites_is_not_shared_with_what_it_overwrites() -> None:
     x, u = np.zeros((40, 37), np.float32), np.ones((3, 37), np.float32)
     (found,) = evaluate_nest(nest, [x, u, np.int32(50), np.int32(0)])
     assert found[37:].all() and not found[:37].any()
+
+
+@pytest.mark.parametrize(("rules", "shape"), [("0_0_1x0_0", "5,4"), ("1_2_0x2_1_2", "3,13"), ("0_0_1x0_0_2", "3,13"), ("-1_0_1x0_0", "5,4")])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_pads_between_elements(rules: str, shape: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-3)
+    extents = [int(n) for n in shape.split(",")]
+    x = np.arange(1, 1 + np.prod(extents), dtype=np.float32).reshape(extents)
+    numbers = [[*map(int, rule.split("_")), 0] for rule in rules.split("x")]
+    rows, columns = [n + (n - 1) * interior + low + high for n, (low, high, interior, *_) in zip(extents, numbers, strict=True)]
+    parameters = f"x = f32[{shape}] parameter(0) z = f32[] parameter(1)"
+    text = f"HloModule m\nENTRY e {{ {parameters} ROOT r = f32[{rows},{columns}] pad(x, z), padding={rules} }}"
+    session = xe.compile(text, threads=threads, cache=False)
+    np.testing.assert_array_equal(session.run_flat([x, np.float32(-1)])[0], xe.evaluate(xe.parse_hlo(text), x, np.float32(-1)))
+
+
+def test_shared_memory_is_not_read_before_its_turn() -> None:
+    module = xe.parse_hlo("HloModule m\nENTRY e { x = f32[64] parameter(0) y = f32[64] parameter(1) ROOT r = f32[64] add(x, y) }")
+    apart, together = [nest_code(module.entry.root, described_cpu(), (0, 1, 2), overlap=overlap) for overlap in (False, True)]
+    assert isinstance(apart, NestCode) and isinstance(together, NestCode)
+    loop = next(k for k, line in enumerate(together.lines) if line.startswith("loop"))
+    assert sum("= load float" in line for line in together.lines[loop:]) == 2 and "x float>" not in "".join(together.lines)

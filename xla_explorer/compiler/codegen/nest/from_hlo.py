@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from xla_explorer.compiler.codegen.nest.hlo_parts import addressed, array_names, identifier, product_type, scalar
+from xla_explorer.compiler.codegen.nest.hlo_parts import addressed, array_names, identifier, product_type, scalar, spreads_elements
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     BoundAxis,
@@ -91,15 +91,6 @@ def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False) -> 
         return found.reason
     except RecursionError:
         return refuse("nest-too-large", f"%{i.name}: its cases and reductions stand too deeply in one another")
-
-
-def spreads_elements(root: HloInstruction) -> bool:
-    """Whether a pad leaves gaps between the elements of its operand."""
-    if root.opcode.name != "pad":
-        return False
-    rules = root.attribute("padding")
-    gaps = any(rule.interior and n > 1 for rule, n in zip(rules, root.operands[0].shape.dimensions, strict=True))
-    return gaps and all(rule.low >= 0 and rule.high >= 0 for rule in rules)
 
 
 class _Scope:

@@ -41,6 +41,15 @@ def scalar(literal: Literal) -> Literal:
     return literal_from_array(literal.array.reshape(-1)[0], array_shape(literal.shape.element_type, ()))
 
 
+def spreads_elements(root: HloInstruction) -> bool:
+    """Whether a pad leaves gaps between the elements of its operand."""
+    if root.opcode.name != "pad":
+        return False
+    rules = root.attribute("padding")
+    gaps = any(rule.interior and n > 1 for rule, n in zip(rules, root.operands[0].shape.dimensions, strict=True))
+    return gaps and all(rule.low >= 0 and rule.high >= 0 for rule in rules)
+
+
 def array_names(operands: list[HloInstruction]) -> list[str]:
     """Names of arrays: those of the instructions, made different."""
     taken: dict[str, int] = {}

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.ir.records import has_loop
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of, spreads_elements
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.hlo_parts import spreads_elements
 from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, Choose, For, LoopNest, Reduce, Store, walk
 from xla_explorer.compiler.codegen.nest.lower import Code, lower
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
