@@ -106,13 +106,8 @@ class ElementalEmitter:
 
     def element(self, i: HloInstruction, index: IndexTuple) -> Scalar:
         """The value of element `index` of instruction `i`."""
-        index = self.own_index(i, index)
         known = self._known(i, index)
         return known if known is not None else self._resolve(i, index)
-
-    def own_index(self, i: HloInstruction, index: IndexTuple) -> IndexTuple:
-        """The part of an index that matters to the instruction (all of it here)."""
-        return index
 
     def _known(self, i: HloInstruction, index: IndexTuple) -> Scalar | None:
         key = (i, index)
@@ -136,7 +131,7 @@ class ElementalEmitter:
             if source is None and self._is_elementwise(current):
                 missing = []
                 for operand in current.operands:
-                    place = self.own_index(operand, at if operand.shape.dimensions == current.shape.dimensions else self.scalar_index(at))
+                    place = at if operand.shape.dimensions == current.shape.dimensions else ()
                     found = self._known(operand, place)
                     if found is None:
                         missing.append((operand, place))
@@ -156,10 +151,6 @@ class ElementalEmitter:
             self._scopes[-1][current, at] = value
         assert value is not None
         return value
-
-    def scalar_index(self, index: IndexTuple) -> IndexTuple:
-        """The index of a scalar operand."""
-        return ()
 
     def _is_elementwise(self, i: HloInstruction) -> bool:
         name = i.opcode.name

@@ -84,10 +84,6 @@ class StructuredBuilder(Builder):
         """An operation with side effects, here."""
         self._regions[-1].records.append(Instruction(None, op, operands, detail, self.origin))
 
-    def load_here(self, pointer: Value[Pointer], t: Type, alignment: int, tail: str = "") -> Value:
-        """What stands now at an address that the function writes."""
-        return self.emit_here("load", t, (pointer,), f", align {alignment}{tail}")
-
     def emit_here(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
         """An operation that reads what the function writes: it stays where it is written."""
         result = Value(self, t, f"%v{self._fresh()}", len(self._regions) - 1)

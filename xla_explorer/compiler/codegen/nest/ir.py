@@ -333,11 +333,6 @@ def loops_in(body: Body) -> Iterator[Loop]:
                 yield from loops_in(inner)
 
 
-def statement_count(nest: LoopNest) -> int:
-    """The number of statements, loops included."""
-    return sum([1 for _ in walk(nest.body)])
-
-
 def overwrites(nest: LoopNest, s: Statement) -> bool:
     """Whether one of the outermost statements stores, at places of run time or leaving gaps, what one before it has stored."""
     before = {x.array for x, _ in walk(nest.body[: nest.body.index(s)]) if isinstance(x, Store)}
