@@ -82,3 +82,10 @@ def test_a_kernel_of_the_same_operations_is_written_once(threads: int) -> None:
     given = [random.normal(size=n).astype(np.float32) for n in (9, 9, 8)]
     for got, wanted in zip(session.run_flat(given), xe.compile(text, backend="interpreter").run_flat(given), strict=True):
         np.testing.assert_array_equal(got, wanted)
+
+
+def test_a_row_that_begins_inside_of_a_block_is_not_split_without_end() -> None:
+    text = """ENTRY e { p = f32[4,6] parameter(0) t = f32[6,4] transpose(p), dimensions={1,0} r = f32[24] reshape(t)
+      s = f32[4] slice(r), slice={[3:7]} ROOT n = f32[4] negate(s) }"""
+    x = np.arange(24, dtype=np.float32).reshape(4, 6)
+    np.testing.assert_array_equal(xe.compile(text)(x), -x.T.reshape(24)[3:7])

@@ -210,12 +210,17 @@ def _in_whole_blocks(plan: Plan, loop: For) -> For:
     axis = loop.axis
     for _, offset in accesses(plan.nest, loop.body):
         for atom in offset.atoms():
-            if isinstance(atom, Quotient | Remainder) and atom.dividend.coefficient(axis) == 1 and axis.extent % atom.divisor == 0:
+            if isinstance(atom, Quotient | Remainder) and atom.dividend.coefficient(axis) == 1 and _holds_whole_blocks(axis, atom.divisor):
                 plan.do(Split(axis.name, atom.divisor))
                 inner = loop_of(plan.nest, f"{axis.name}i")
                 assert isinstance(inner, For)
                 return _in_whole_blocks(plan, inner)
     return loop
+
+
+def _holds_whole_blocks(axis: Axis, size: int) -> bool:
+    """More than one: where an index is no multiple of the block's size at its beginning, one block would be split without end."""
+    return axis.extent > size and axis.extent % size == 0
 
 
 def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason | None:
