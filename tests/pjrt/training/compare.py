@@ -1,0 +1,65 @@
+"""Training scripts on JAX's own CPU and through the plugin: losses, time per step, memory. See README.md.
+
+    python tests/pjrt/training/compare.py [NAME or PATH ...] [--rounds 1]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from tests.pjrt.child import run
+
+HERE = Path(__file__).parent
+TOLERANCE = 2e-3  # of a loss, relative, after at most 100 steps; what chaotic curves differ by is said in the table
+
+
+def one(path: Path, platform: str) -> dict[str, Any]:
+    """What a script prints on a platform."""
+    done = run(str(path), platforms=platform, seconds=900)
+    if done.returncode:
+        raise RuntimeError(f"{path.name} on {platform}: exit status {done.returncode}: {done.stderr[-1500:]}")
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def apart(a: list[float], b: list[float]) -> float:
+    """The largest relative difference of two curves."""
+    return max(abs(x - y) / max(abs(y), 1e-3) for x, y in zip(a, b, strict=True))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--rounds", type=int, default=1)
+    options = parser.parse_args()
+    scripts = [p for p in sorted(HERE.glob("*.py")) if p.stem not in ("__init__", "loop", "compare")]
+    chosen = [Path(n) if n.endswith(".py") else HERE / f"{n}.py" for n in options.names] or scripts
+    ratios, wrong = [], []
+    for path in chosen:
+        rounds = [[one(path, platform) for platform in ("xla_explorer", "cpu")] for _ in range(options.rounds)]
+        ours, theirs = rounds[0]
+        step = [min(statistics.median(r[side]["seconds"][50:]) for r in rounds) for side in (0, 1)]
+        first = [r["seconds"][0] for r in rounds[0]]
+        difference = apart(ours["losses"], theirs["losses"])
+        ratios.append(step[0] / step[1])
+        wrong += [path.stem] if difference > TOLERANCE else []
+        print(
+            f"{path.stem:22} loss {ours['losses'][0]:.5g} -> {ours['losses'][-1]:.5g}, apart {difference:.1e}; "
+            f"step {step[0] * 1e3:.3f} / {step[1] * 1e3:.3f} ms = {ratios[-1]:.2f}; first {first[0]:.2f} / {first[1]:.2f} s; "
+            f"memory {ours['memory_kib'] >> 10} / {theirs['memory_kib'] >> 10} MiB",
+            flush=True,
+        )
+    print(f"geometric mean of the times per step, ours / JAX's CPU: {statistics.geometric_mean(ratios):.2f}")
+    if wrong:
+        print(f"losses differ: {', '.join(wrong)}")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
