@@ -11,13 +11,13 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def needs_jax() -> None:
     """Skip the file where JAX is not installed."""
+    import pytest  # the training scripts run in environments without it
+
     if importlib.util.find_spec("jax") is None:
         pytest.skip("needs the extra `jax`", allow_module_level=True)
 

@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.hlo.attributes.sharding import Sharding
+from xla_explorer.hlo.analysis.manual_regions import meshes_of, target_of
+from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
+from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.proto_writing import bytes_field, number_field, numbers_field
@@ -44,8 +47,11 @@ class Layout:
         self.parameter_shapes = [p.shape for p in module.entry.parameters()]
         self.result_shapes = [leaf for _, leaf in module.result_shape().leaves()]
         text = module.entry.root.attributes.get("sharding")
-        texts = elements_of(text) if text else ["{replicated}"] * len(self.result_shapes)
+        texts = elements_of(text) if text else ["{unknown}"] * len(self.result_shapes)
         self.results = [Sharding.read(one) for one in texts]
+        for k, sharding in enumerate(self.results):
+            if sharding.kind == "unknown":
+                self.results[k] = _made_sharding(module, k, self.result_shapes[k].dimensions) or Sharding()
         self.is_tuple = module.result_shape().is_tuple
 
     def shard_dimensions(self, k: int) -> tuple[int, ...]:
@@ -58,16 +64,22 @@ class Layout:
         sharding, dimensions = self.parameters[k], self.parameter_shapes[k].dimensions
         if sharding.kind == "maximal":
             return shards[sharding.devices[0]]
-        if sharding.kind != "tiled":
+        terms = [sharding.of_subgroup("unreduced", device) for device in range(self.count)]
+        if sharding.kind != "tiled" and not any(terms):
             return shards[0]
-        made = np.empty(dimensions, shards[0].dtype)
-        for device in range(self.count - 1, -1, -1):
-            made[sharding.part(dimensions, device)] = shards[device]
-        return made
+        whole: Array | None = None
+        for number in sorted(set(terms)):
+            made = np.empty(dimensions, shards[0].dtype)
+            for device in [d for d in range(self.count - 1, -1, -1) if terms[d] == number]:
+                made[sharding.part(dimensions, device)] = shards[device]
+            whole = made if whole is None else whole + made
+        assert whole is not None
+        return whole
 
     def shard(self, k: int, result: Array, device: int) -> Array:
         """What a device has of result k."""
-        return result[self.results[k].part(self.result_shapes[k].dimensions, device)]
+        part = result[self.results[k].part(self.result_shapes[k].dimensions, device)]
+        return np.zeros_like(part) if self.results[k].of_subgroup("unreduced", device) else part
 
     def fields(self) -> bytes:
         """`HloModuleProto.spmd_output_sharding` and `.spmd_parameters_shardings`: JAX asks for what its user left open."""
@@ -76,8 +88,39 @@ class Layout:
         return bytes_field(12, whole) + b"".join([bytes_field(14, _proto(s)) for s in self.parameters])
 
 
+def _made_sharding(module: HloModule, k: int, dimensions: Sequence[int]) -> Sharding | None:
+    """Result k as what made it lies: a manual region, a constraint or a parameter, through elementwise operations. None: nothing says."""
+    meshes, seen = meshes_of(module), set()
+
+    def walk(i: HloInstruction, element: int, calls: tuple[HloInstruction, ...]) -> Sharding | None:
+        name, target = i.opcode.name, target_of(i)
+        if (i.id, element, calls) in seen:
+            return None
+        seen.add((i.id, element, calls))
+        if target == "xla.sdy.LocalToGlobalShape":
+            given = frontend_attribute_values(i.attributes.get("frontend_attributes") or "")
+            axes = AxisSharding.read_all(given.get("xla.sdy.out_shardings", ""))[element]
+            return axes.tiles(meshes[axes.mesh])
+        if target == "Sharding" or (name == "parameter" and not calls and i.attributes.get("sharding")):
+            return Sharding.read(i.attributes["sharding"])
+        if name == "parameter" and calls:
+            return walk(calls[-1].operands[int(i.payload)], element, calls[:-1])
+        if name == "call":
+            return walk(i.called[0].root, element, (*calls, i))
+        if name == "tuple":
+            return walk(i.operands[element], 0, calls)
+        if name == "get-tuple-element":
+            return walk(i.operands[0], int(i.attributes["index"]), calls)
+        if i.opcode.elementwise or name in ("copy", "convert"):
+            alike = [o for o in i.operands if o.shape.is_array and tuple(o.shape.dimensions) == tuple(dimensions)]
+            return next((found for o in alike if (found := walk(o, 0, calls)) is not None), None)
+        return None
+
+    return walk(module.entry.root, k, ())
+
+
 # OpSharding.type
-_TYPES = {"replicated": 0, "maximal": 1, "tiled": 3, "manual": 4, "unknown": 5}
+_TYPES = {"replicated": 0, "maximal": 1, "tiled": 3, "manual": 4, "unknown": 5, "unreduced": 6}
 
 
 def _proto(s: Sharding) -> bytes:

@@ -24,12 +24,14 @@ class Border(NamedTuple):
     """What a custom call at the border of a manual region does.
 
     into: whether each device takes its part of the operands, or the parts of the devices are put together. parts: of each operand the
-    elements of each device. groups: of each device those whose parts make the whole that it sees.
+    elements of each device. groups: of each device those whose parts make the whole that it sees. terms: of each operand the number of
+    each device's term where the devices' values are terms of a sum; the first term is the whole value on the way in, the others are 0.
     """
 
     into: bool
     parts: tuple[dict[int, tuple[slice, ...]], ...]
     groups: dict[int, tuple[int, ...]]
+    terms: tuple[dict[int, int], ...]
 
 
 def target_of(i: HloInstruction) -> str:
@@ -70,7 +72,7 @@ def _by_axes(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], t
     manual = {part.name for part in read_axis_parts(given.get("xla.sdy.manual_axes", ""))}
     meshes = meshes_of(i.parent.module)
     mesh = next((m for s in shardings if (m := meshes[s.mesh]).count > 1), meshes[shardings[0].mesh])
-    parts = []
+    parts, terms = [], []
     for sharding, (whole, part) in zip(shardings, sizes, strict=True):
         at = [meshes[sharding.mesh].coordinates([axis for axis in axes if axis.name in manual]) for axes in sharding.dimensions]
         of_device = {}
@@ -78,11 +80,12 @@ def _by_axes(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], t
             cuts = zip(at, whole, part, strict=True)
             of_device[device] = tuple([slice(k[device] * n, (k[device] + 1) * n) if n < m else slice(0, m) for k, m, n in cuts])
         parts.append(of_device)
+        terms.append(mesh.coordinates([axis for axis in sharding.unreduced if axis.name in manual]))
     free = mesh.coordinates([AxisPart(name) for name, _ in mesh.axes if name not in manual])
     groups: dict[int, list[int]] = {}
     for device in sorted(free):
         groups.setdefault(free[device], []).append(device)
-    return Border(into, tuple(parts), {device: tuple(groups[free[device]]) for device in free})
+    return Border(into, tuple(parts), {device: tuple(groups[free[device]]) for device in free}, tuple(terms))
 
 
 def _by_tiles(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Border:
@@ -91,8 +94,9 @@ def _by_tiles(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], 
     count = int(i.parent.module.attributes.get("num_partitions") or 1)
     whole, part = sizes[0]
     devices = tuple(range(count))
+    none = (dict.fromkeys(devices, 0),)
     if sharding.kind != "tiled":
-        return Border(into, (dict.fromkeys(devices, tuple([slice(0, n) for n in whole])),), dict.fromkeys(devices, devices))
+        return Border(into, (dict.fromkeys(devices, tuple([slice(0, n) for n in whole])),), dict.fromkeys(devices, devices), none)
 
     def own(device: int) -> tuple[slice, ...]:
         # A dimension may also be cut by axes that are not manual, which lie inside.
@@ -100,4 +104,4 @@ def _by_tiles(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], 
         at = [k // max(tile // cut, 1) for k, tile, cut in zip(sharding.place(device), sharding.tiles, cuts, strict=False)]
         return tuple([slice(k * n, (k + 1) * n) if cut > 1 else slice(0, n) for k, n, cut in zip(at, part, cuts, strict=True)])
 
-    return Border(into, ({device: own(device) for device in devices},), dict.fromkeys(devices, devices))
+    return Border(into, ({device: own(device) for device in devices},), dict.fromkeys(devices, devices), none)

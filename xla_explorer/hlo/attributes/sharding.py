@@ -81,22 +81,25 @@ class Sharding:
         return cls("tiled", tiles, tuple(map(int, devices.flatten())), subgroups, group)._plain()
 
     @classmethod
-    def of_axes(cls, mesh: Mesh, dimensions: Sequence[Sequence[AxisPart]], manual: Sequence[AxisPart] = ()) -> Sharding:
-        """Each dimension cut by axes, from major to minor; the others hold copies, or are manual."""
+    def of_axes(
+        cls, mesh: Mesh, dimensions: Sequence[Sequence[AxisPart]], manual: Sequence[AxisPart] = (), unreduced: Sequence[AxisPart] = ()
+    ) -> Sharding:
+        """Each dimension cut by axes, from major to minor; the others hold copies, are manual, or hold terms of a sum."""
         used = [part for axes in dimensions for part in axes]
-        pieces = mesh.parts([*used, *manual])
+        pieces = mesh.parts([*used, *manual, *unreduced])
         made = [mesh_pieces(mesh, pieces, axes) for axes in dimensions]
-        hand = mesh_pieces(mesh, pieces, manual)
+        hand, terms = mesh_pieces(mesh, pieces, manual), mesh_pieces(mesh, pieces, unreduced)
         taken = [one for axes in made for one in axes]
-        rest = [one for one in pieces if one not in taken and one not in hand]
+        rest = [one for one in pieces if one not in [*taken, *hand, *terms]]
         tiles = [math.prod([mesh.size(one) for one in axes]) for axes in made]
-        over, by_hand = [math.prod([mesh.size(one) for one in some]) for some in (rest, hand)]
-        if by_hand == mesh.count and by_hand > 1:
-            return cls("manual")
-        if math.prod(tiles) == 1 and by_hand == 1:
+        over, by_hand, added = [math.prod([mesh.size(one) for one in some]) for some in (rest, hand, terms)]
+        for size, kind in ((by_hand, "manual"), (added, "unreduced")):
+            if size == mesh.count and size > 1:
+                return cls(kind)
+        if math.prod(tiles) == by_hand == added == 1:
             return cls()
-        subgroups = [(size, kind) for size, kind in ((by_hand, "manual"), (over, "replicated")) if size > 1]
-        devices = mesh.devices([*taken, *hand, *rest]).flatten()
+        subgroups = [(size, kind) for size, kind in ((over, "replicated"), (by_hand, "manual"), (added, "unreduced")) if size > 1]
+        devices = mesh.devices([*taken, *rest, *hand, *terms]).flatten()
         sizes, kinds = [size for size, _ in subgroups], [kind for _, kind in subgroups]
         return cls("tiled", (*tiles, *sizes), tuple(map(int, devices)), tuple(kinds))._plain()
 
@@ -155,6 +158,15 @@ class Sharding:
             return ()
         at = np.unravel_index(self.devices.index(device), self.tiles)
         return tuple([int(k) for k in at[:self.rank]])
+
+    def of_subgroup(self, kind: str, device: int) -> int:
+        """The place of a device in the subgroup of a kind; 0 where there is none."""
+        if self.kind == kind:
+            return device
+        if kind not in self.subgroups:
+            return 0
+        at = np.unravel_index(self.devices.index(device), self.tiles)
+        return int(at[self.rank + self.subgroups.index(kind)])
 
     def part(self, dimensions: Sequence[int], device: int) -> tuple[slice, ...]:
         """The elements of an array of these dimensions that a device has; the last tiles may be short or empty."""
@@ -308,4 +320,4 @@ class AxisSharding:
 
     def tiles(self, mesh: Mesh) -> Sharding:
         """The same as tiles. KeyError where the mesh lacks an axis."""
-        return Sharding.of_axes(mesh, self.dimensions)
+        return Sharding.of_axes(mesh, self.dimensions, unreduced=self.unreduced)

@@ -15,7 +15,14 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import builder_at
 from xla_explorer.compiler.rewriting.removal import order_callees_first
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
-from xla_explorer.compiler.transforms.spmd.joined_collectives import JOINED, NotJoinedError, combined, joined_collective, put_together
+from xla_explorer.compiler.transforms.spmd.joined_collectives import (
+    JOINED,
+    NotJoinedError,
+    combined,
+    joined_collective,
+    put_together,
+    zeros_like,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, border, device_count, target_of
 from xla_explorer.hlo.attributes import attributes_of
@@ -181,20 +188,24 @@ class _Joiner:
         found = border(i)
         assert found is not None
         results: list[Values] = []
-        for values, parts in zip(operands, found.parts, strict=True):
+        for values, parts, terms in zip(operands, found.parts, found.terms, strict=True):
             made: dict[object, HloInstruction] = {}
             row = []
             for device in range(self.count):
                 group = [device] if found.into else found.groups[device]
                 places = [(parts[d], values[d]) for d in group]
-                key = tuple([(tuple([(s.start, s.stop) for s in part]), v.id) for part, v in places])
+                key = (*[(tuple([(s.start, s.stop) for s in part]), v.id) for part, v in places], found.into and terms[device] > 0)
                 if key not in made:
                     if found.into:
                         (part, value), = places
                         whole = all(s.stop - s.start == n for s, n in zip(part, value.shape.dimensions, strict=True))
                         made[key] = value if whole else HloValue(builder_at(target), value)[part].instruction
+                        if terms[device]:
+                            made[key] = zeros_like(target, made[key])
                     else:
-                        made[key] = put_together(target, places)
+                        numbers = sorted({terms[d] for d in group})
+                        sums = [put_together(target, [p for p, d in zip(places, group, strict=True) if terms[d] == n]) for n in numbers]
+                        made[key] = combined(target, sums, "add")
                 row.append(made[key])
             results.append(row)
         return self._rows(i, results, target)

@@ -56,6 +56,12 @@ def _block(target: HloComputation, value: HloInstruction, dimension: int, number
     return HloValue(builder_at(target), value)[place].instruction
 
 
+def zeros_like(target: HloComputation, value: HloInstruction) -> HloInstruction:
+    """Zeros of a value's shape."""
+    b = builder_at(target)
+    return b.broadcast_to(b.constant(0, value.shape.element_type), value.shape.dimensions).instruction
+
+
 class _Exchange:
     """One collective: its instruction, where it is written, and the values of each operand."""
 
@@ -109,8 +115,7 @@ def _permute(e: _Exchange, device: int, k: int) -> HloInstruction:
     sources = [source for source, into in permutation_pairs(e.i, e.world.devices[device]) if into == device]
     if sources:
         return e.operands[k][sources[0]]
-    shape, b = e.operands[k][device].shape, builder_at(e.target)
-    return e.once(("nothing", k), lambda: b.broadcast_to(b.constant(0, shape.element_type), shape.dimensions).instruction)
+    return e.once(("nothing", k), lambda: zeros_like(e.target, e.operands[k][device]))
 
 
 _RULES: Final[dict[str, Callable[[_Exchange, int, int], HloInstruction]]] = {

@@ -94,7 +94,7 @@ class ModuleConverter:
         if any(s is not None for s in shardings):
             if len(results) == 1:
                 root = scope.emit("copy", (root,))
-            text = shardings[0] if len(shardings) == 1 else "{" + ", ".join([s or "{replicated}" for s in shardings]) + "}"
+            text = shardings[0] if len(shardings) == 1 else "{" + ", ".join([s or "{unknown}" for s in shardings]) + "}"
             entry.set_attributes(root, root.attributes.with_values(sharding=text))
         entry.set_root(root)
         self._header(function, len(results))

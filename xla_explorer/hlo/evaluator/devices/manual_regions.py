@@ -43,7 +43,8 @@ def into_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     if _changes_nothing(i, evaluator):
         return _result(i, list(operands))
     found, device = _border(i, evaluator), evaluator.device.number
-    return _result(i, [value[parts[device]] for value, parts in zip(operands, found.parts, strict=True)])
+    taken = [value[parts[device]] for value, parts in zip(operands, found.parts, strict=True)]
+    return _result(i, [np.zeros_like(part) if terms[device] else part for part, terms in zip(taken, found.terms, strict=True)])
 
 
 @evaluates_custom_call(*sorted(OUT_OF))
@@ -56,9 +57,12 @@ def out_of_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     group = found.groups[device.number]
     brought = device.world.exchange(device, ("region", i.id, group), tuple(operands), group, len(group), f"%{i.name} ({target_of(i)})")
     results: list[Value] = []
-    for k, ((_, shape), parts) in enumerate(zip(i.shape.leaves(), found.parts, strict=True)):
+    for k, ((_, shape), parts, terms) in enumerate(zip(i.shape.leaves(), found.parts, found.terms, strict=True)):
         whole = np.empty(shape.dimensions, shape.element_type.dtype)
-        for member in reversed(group):
-            whole[parts[member]] = brought[member][k]
+        for number in sorted(set(terms.values())):
+            term = whole if number == 0 else np.empty_like(whole)
+            for member in [m for m in reversed(group) if terms[m] == number]:
+                term[parts[member]] = brought[member][k]
+            whole = term if number == 0 else whole + term
         results.append(whole)
     return _result(i, results)
