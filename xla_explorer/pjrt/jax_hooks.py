@@ -52,6 +52,23 @@ def _lowering_rules(platform: str) -> None:
             rules[platform].setdefault(primitive, entry)
 
 
+def _outside_of_meshes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as JAX's own CPU calls it, on a thread that has no mesh: ours runs where the program was started."""
+    try:
+        from jax._src import mesh, sharding_impls
+
+        no_mesh, no_devices = mesh.empty_abstract_mesh, mesh.empty_concrete_mesh
+        without, alone = mesh.use_abstract_mesh, sharding_impls._internal_use_concrete_mesh
+    except (ImportError, AttributeError):  # an older JAX, whose meshes are no part of the context
+        return function
+
+    def call(*arguments: Any) -> Any:
+        with without(no_mesh), alone(no_devices):
+            return function(*arguments)
+
+    return call
+
+
 def _callbacks(platform: str) -> None:
     """`jax.pure_callback`, `io_callback`, `debug.print`: a custom call with the number of a function of this process."""
     from jax._src import callback as jax_callback
@@ -66,7 +83,7 @@ def _callbacks(platform: str) -> None:
              **rest: Any) -> Any:
         if tuple(ctx.module_context.platforms) != (platform,):
             return original(ctx, function, token, operands, operand_avals, result_avals, has_side_effect=has_side_effect, **rest)
-        number, call = added(function, result_avals, bool(token))
+        number, call = added(_outside_of_meshes(function), result_avals, bool(token))
         ctx.module_context.add_keepalive(call)
         if token:
             operands = [token, *operands]

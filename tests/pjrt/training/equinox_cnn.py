@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from loop import train
+
+from tests.pjrt.training.loop import train
 
 
 class CNN(eqx.Module):

@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from loop import train
+
+from tests.pjrt.training.loop import train
 
 BOX, COUNT, DT = 6.0, 32, 5e-3
 

@@ -7,9 +7,10 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 from jax.nn import sigmoid
-from loop import train
 from numpyro.infer import SVI, Trace_ELBO
 from numpyro.infer.autoguide import AutoNormal
+
+from tests.pjrt.training.loop import train
 
 rng = np.random.default_rng(0)
 x = rng.normal(size=(256, 6)).astype(np.float32)
