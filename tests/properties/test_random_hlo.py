@@ -9,13 +9,14 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xla_explorer as xe
 from tests.properties.module_checks import check_text, evaluate_leaves
 from tests.properties.random_modules import ModuleWriter, RandomModule
 from tests.properties.random_rare import RARE
+from tests.support.drawn import DRAWN
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.verifier import verify
 
@@ -40,7 +41,7 @@ def rare_module(seed: int, size: int = 20) -> RandomModule:
     return ModuleWriter(choice, size, extremes=choice.random() < 0.2, rare=RARE).write()
 
 
-@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(DRAWN, max_examples=80)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_text_verifier_and_evaluator_agree_on_any_module(choice: random.Random, extremes: bool) -> None:
     check_hlo(ModuleWriter(choice, 10, extremes=extremes, rare=RARE).write())

@@ -13,11 +13,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.properties.module_checks import check_passes, check_text, evaluate_leaves
 from tests.properties.random_modules import ModuleWriter, random_module
+from tests.support.drawn import DRAWN
 
 HERE = Path(__file__).parent
 
@@ -52,7 +53,7 @@ def test_many_compiled_modules_give_what_the_evaluator_gives(first):
     check_in_a_child(first, first + 200, gpu=True, seconds=600)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(DRAWN, max_examples=60)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_text_and_passes_keep_any_module(choice: random.Random, extremes: bool):
     # hypothesis makes the choices, so a failing module is shrunk; no native code runs here.

@@ -3,10 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.drawn import DRAWN
 from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import all_phases
 from xla_explorer.hlo.attributes import WindowDimension
 
 
+@DRAWN
 @given(
     st.integers(0, 5), st.integers(1, 4), st.integers(-2, 4), st.integers(-2, 4), st.integers(1, 6), st.integers(1, 4), st.integers(3, 9)
 )

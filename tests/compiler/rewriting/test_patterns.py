@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.drawn import DRAWN
 from xla_explorer.compiler.rewriting import operators
 from xla_explorer.compiler.rewriting.matcher import alternatives, compile_pattern
 from xla_explorer.compiler.rewriting.operators import abs_, add, compare, maximum, multiply, negate, select, subtract
@@ -139,7 +140,7 @@ def graphs(draw: st.DrawFn) -> HloModule:
     return parse_hlo("ENTRY e {\n" + "\n".join(lines) + "\n}\n")
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(DRAWN, max_examples=60)
 @given(graphs(), st.lists(patterns(3), min_size=1, max_size=6))
 def test_generated_matchers_mean_what_the_interpreter_means(module: HloModule, tried: list[Pattern]) -> None:
     for pattern in tried:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.drawn import DRAWN
 from xla_explorer.hlo.literal import Literal, literal_from_array
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import array_shape, parse_shape
@@ -141,6 +142,7 @@ def test_placeholder_stays_one_until_asked() -> None:
         read_literal(parse_shape("f32[1099511627776]"), "{...}")
 
 
+@DRAWN
 @given(st.lists(st.floats(width=32), max_size=20))
 def test_any_f32_list(values: list[float]) -> None:
     literal = literal_from_array(np.array(values, np.float32))
@@ -150,6 +152,7 @@ def test_any_f32_list(values: list[float]) -> None:
     assert literal == again
 
 
+@DRAWN
 @given(st.sampled_from(ARRAY_TYPES), st.text("{}(),.0123456789einfa-x+ _/*", max_size=30))
 def test_no_text_makes_another_error(element_type: PrimitiveType, text: str) -> None:
     for dimensions in ((), (2,), (1, 2)):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import string
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.drawn import DRAWN
 from xla_explorer.hlo.analysis.module_equality import modules_equal
 from xla_explorer.hlo.text import PrintOptions, parse_hlo
 from xla_explorer.hlo.verifier import violations
@@ -184,7 +185,7 @@ def modules(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example])
+@settings(DRAWN, max_examples=15)
 @given(modules())
 def test_what_is_printed_is_read_as_the_same_module(text: str) -> None:
     module = parse_hlo(text)
@@ -204,7 +205,7 @@ def test_what_is_printed_is_read_as_the_same_module(text: str) -> None:
             assert {name: c.schedule is not None for name, c in again.computations.items()} == scheduled
 
 
-@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example])
+@settings(DRAWN, max_examples=15)
 @given(modules(), st.integers(0, 99))
 def test_canonical_texts_do_not_depend_on_names(text: str, salt: int) -> None:
     module, other = parse_hlo(text), parse_hlo(text)

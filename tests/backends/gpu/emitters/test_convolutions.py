@@ -5,10 +5,11 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.backends.gpu.emitters.emitter_runner import check, ptx_of, run
+from tests.support.drawn import DRAWN
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import plan_tiled_convolution
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
@@ -233,7 +234,7 @@ def convolutions(draw):
 
 @pytest.mark.parametrize("forced", [True, False])
 @given(case=convolutions())
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(DRAWN, max_examples=12)
 @pytest.mark.sampled(1)
 def test_any_convolution(case, forced, monkeypatch_loop):
     """forced: also where one thread an element would be chosen."""
