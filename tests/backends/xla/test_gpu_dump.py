@@ -10,6 +10,7 @@ import xla_explorer as xe
 from xla_explorer.backends.gpu.disassembly import why_no_sass
 from xla_explorer.backends.xla import gpu_dump
 from xla_explorer.explorer.code.code_panes import MOST_PTX_LINES_ASSEMBLED, code_panes, costly
+from xla_explorer.explorer.page.session_source import SessionSource
 
 MODULE = """HloModule jit_f
 f { p = f32[8,16] parameter(0)  ROOT d = f32[8,8] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={1} }
@@ -72,5 +73,6 @@ def test_a_page_says_why_there_are_no_loops_and_no_machine_code(tmp_path: Path) 
     session = _dump(tmp_path, PTX.replace("\tret;", "\tret;\n" + "// more\n" * MOST_PTX_LINES_ASSEMBLED))
     panes = {pane.name: pane for pane in code_panes(session)}
     assert "emitters write LLVM IR directly" in panes["loops"].lines[0].text
+    assert SessionSource(session).reports.loops() == () and "emitters write LLVM IR directly" in panes["loops"].note
     if "sass" in panes:
         assert "session.stage('sass').text makes it" in costly(session, panes["sass"])

@@ -19,8 +19,8 @@ _GENERATED = ("llvm-ir-optimized", "assembly")
 MOST_PTX_LINES_ASSEMBLED = 2_000
 """XLA's dumps have no machine code of a GPU: of more PTX, it is made only when somebody asks for it."""
 XLA_LOOPS: Final = (
-    "// XLA's emitters write LLVM IR directly: a dump of XLA has no loop nests to be shown here.",
-    "// The pane of LLVM IR has the loops that XLA wrote; xe.compile(session.source).loops() has those of our compiler.",
+    "XLA's emitters write LLVM IR directly: a dump of XLA has no loop nests to be shown here.",
+    "The pane of LLVM IR has the loops that XLA wrote; xe.compile(session.source).loops() has those of our compiler.",
 )
 
 
@@ -31,9 +31,8 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
     panes = [written] if written is not None else [_source_pane(compilation)] if source.source_text else []
     panes.append(hlo_pane(compilation.passes, f"xla_explorer {compilation.backend}"))
     names = [name for name, stage in compilation.stages().items() if stage.is_code]
-    by_xla = compilation.backend == DUMP or compilation.backend.partition(":")[0] == "xla"
-    if by_xla and "llvm-ir" in names:
-        panes.append(CodePane("loops", [TextLine(line, None) for line in XLA_LOOPS], "XLA"))
+    if by_xla(compilation) and "llvm-ir" in names:
+        panes.append(CodePane("loops", [TextLine(f"// {line}", None) for line in XLA_LOOPS], "XLA", " ".join(XLA_LOOPS)))
     elif "llvm-ir" in names and compilation.error is None:
         count = len({step.instruction for step in program_steps(compilation)})
         note = f"the first {MOST_SHOWN} of {count} kernels; session.loops() has all" if count > MOST_SHOWN else "opaque kernels in one line"
@@ -44,6 +43,11 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
         note = "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU"
         panes.append(CodePane("ptx", LazyLines("ptx", lambda: _ptx_lines(compilation)), "xla_explorer gpu", note))
     return panes
+
+
+def by_xla(compilation: Compilation) -> bool:
+    """Whether real XLA compiled it, here or where a dump was made."""
+    return compilation.backend == DUMP or compilation.backend.partition(":")[0] == "xla"
 
 
 def hlo_pane(passes: RecordedPasses[RecordedPass], producer: str) -> CodePane:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
 from xla_explorer.explorer.code.access_patterns import access_patterns_of
+from xla_explorer.explorer.code.code_panes import by_xla
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
 from xla_explorer.explorer.code.loop_nests import KernelLoops
@@ -251,7 +252,7 @@ class SessionReports(TraceReports):
 
     def loops(self) -> Sequence[LoopKernel]:
         session = self._session
-        if session.error is not None or "llvm-ir" not in session.stages():
+        if session.error is not None or by_xla(session) or "llvm-ir" not in session.stages():
             return ()
         kernels = shown_loops(session)
         return [loop_kernel(kernel, first) for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)]

@@ -35,8 +35,8 @@ function loopsTab(app) {
     asked = true;
     try {
       const found = namedAll("nest", await app.store.report("loops", {}, "loops", "session.loops(NAME)"));
-      const pane = found.length ? await paneOf(app) : { lines: [], note: "" },
-        lines = pane.lines ?? (await app.store.pane("loops"));
+      const pane = (await paneOf(app)) ?? { lines: [], note: "" },
+        lines = found.length ? (pane.lines ?? (await app.store.pane("loops"))) : [];
       rows = found;
       own = row => lines.slice(row.first, row.first + row.length);
       nests.replaceChildren(...found.map(row => nestPart(app, row, own(row))));
@@ -44,7 +44,7 @@ function loopsTab(app) {
         written = found.filter(row => !row.code && row.made_by === "writer").length;
       note.textContent = found.length
         ? `${numberOf(found.length, "kernel")}: ${numberOf(found.length - opaque, "nest")}${written ? ` (${written} with opaque code)` : ""}, ${opaque} opaque · a stripe for each loop: grey serial, orange unrolled, green vector, blue shared or launched · ${pane.note}`
-        : "this backend makes no kernels with loops";
+        : pane.note || "this backend makes no kernels with loops";
       choose(found[0] ?? null);
       mark();
     } catch (error) {
