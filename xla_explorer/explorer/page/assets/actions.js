@@ -2,16 +2,23 @@
 // state; the views that watch it follow.
 import { messageOf } from "./elements.js";
 
+/** @typedef {import("./state.js").App} App */
+/** @typedef {App["store"]["decisions"][number]} Decision */
+
+/**
+ * @param {App} app
+ * @param {{ tabs: ReturnType<typeof import("./tabs.js").tabStrip>, why: ReturnType<typeof import("./why.js").whyView>, help: HTMLElement }} parts
+ */
 export function actionsOf(app, { tabs, why, help }) {
   const { root, store } = app;
   let ticket = 0;
-  const isLlvm = k => store.steps[k].level === "llvm";
+  const isLlvm = (/** @type {number} */ k) => store.steps[k].level === "llvm";
 
-  app.setTab = key => {
+  app.setTab = (/** @type {string} */ key) => {
     if (tabs.has(key)) tabs.turnTo(key);
   };
-  app.select = (id, origin) => app.change({ selected: id, origin, ...(origin === "decision" ? {} : { decision: null }) });
-  app.go = async number => {
+  app.select = (/** @type {number | null} */ id, /** @type {string} */ origin) => app.change({ selected: id, origin, ...(origin === "decision" ? {} : { decision: null }) });
+  app.go = async (/** @type {number} */ number) => {
     if (number < 0 || number >= store.steps.length) return;
     const mine = ++ticket,
       started = performance.now();
@@ -40,12 +47,12 @@ export function actionsOf(app, { tabs, why, help }) {
       app.change({ problem: messageOf(error) });
     }
   };
-  app.nextChange = direction => {
+  app.nextChange = (/** @type {1 | -1} */ direction) => {
     for (let k = app.step + direction; k >= 0 && k < store.steps.length; k += direction)
       if (k === 0 || store.steps[k].changed || store.steps[k].error) return k;
     return null;
   };
-  app.showDecision = async (index, jump) => {
+  app.showDecision = async (/** @type {number} */ index, /** @type {boolean} */ jump) => {
     const d = store.decisions[index],
       subject = d.subjects[1] ?? d.subjects[0];
     app.decision = index;
@@ -56,12 +63,12 @@ export function actionsOf(app, { tabs, why, help }) {
     app.decision = index;
     app.select(subject, "decision");
   };
-  app.nextDecision = direction => {
+  app.nextDecision = (/** @type {1 | -1} */ direction) => {
     const about = store.decisions.filter(store.isFusion),
       fusions = about.length ? about : store.decisions;
     if (!fusions.length) return;
-    const at = fusions.findIndex(d => d.index === app.decision),
-      here = fusions.findIndex(d => d.step !== null && d.step >= app.step),
+    const at = fusions.findIndex((/** @type {Decision} */ d) => d.index === app.decision),
+      here = fusions.findIndex((/** @type {Decision} */ d) => d.step !== null && d.step >= app.step),
       next = at >= 0 ? at + direction : Math.max(0, here);
     app.showDecision(fusions[(next + fusions.length) % fusions.length].index, true);
   };
@@ -72,12 +79,12 @@ export function actionsOf(app, { tabs, why, help }) {
     why.flash();
   };
   // One rewrite: inside the pass if that tab is open, else its subject.
-  app.showRewrite = (r, at) => {
+  app.showRewrite = (/** @type {import("./schema.js").RewriteRow} */ r, /** @type {number} */ at) => {
     if (app.tab === "rewrite") app.openRewrite(at);
     else if (r.subject !== null) app.select(app.now?.names.has(r.produced[0]) ? r.produced[0] : r.subject, "timeline");
   };
   // A what-if or the way back from one: the kernel answers by sending a new compile, which is then built afresh.
-  app.tryOut = async (request, button) => {
+  app.tryOut = async (/** @type {Record<string, any>} */ request, /** @type {HTMLButtonElement | undefined} */ button) => {
     app.problem = "";
     root.setAttribute("aria-busy", "true");
     root.focus({ preventScroll: true }); // a disabled button drops the focus, and the keys with it

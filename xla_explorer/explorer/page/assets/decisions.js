@@ -4,9 +4,15 @@ import { csvButton } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
 const MOST_ROWS = 400;
-const CSV_COLUMNS = ["verdict", "kind", "code", "message", "names", "step", "facts"];
+const CSV_COLUMNS = /** @type {const} */ (["verdict", "kind", "code", "message", "names", "step", "facts"]);
 
-// What a refusal costs by the cost model: [microseconds or null, whether it is an upper bound].
+/** @typedef {import("./state.js").App["store"]["decisions"][number]} Decision */
+
+/**
+ * What a refusal costs by the cost model: [microseconds or null, whether it is an upper bound].
+ * @param {import("./schema.js").Decision} d
+ * @returns {[number | null, boolean]}
+ */
 export function refusalCost(d) {
   const bound = d.facts?.refusal_costs_at_most_microseconds;
   return bound === undefined ? [d.facts?.refusal_costs_microseconds ?? null, false] : [bound, true];
@@ -20,7 +26,7 @@ function decisionsTab(app) {
     body = make("div", { className: "xe-scroll" }, table),
     note = make("p", { className: "xe-note" });
   const root = make("div", { className: "xe-decisions" }, chips, body, note);
-  let filter = null,
+  let filter = /** @type {string | null} */ (null),
     byCost = false;
   const codes = new Map();
   for (const d of decisions) {
@@ -30,7 +36,7 @@ function decisionsTab(app) {
   }
 
   function build() {
-    const chip = (text, count, key, cls, title = "") =>
+    const chip = (/** @type {string} */ text, /** @type {number} */ count, /** @type {string | null} */ key, /** @type {string} */ cls, title = "") =>
       make("button", {
         title,
         tabIndex: -1,
@@ -44,7 +50,8 @@ function decisionsTab(app) {
     chips.replaceChildren(
       chip("all", decisions.length, null, ""),
       ...[...codes].map(([key, list]) => {
-        const [verdict, code] = key.split("\u0000");
+        const [, code] = key.split("\u0000"),
+          { verdict } = list[0];
         return chip(`${VERDICT_MARK[verdict] || ""} ${code || verdict}`, list.length, key, verdict, data.reasons[code]);
       }),
       make("span", { className: "xe-grow" }),
@@ -54,7 +61,7 @@ function decisionsTab(app) {
       shown = byCost ? found.slice().sort((a, b) => (refusalCost(b)[0] ?? -1) - (refusalCost(a)[0] ?? -1)) : found,
       priced = found.some(d => refusalCost(d)[0] !== null),
       kinds = new Set(decisions.map(d => d.kind)),
-      passOf = d => steps[d.step]?.name ?? "",
+      passOf = (/** @type {Decision} */ d) => (d.step === null ? "" : (steps[d.step]?.name ?? "")),
       passes = new Set(decisions.map(passOf));
     const head = [
       "",
@@ -64,7 +71,7 @@ function decisionsTab(app) {
       ...(priced ? ["cost"] : []),
       ...(passes.size > 1 ? ["pass"] : []),
     ];
-    const headed = h =>
+    const headed = (/** @type {string} */ h) =>
       h !== "cost"
         ? make("th", { textContent: h, scope: "col" })
         : make(
@@ -80,7 +87,7 @@ function decisionsTab(app) {
               },
             }),
           );
-    const costCell = d => {
+    const costCell = (/** @type {Decision} */ d) => {
       const [us, bound] = refusalCost(d);
       return make("td", { className: "r", textContent: us === null ? "" : us === 0 ? "none" : `${bound ? "≤ " : ""}${showMicroseconds(us)}` });
     };

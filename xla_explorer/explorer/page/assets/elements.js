@@ -1,6 +1,12 @@
 // Small pieces that every view uses. Text of a module reaches the page as text nodes only, never as markup.
+/**
+ * @param {string} tag
+ * @param {Record<string, any>} [props]
+ * @param {(Node | string | number | null | undefined)[]} children
+ * @returns {any} an element of the tag, with the properties that its kind has
+ */
 export function make(tag, props = {}, ...children) {
-  const el = document.createElement(tag);
+  const el = /** @type {any} */ (document.createElement(tag));
   for (const [key, value] of Object.entries(props)) {
     if (key === "data") for (const [name, item] of Object.entries(value)) el.dataset[name] = item;
     else if (value === null && key === "role") continue;
@@ -11,19 +17,26 @@ export function make(tag, props = {}, ...children) {
       );
     else el[key] = value;
   }
-  el.append(...children.filter(c => c !== null && c !== undefined));
+  el.append(.../** @type {(Node | string)[]} */ (children.filter(c => c !== null && c !== undefined)));
   return el;
 }
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+/**
+ * @param {string} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {(Node | string | null | undefined)[]} children
+ * @returns {any}
+ */
 export function shape(tag, attributes = {}, ...children) {
   const el = document.createElementNS(SVG_NAMESPACE, tag);
   for (const [key, value] of Object.entries(attributes)) el.setAttribute(key, value);
-  el.append(...children.filter(Boolean));
+  el.append(.../** @type {(Node | string)[]} */ (children.filter(Boolean)));
   return el;
 }
 
 // Scrolls inside `box` only: scrollIntoView would also move the notebook around it.
+/** @param {Element} box @param {Element} el */
 export function scrollWithin(box, el, middle = false) {
   const outer = box.getBoundingClientRect(),
     inner = el.getBoundingClientRect();
@@ -34,9 +47,11 @@ export function scrollWithin(box, el, middle = false) {
   else if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom;
 }
 
-const threeDigits = v => (v === 0 ? "0" : v.toFixed(Math.min(4, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(v)))))));
+const threeDigits = (/** @type {number} */ v) => (v === 0 ? "0" : v.toFixed(Math.min(4, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(v)))))));
+/** @param {unknown} v @returns {v is number} */
 const isNumber = v => typeof v === "number" && Number.isFinite(v);
 export const MISSING = "–";
+/** @param {number | null | undefined} v */
 export function showMicroseconds(v) {
   if (!isNumber(v)) return MISSING;
   return Math.abs(v) < 1e3
@@ -45,6 +60,7 @@ export function showMicroseconds(v) {
       ? `${threeDigits(v / 1e3)} ms`
       : `${threeDigits(v / 1e6)} s`;
 }
+/** @param {number | null | undefined} v */
 export function showBytes(v) {
   if (!isNumber(v)) return MISSING;
   for (const unit of ["B", "KiB", "MiB", "GiB"]) {
@@ -53,6 +69,7 @@ export function showBytes(v) {
   }
   return MISSING;
 }
+/** @param {any} v */
 export const showNumber = v =>
   isNumber(v)
     ? Number.isInteger(v)
@@ -62,6 +79,7 @@ export const showNumber = v =>
       ? MISSING
       : String(v);
 // A value by the word of its unit: us, ms, s, bytes, error (relative), any other as it is.
+/** @type {Record<string, (v: number) => string>} */
 const QUANTITIES = {
   us: showMicroseconds,
   ms: v => showMicroseconds(v * 1e3),
@@ -69,15 +87,20 @@ const QUANTITIES = {
   bytes: showBytes,
   error: v => v.toExponential(2),
 };
+/** @param {string} unit @param {any} v */
 export const showQuantity = (unit, v) => (isNumber(v) && QUANTITIES[unit] ? QUANTITIES[unit](v) : showNumber(v) + (unit && isNumber(v) ? ` ${unit}` : ""));
+/** @param {number | null | undefined} v */
 export const showPercent = v => (isNumber(v) ? `${(v * 100).toFixed(0)} %` : MISSING);
 
 // 1 kernel, 2 kernels
+/** @param {number} count @param {string} noun */
 export const numberOf = (count, noun) => `${showNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
 
+/** @type {Record<string, string>} */
 export const VERDICT_MARK = { accepted: "✓", refused: "✗" };
 
 // What a decision is about, one end or two.
+/** @param {{ names: string[] }} d */
 export const decisionEnds = d => d.names.map(name => "%" + name).join(" → ");
 
 /** What went wrong, in words. @param {unknown} error */

@@ -69,7 +69,7 @@ function kernelsTab(app) {
       ...(any("runs_on") ? [["runs on", "", r => (r.runs_on === "evaluator" ? "⚠ evaluator" : r.runs_on) + (r.reason ? `: ${r.reason}` : "")]] : []),
     ];
     const kept = rows.slice(0, MOST_KERNEL_ROWS);
-    table = tableOf(columns, kept, r => app.select(r.instruction, "kernels"));
+    table = tableOf(/** @type {any} */ (columns), kept, r => app.select(r.instruction, "kernels"));
     body.replaceChildren(table);
     note.textContent = rows.length
       ? `${rows.length === 1 ? "1 kernel" : `${numberOf(rows.length, "kernel")} in the order in which they run`}${rows.length > MOST_KERNEL_ROWS ? `, ${rows.length - MOST_KERNEL_ROWS} not shown: session.kernels()` : ""} · ~ marks an estimate`

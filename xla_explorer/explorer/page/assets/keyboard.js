@@ -1,7 +1,10 @@
 // The keyboard: every key and what it does, in one place, so that the list shown by ? cannot differ from it.
 import { make } from "./elements.js";
 
+/** @typedef {Omit<import("./tabs.js").Tab, "view"> & { view: import("./tabs.js").View }} BuiltTab */
+
 const TABS_A_LINE = 3;
+/** @type {[string, string][]} */
 const FIRST_HELP = [
   ["[  ]", "previous, next change"],
   ["{  }", "previous, next pass"],
@@ -11,15 +14,19 @@ const FIRST_HELP = [
   ["1 – 9", "code panes"],
   ["v", "fold the code"],
 ];
+/** @type {[string, string][]} */
 const LAST_HELP = [
   ["Esc", "back"],
   ["?", "these keys"],
 ];
 
-// Lines under ? for the tabs: those that open them, then those of their views.
+/**
+ * Lines under ? for the tabs: those that open them, then those of their views.
+ * @param {BuiltTab[]} tabs
+ */
 function helpOf(tabs) {
   const opened = tabs.filter(tab => tab.shortcut),
-    lines = [];
+    lines = /** @type {[string, string][]} */ ([]);
   for (let k = 0; k < opened.length; k += TABS_A_LINE) {
     const some = opened.slice(k, k + TABS_A_LINE);
     lines.push([some.map(tab => tab.shortcut).join("  "), some.map(tab => (tab.name ?? tab.key)).join(", ")]);
@@ -27,6 +34,7 @@ function helpOf(tabs) {
   return [...FIRST_HELP, ...lines, ...tabs.flatMap(tab => tab.help ?? []), ...LAST_HELP];
 }
 
+/** @param {BuiltTab[]} tabs */
 export const keyHelp = tabs =>
   make(
     "div",
@@ -34,7 +42,13 @@ export const keyHelp = tabs =>
     ...helpOf(tabs).flatMap(([keys, what]) => [make("kbd", { textContent: keys }), make("span", { textContent: what })]),
   );
 
+/**
+ * @param {import("./state.js").App} app
+ * @param {{ tabs: BuiltTab[], code: ReturnType<typeof import("./code.js").codeStrip>, search: ReturnType<typeof import("./search.js").searchBox>,
+ *     help: HTMLElement }} parts
+ */
 export function keysOf(app, { tabs, code, search, help }) {
+  /** @type {Record<string, () => unknown>} */
   const keys = {
     "[": () => app.go(app.nextChange(-1) ?? app.step),
     "]": () => app.go(app.nextChange(1) ?? app.step),

@@ -35,7 +35,7 @@ export function hottestKernels(rows) {
 export const dearestRefusals = (decisions, isFusion) =>
   decisions
     .filter(d => d.verdict === "refused" && isFusion(d) && d.names.length === 2 && (refusalCost(d)[0] ?? 0) > 0)
-    .sort((a, b) => refusalCost(b)[0] - refusalCost(a)[0]);
+    .sort((a, b) => (refusalCost(b)[0] ?? 0) - (refusalCost(a)[0] ?? 0));
 
 /**
  * Time by layer: the first part of the scopes in which they differ. Empty where the program names no scopes.
