@@ -40,22 +40,26 @@ def main() -> int:
     options = parser.parse_args()
     scripts = [p for p in sorted(HERE.glob("*.py")) if p.stem not in ("__init__", "loop", "compare")]
     chosen = [Path(n) if n.endswith(".py") else HERE / f"{n}.py" for n in options.names] or scripts
-    ratios, wrong = [], []
+    ratios, works, wrong = [], [], []
     for path in chosen:
         rounds = [[one(path, platform) for platform in ("xla_explorer", "cpu")] for _ in range(options.rounds)]
         ours, theirs = rounds[0]
         step = [min(statistics.median(r[side]["seconds"][50:]) for r in rounds) for side in (0, 1)]
+        work = [min(statistics.mean(r[side]["processor"][50:]) for r in rounds) for side in (0, 1)]
+        works.append(work[0] / work[1])
         first = [r["seconds"][0] for r in rounds[0]]
         difference = apart(ours["losses"], theirs["losses"])
         ratios.append(step[0] / step[1])
         wrong += [path.stem] if difference > TOLERANCE else []
         print(
             f"{path.stem:22} loss {ours['losses'][0]:.5g} -> {ours['losses'][-1]:.5g}, apart {difference:.1e}; "
-            f"step {step[0] * 1e3:.3f} / {step[1] * 1e3:.3f} ms = {ratios[-1]:.2f}; first {first[0]:.2f} / {first[1]:.2f} s; "
+            f"step {step[0] * 1e3:.3f} / {step[1] * 1e3:.3f} ms = {ratios[-1]:.2f}; "
+            f"processor {work[0] * 1e3:.3f} / {work[1] * 1e3:.3f} ms = {works[-1]:.2f}; first {first[0]:.2f} / {first[1]:.2f} s; "
             f"memory {ours['memory_kib'] >> 10} / {theirs['memory_kib'] >> 10} MiB",
             flush=True,
         )
-    print(f"geometric mean of the times per step, ours / JAX's CPU: {statistics.geometric_mean(ratios):.2f}")
+    means = [statistics.geometric_mean(some) for some in (ratios, works)]
+    print(f"geometric means, ours / JAX's CPU: time per step {means[0]:.2f}, processor time per step {means[1]:.2f}")
     if wrong:
         print(f"losses differ: {', '.join(wrong)}")
     return int(bool(wrong))

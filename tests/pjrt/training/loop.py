@@ -13,12 +13,13 @@ STEPS = 100
 
 def train(step: Callable[..., tuple[Any, Any]], state: Any, batch: Callable[[int], tuple[Any, ...]]) -> None:
     """step(state, *batch) -> (state, loss). batch: the arguments of step k."""
-    losses, seconds = [], []
+    losses, seconds, processor = [], [], []
     for k in range(STEPS):
         given = batch(k)
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), time.process_time()
         state, loss = step(state, *given)
         losses.append(float(loss))
         seconds.append(time.perf_counter() - begin)
+        processor.append(time.process_time() - used)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"losses": losses, "seconds": seconds, "memory_kib": memory}))
+    print(json.dumps({"losses": losses, "seconds": seconds, "processor": processor, "memory_kib": memory}))
