@@ -42,7 +42,7 @@ CUT = TEXT.replace("40,96", "4,60000").replace("[40]", "[4]")
 def test_two_kernels_of_a_policy_are_two_nests_whose_decision_says_that_sums_are_reordered():
     session = xe.compile(CUT, backend="gpu", device="emulator", passes="none")
     first, second = session.loops()
-    assert (first.name, second.name) == ("sums (1 of 2)", "sums (2 of 2)") and first.made_by == second.made_by == "policy"
+    assert (first.label, second.label) == ("%sums (1 of 2)", "%sums (2 of 2)") and first.made_by == second.made_by == "policy"
     assert "@block" in first.lines[1].text and len(first.texts) == len(first.steps) + 1
     assert "2 kernels of this nest" in str(next(iter(session.schedule("sums").blocks())))
     assert session.schedule("sums").plain().then("block{i}").run().equal

@@ -53,6 +53,8 @@ class KernelLoops(NamedTuple):
         What the nest should take; `loops` of it has iterations and share by axis.
     nest : LoopNest or None
         The nest of `lines`.
+    part : str
+        Which of several kernels that a policy makes of one nest, as `1 of 2`; empty where it makes one.
     """
 
     name: str
@@ -66,6 +68,12 @@ class KernelLoops(NamedTuple):
     reason: Reason | None
     estimate: Estimate | None
     nest: LoopNest | None = None
+    part: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name, and which of several kernels it is."""
+        return f"%{self.name}" + (f" ({self.part})" if self.part else "")
 
     @property
     def is_nest(self) -> bool:
@@ -85,14 +93,14 @@ class Loops(Report, tuple[KernelLoops, ...]):
         yield self.records()
         yield Table(["family", "kernels", "nests", "made by a schedule"], self.families(), title="by family")
         for k in self[:MOST_NESTS]:
-            yield Code(f"%{k.name}" + (f": {k.schedule}" if k.schedule else ""), "\n".join([line.text for line in k.lines]))
+            yield Code(k.label + (f": {k.schedule}" if k.schedule else ""), "\n".join([line.text for line in k.lines]))
         if len(self) > MOST_NESTS:
             yield Sentence(f"... {len(self) - MOST_NESTS} more kernels: session.loops(name)")
 
     def records(self) -> Table:
         """A row a kernel."""
         rows = [
-            (f"%{k.name}", k.family, "nest" if k.is_nest else "opaque", k.made_by, k.schedule,
+            (k.label, k.family, "nest" if k.is_nest else "opaque", k.made_by, k.schedule,
              round(k.estimate.nanoseconds / 1e3, 2) if k.estimate else None, str(k.reason or ""))
             for k in self
         ]  # fmt: skip
@@ -127,14 +135,14 @@ def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[Kern
         yield KernelLoops(i.name, i.id, family_of(i), [TextLine(str(form), i.id)], "", [], [str(form)], "writer", form.reason, None)
         return
     for number, schedule in enumerate(parts := parts_of(compilation, i)):
-        yield _scheduled_loops(i, f"{i.name} ({number + 1} of {len(parts)})", schedule, "policy")
+        yield _scheduled_loops(i, schedule, "policy")._replace(part=f"{number + 1} of {len(parts)}")
     if parts:
         return
     made_by, directives = directives_of(compilation, i)
-    yield _scheduled_loops(i, i.name, Schedule(form, form).with_policys(directives), made_by)
+    yield _scheduled_loops(i, Schedule(form, form).with_policys(directives), made_by)
 
 
-def _scheduled_loops(i: HloInstruction, name: str, schedule: Schedule, made_by: str) -> KernelLoops:
+def _scheduled_loops(i: HloInstruction, schedule: Schedule, made_by: str) -> KernelLoops:
     steps = [
         LoopStep(str(step.directive), True, ", ".join([f"{name} {value}" for name, value in step.facts.items()]), made_by, k, k + 1)
         for k, step in enumerate(schedule.steps)
@@ -142,5 +150,5 @@ def _scheduled_loops(i: HloInstruction, name: str, schedule: Schedule, made_by: 
     texts = [nest_text(schedule.start), *[nest_text(step.after) for step in schedule.steps]]
     lines = [TextLine(line.text, line.origin) for line in nest_lines(schedule.nest)]
     nest = schedule.nest
-    return KernelLoops(name, i.id, family_of(i), lines, str(schedule), steps, texts, made_by, None, estimate(nest), nest)
+    return KernelLoops(i.name, i.id, family_of(i), lines, str(schedule), steps, texts, made_by, None, estimate(nest), nest)
 

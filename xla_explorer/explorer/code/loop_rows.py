@@ -1,8 +1,10 @@
-"""Rows about a loop nest: what folds in its text, and which directives made it."""
+"""Rows about a loop nest: what folds in its text, which directives made it, what another schedule would come to."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from xla_explorer.explorer.display.code_pane import TextLine
 
 
 class Fold(NamedTuple):
@@ -22,3 +24,29 @@ class DirectiveStep(NamedTuple):
     message: str
     by: str
     diff: tuple[tuple[str, str], ...]
+
+
+class LoopChoice(NamedTuple):
+    """A directive that may be written next. axis: that it is about. code, message: why it is refused; empty where it is legal."""
+
+    axis: str
+    directive: str
+    code: str
+    message: str
+
+
+class LoopTry(NamedTuple):
+    """What a schedule comes to. schedule: its text. code, message, hint: of the directive that is refused, empty where all are legal; the
+    rest is then of the directives before. lines: its nest. nanoseconds, limit: the estimate for one core; before: of the kernel as it is.
+    choices: what may follow. ran: what running the kernel alone said, in sentences."""
+
+    schedule: str
+    code: str
+    message: str
+    hint: str
+    lines: tuple[TextLine, ...]
+    nanoseconds: float
+    limit: str
+    before: float
+    choices: tuple[LoopChoice, ...]
+    ran: tuple[str, ...] = ()

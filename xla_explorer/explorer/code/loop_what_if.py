@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.estimate import estimate
 from xla_explorer.compiler.codegen.nest.ir import BoundAxis
 from xla_explorer.compiler.codegen.nest.schedule import ScheduleError, parse_directives
 from xla_explorer.compiler.codegen.nest.text import nest_lines
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of
+from xla_explorer.explorer.code.loop_rows import LoopChoice, LoopTry
 from xla_explorer.explorer.display import TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -19,32 +19,6 @@ MOST_CHOICES = 120
 """Directives that are checked at once: each proves every access of the nest that it would make."""
 _FACTORS = (64, 32, 16, 8, 4, 2)
 _OF_A_DEVICE = {"gpu": ("block", "thread", "warp")}
-
-
-class LoopChoice(NamedTuple):
-    """A directive that may be written next. axis: that it is about. code, message: why it is refused; empty where it is legal."""
-
-    axis: str
-    directive: str
-    code: str
-    message: str
-
-
-class LoopTry(NamedTuple):
-    """What a schedule comes to. schedule: its text. code, message, hint: of the directive that is refused, empty where all are legal; the
-    rest is then of the directives before. lines: its nest. nanoseconds, limit: the estimate for one core; before: of the kernel as it is.
-    choices: what may follow. ran: what running the kernel alone said, in sentences."""
-
-    schedule: str
-    code: str
-    message: str
-    hint: str
-    lines: tuple[TextLine, ...]
-    nanoseconds: float
-    limit: str
-    before: float
-    choices: tuple[LoopChoice, ...]
-    ran: tuple[str, ...] = ()
 
 
 def loop_try(session: Compilation, kernel: str | int, text: str, run: bool = False) -> LoopTry:

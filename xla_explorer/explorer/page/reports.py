@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold
-from xla_explorer.explorer.code.loop_what_if import LoopTry
+from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold, LoopTry
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 
@@ -124,7 +123,7 @@ class LoopAccess(NamedTuple):
 class LoopKernel(NamedTuple):
     """A kernel as loops. first, length: its lines in the pane `loops`. code, reason: why it is opaque, empty for a nest. made_by: `user` or
     `policy` where its code is made from the nest, else `writer`. schedule: its directives as text. nanoseconds, limit: the estimate for one
-    core of a CPU."""
+    core of a CPU. part: which of several kernels of one nest, as `1 of 2`."""
 
     name: str
     instruction: int
@@ -141,6 +140,7 @@ class LoopKernel(NamedTuple):
     folds: tuple[Fold, ...] = ()
     steps: tuple[DirectiveStep, ...] = ()
     accesses: tuple[LoopAccess, ...] = ()
+    part: str = ""
 
 
 class MachineRoof(NamedTuple):

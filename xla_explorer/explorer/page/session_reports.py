@@ -14,8 +14,9 @@ from xla_explorer.explorer.code.code_panes import by_xla
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
 from xla_explorer.explorer.code.loop_nests import KernelLoops
+from xla_explorer.explorer.code.loop_rows import LoopTry
 from xla_explorer.explorer.code.loop_text import folds_of, loop_lines, shown_loops, steps_of
-from xla_explorer.explorer.code.loop_what_if import LoopTry, loop_try
+from xla_explorer.explorer.code.loop_what_if import loop_try
 from xla_explorer.explorer.code.program import kernel_table
 from xla_explorer.explorer.comparisons.comparison import compare_sessions
 from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_buffers, buffer_report
@@ -398,6 +399,7 @@ def loop_kernel(kernel: KernelLoops, first: int) -> LoopKernel:
         tuple(folds_of(kernel)),
         tuple(steps_of(kernel)),
         tuple(_accesses(kernel)),
+        kernel.part,
     )
 
 

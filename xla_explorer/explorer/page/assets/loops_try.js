@@ -13,14 +13,14 @@ import { named } from "./store.js";
  * @param {(lines: import("./schema.js").TextLine[] | null) => void} show the nest of what was tried; null: that of the kernel
  */
 export function whatIf(app, row, show) {
-  const [kernel, part] = row.name.split(" ("), // of several kernels the nest that all compute together is scheduled
-    text = make("input", { type: "text", className: "mono", value: part ? "" : row.schedule, ariaLabel: "directives", spellcheck: false, placeholder: "split{j,16},vectorize{ji}" }),
+  const own = row.part ? "" : row.schedule, // of several kernels the nest that all compute together is scheduled
+    text = make("input", { type: "text", className: "mono", value: own, ariaLabel: "directives", spellcheck: false, placeholder: "split{j,16},vectorize{ji}" }),
     said = make("div", { role: "status" }),
     next = make("div", { className: "xe-choices" }),
     python = make("code", {}),
     root = make("div", { className: "xe-what-if" }, make("label", {}, "schedule ", text));
   const write = () => {
-    python.textContent = `session.schedule("%${kernel}").plain().then("${text.value}").run()`;
+    python.textContent = `session.schedule("%${row.name}").plain().then("${text.value}").run()`;
   };
   text.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     event.stopPropagation(); // letters are text here, not keys of the explorer
@@ -94,7 +94,7 @@ export function whatIf(app, row, show) {
     tried.onclick = () => ask(false, tried);
     ran.onclick = () => ask(true, ran);
     back.onclick = () => {
-      text.value = part ? "" : row.schedule;
+      text.value = own;
       write();
       said.replaceChildren();
       next.replaceChildren();
