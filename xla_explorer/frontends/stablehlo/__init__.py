@@ -53,12 +53,17 @@ def parse_stablehlo(text: str | bytes, filename: str | None = None) -> HloModule
     >>> module.entry.root.opcode.name
     'tanh'
     """
+    return read_program(text, filename)
+
+
+def read_program(text: str | bytes, filename: str | None = None, open_result: str = "{replicated}") -> HloModule:
+    """`parse_stablehlo`; `open_result` is the sharding of a result that has none where others have one: XLA's translation says replicated."""
     if isinstance(text, bytes | bytearray):
         text = bytes(text).decode("utf-8", "replace")
     reader = Reader(text, filename)
     try:
         with collector_paused():
-            module = ModuleConverter(Parser(reader, read_custom_form).program(), reader).convert()
+            module = ModuleConverter(Parser(reader, read_custom_form).program(), reader, open_result).convert()
     except RecursionError:
         reader.fail("regions, types or locations nest too deep, or an alias stands for itself", "simplify the program", 0)
     complete_source_places(module)

@@ -41,14 +41,16 @@ def static(shape: Shape) -> Shape:
 
 
 def _merged(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reason:
-    """Sizes of an elementwise operation: those of its operands, which must be the same values."""
+    """Sizes of an elementwise operation: those of its operands; of two that may differ the smaller, unless one is 1, which is repeated."""
     found: dict[int, HloInstruction] = {}
     for operand in i.operands:
         for d, size in sizes.get(operand, {}).items():
             if (other := found.setdefault(d, size)) is not size:
                 if not (size.shape.element_type is other.shape.element_type is S32):
                     return refuse("sizes-differ", f"the operands of %{i.name} have dimension {d} of sizes that are not known to be equal")
-                found[d] = i.parent.add("minimum", size.shape, (other, size))  # of both there is no more
+                b = builder_at(i.parent)
+                one, two = HloValue(b, other), HloValue(b, size)
+                found[d] = b.select(one == 1, two, b.select(two == 1, one, one.minimum(two))).instruction
     return found
 
 
@@ -160,6 +162,17 @@ def masked(x: HloInstruction, sizes: dict[int, HloInstruction], over: Iterable[i
     return value.instruction
 
 
+def repeated(x: HloInstruction, sizes: dict[int, HloInstruction], wanted: dict[int, HloInstruction]) -> HloInstruction:
+    """x with the first element everywhere along a dimension that has size 1 and should have another one."""
+    b = builder_at(x.parent)
+    value = HloValue(b, x)
+    for d, size in sizes.items():
+        if size is not wanted[d]:
+            first = b.broadcast_to(value[tuple([slice(0, 1) if k == d else slice(None) for k in range(x.shape.rank)])], x.shape.dimensions)
+            value = b.select(HloValue(b, size) == 1, first, value)
+    return value.instruction
+
+
 @register_pass("dynamic-padder")
 @dataclasses.dataclass(frozen=True)
 class DynamicPadder:
@@ -220,6 +233,8 @@ class DynamicPadder:
         if name == "reduce" and sizes[i.operands[0]]:
             x = masked(i.operands[0], sizes[i.operands[0]], i.attributes["dimensions"], HloValue(b, i.operands[1]))
             computation.set_operands(i, (x, *i.operands[1:]))
+        elif i.opcode.elementwise and sizes[i]:
+            computation.set_operands(i, [repeated(o, sizes[o], sizes[i]) for o in i.operands])
         elif name == "dot":
             zero = b.constant(0, i.shape.element_type)
             sides = [i.attributes.value(f"{side}_contracting_dims") for side in ("lhs", "rhs")]

@@ -35,8 +35,9 @@ def hlo_name(text: str, otherwise: str) -> str:
 class ModuleConverter:
     """Converts one program. `builder` writes the computations that are decompositions of ours."""
 
-    def __init__(self, program: Program, reader: Reader) -> None:
+    def __init__(self, program: Program, reader: Reader, open_result: str) -> None:
         self.program = program
+        self.open_result = open_result
         self.reader = reader
         self.locations = Locations(reader)
         self.meshes = program.meshes
@@ -94,7 +95,7 @@ class ModuleConverter:
         if any(s is not None for s in shardings):
             if len(results) == 1:
                 root = scope.emit("copy", (root,))
-            text = shardings[0] if len(shardings) == 1 else "{" + ", ".join([s or "{unknown}" for s in shardings]) + "}"
+            text = shardings[0] if len(shardings) == 1 else "{" + ", ".join([s or self.open_result for s in shardings]) + "}"
             entry.set_attributes(root, root.attributes.with_values(sharding=text))
         entry.set_root(root)
         self._header(function, len(results))
