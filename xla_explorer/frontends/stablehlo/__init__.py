@@ -57,7 +57,7 @@ def parse_stablehlo(text: str | bytes, filename: str | None = None) -> HloModule
 
 
 def read_program(text: str | bytes, filename: str | None = None, open_result: str = "{replicated}") -> HloModule:
-    """`parse_stablehlo`; `open_result` is the sharding of a result that has none where others have one: XLA's translation says replicated."""
+    """`parse_stablehlo`; `open_result` is the sharding of a result without one where others have one, as XLA's translation says it."""
     if isinstance(text, bytes | bytearray):
         text = bytes(text).decode("utf-8", "replace")
     reader = Reader(text, filename)
