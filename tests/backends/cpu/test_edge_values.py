@@ -201,3 +201,11 @@ def test_addresses_beyond_two_gib(threads):
     np.testing.assert_array_equal(head, x[::-1][:8])
     np.testing.assert_array_equal(tail, 2 * x[2147483642:])
     assert total == 10
+
+
+@pytest.mark.parametrize(("name", "kind"), [("s4", ml_dtypes.int4), ("u2", ml_dtypes.uint2), ("s8", np.int8), ("f16", np.float16)])
+def test_the_truth_of_a_sum_of_products(name, kind):
+    """A dot of any type with truth values gives whether the sum is not 0: 1 - 1 is, though both operands are true."""
+    x = np.array([[1, -1 if name[0] != "u" else 0], [1, 1], [0, 0]]).astype(kind)
+    text = module([f"{name}[3,2]", "pred[2,2]"], ["ROOT r = pred[3,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}"])
+    same_as_evaluator(text, x, np.array([[True, True], [True, False]]))

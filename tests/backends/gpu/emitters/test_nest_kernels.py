@@ -112,6 +112,7 @@ def test_random_schedules_give_equal_values(seed):
         ("bias", "split{j,8},vectorize{ji},thread{jo}"),  # the last lanes are beyond the rows, in the middle of what one access reads
         ("rows", "split{j,8},split{ji,4},thread{jio},warp{jii}"),  # threads that fill a warp compute what others store
         ("dot", "split{j,3},block{i},thread{ji},block{jo},stage{%y,i,shared}"),  # a block has a tile of its own, whoever else computes it
+        ("dot", "stage{%y,i,shared},split{i,2},split{ks,8}"),  # the last rows that fill the tile are beyond it
     ],
 )
 def test_schedules_that_random_ones_found(body, text):

@@ -22,7 +22,7 @@ def accumulation_type(product: HloInstruction) -> PrimitiveType:
     """
     t = product.shape.element_type
     kinds = [o.shape.element_type for o in product.operands[:2]]
-    wide = max(kinds, key=lambda kind: (kind.is_complex, kind.is_float, kind.bits))
+    wide = max(kinds, key=lambda kind: (kind.is_complex, kind.is_float, kind.is_integer, kind.bits))  # pred is narrower than any integer
     if wide.is_complex and not t.is_complex:
         return wide
     if wide.is_float and (t.is_integer or t.is_pred):

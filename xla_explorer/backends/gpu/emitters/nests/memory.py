@@ -59,7 +59,8 @@ class Memory:
         """The elements, for all points of the copies that the place depends on."""
         tile = self.shared.get(s.array)
         axes = self.writer.copies_of(s.id)
-        strides = self._shapes[s.array].strides
+        shape = self._shapes[s.array]
+        strides = shape.strides
         offset = linearize(s.place, strides)
         concerned = frozenset().union(*[x.axes for x in s.place])
         found: dict[tuple[int, ...], Scalar] = {}
@@ -129,14 +130,16 @@ class Memory:
     def store(self, s: Store) -> None:
         """Store the copies of a value that pending guards let through."""
         tile = self.shared.get(s.array)
-        strides = self._shapes[s.array].strides
+        shape = self._shapes[s.array]
+        strides = shape.strides
         offset = linearize(s.place, strides)
         concerned = {a for x in s.place for a in x.axes} | set(self.writer.values[s.value].axes) | self.indices.guarded_axes
         axes = [a for a in self.writer.copies if a in concerned]
 
         def one(point: Point) -> None:
-            # All of a tile is stored: who is outside has read something else, which nobody takes any further.
-            holds = True if tile is not None else self.indices.stored(point)
+            # All of a tile is stored: who is outside has read something else, which nobody takes any further. Beyond its end is another's.
+            whole = tile is not None and self.indices.stays_inside(s.place, shape.dimensions, point)
+            holds = True if whole else self.indices.stored(point)
             if holds is not False:
                 with self.writer.only_if(holds if isinstance(holds, str) else None):
                     value = self.writer.at(s.value, point)
