@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from tests.pjrt.child import run
 
 HERE = Path(__file__).parent
-TOLERANCE = 2e-3  # of a loss, relative, after at most 100 steps; what chaotic curves differ by is said in the table
+TOLERANCE = 5e-3  # of a loss, relative, within 100 steps; JAX's own CPU differs from itself by 2.8e-3 in the worst one (README.md)
 
 
 def one(path: Path, platform: str) -> dict[str, Any]:
