@@ -21,23 +21,6 @@ from xla_explorer.pjrt.proto_writing import bytes_field, number_field, numbers_f
 Array = np.ndarray[Any, Any]
 
 
-def elements_of(text: str) -> list[str]:
-    """The shardings of a tuple's elements, `{{a}, {b}}`; that of an array is the only one."""
-    inner = text.strip()[1:-1]
-    if not inner.lstrip().startswith("{"):
-        return [text]
-    found, depth, start = [], 0, 0
-    for at, letter in enumerate(inner):
-        if letter == "{":
-            start = at if depth == 0 else start
-            depth += 1
-        elif letter == "}":
-            depth -= 1
-            if depth == 0:
-                found.append(inner[start : at + 1])
-    return found
-
-
 class Layout:
     """How the parameters and results of a program lie on its devices (numbers of partitions)."""
 
@@ -47,8 +30,7 @@ class Layout:
         self.parameter_shapes = [p.shape for p in module.entry.parameters()]
         self.result_shapes = [leaf for _, leaf in module.result_shape().leaves()]
         text = module.entry.root.attributes.get("sharding")
-        texts = elements_of(text) if text else ["{unknown}"] * len(self.result_shapes)
-        self.results = [Sharding.read(one) for one in texts]
+        self.results = Sharding.read_all(text) if text else [Sharding("unknown")] * len(self.result_shapes)
         for k, sharding in enumerate(self.results):
             if sharding.kind == "unknown":
                 self.results[k] = _made_sharding(module, k, self.result_shapes[k].dimensions) or Sharding()

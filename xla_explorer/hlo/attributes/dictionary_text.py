@@ -15,7 +15,7 @@ _COMMA = re.compile(r"\s*,")
 _SIMPLE_ESCAPES = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "t": "\t"}
 
 
-def _dictionary_end(text: str, at: int) -> int:
+def dictionary_end(text: str, at: int) -> int:
     """Behind the brace that closes the one at `at`; -1 when none does. Quotes hide braces."""
     depth = 0
     for piece in _PIECES.finditer(text, at):
@@ -44,7 +44,7 @@ def _string_as_dictionary(text: str) -> str:
     if content is None or not content.startswith("{") or "'" in content or re.search(r"/[/*]", content):
         return text
     # White space around it would be lost.
-    if _dictionary_end(content, 0) != len(content) or not _brackets_close(content):
+    if dictionary_end(content, 0) != len(content) or not _brackets_close(content):
         return text
     return content
 
@@ -72,7 +72,7 @@ def _entries(text: str) -> dict[str, str] | None:
     while (found := _ENTRY.match(text, at)) is not None:
         name, value, at = found.group(1), found.group(2), found.end()
         if value == "{":
-            start, at = found.end() - 1, _dictionary_end(text, found.end() - 1)
+            start, at = found.end() - 1, dictionary_end(text, found.end() - 1)
             if at < 0:
                 return None
             value = text[start:at]

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from xla_explorer.hlo.attributes.dictionary_text import dictionary_end
 from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh, read_axis_parts
 
 _TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))")
@@ -79,6 +80,18 @@ class Sharding:
         if "last_tile_dim_replicate" in text:
             subgroups = ("replicated",)
         return cls("tiled", tiles, tuple(map(int, devices.flatten())), subgroups, group)._plain()
+
+    @classmethod
+    def read_all(cls, text: str) -> list[Sharding]:
+        """Of the elements of a tuple, `{{a}, {b}}`; that of an array is the only one."""
+        found, at = [], text.find("{", text.index("{") + 1)
+        if at < 0 or text[: at + 1].split() not in (["{{"], ["{", "{"]):
+            return [cls.read(text)]
+        while at >= 0:
+            end = dictionary_end(text, at)
+            found.append(cls.read(text[at:end]))
+            at = text.find("{", end)
+        return found
 
     @classmethod
     def of_axes(
