@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.backends.cpu.cpu_programs import compile_for_cpu, opcodes_on_evaluator
+from xla_explorer.compiler.pipeline import optimize
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -209,3 +210,11 @@ def test_the_truth_of_a_sum_of_products(name, kind):
     x = np.array([[1, -1 if name[0] != "u" else 0], [1, 1], [0, 0]]).astype(kind)
     text = module([f"{name}[3,2]", "pred[2,2]"], ["ROOT r = pred[3,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}"])
     same_as_evaluator(text, x, np.array([[True, True], [True, False]]))
+
+
+@pytest.mark.parametrize("name", ["operand_upcaster", "result_caster"])
+@pytest.mark.parametrize(("result", "operand", "values"), [("pred", "s4", [1, -1]), ("s4", "pred", [1, 1])])
+def test_truth_values_are_narrower_than_integers(name, result, operand, values):
+    text = module([f"{operand}[2]", "pred[2]"], [f"ROOT r = {result}[] dot(p0, p1), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}"])
+    inputs = np.array(values).astype(bool if operand == "pred" else ml_dtypes.int4), np.array([True, True])
+    assert evaluate(optimize(parse_hlo(text), name).module, *inputs) == evaluate(parse_hlo(text), *inputs) == (2 if result == "s4" else 0)

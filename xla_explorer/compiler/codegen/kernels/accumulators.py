@@ -9,6 +9,7 @@ from xla_explorer.compiler.codegen.ir.types import PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_of, stored_type, to_memory
+from xla_explorer.hlo.analysis.product_types import inferred_type
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, F64, S32, PrimitiveType
 
@@ -21,8 +22,7 @@ def accumulation_type(product: HloInstruction) -> PrimitiveType:
     f32 for floats narrower than that, f64 for floats whose sum becomes an integer.
     """
     t = product.shape.element_type
-    kinds = [o.shape.element_type for o in product.operands[:2]]
-    wide = max(kinds, key=lambda kind: (kind.is_complex, kind.is_float, kind.is_integer, kind.bits))  # pred is narrower than any integer
+    wide = inferred_type(product)
     if wide.is_complex and not t.is_complex:
         return wide
     if wide.is_float and (t.is_integer or t.is_pred):

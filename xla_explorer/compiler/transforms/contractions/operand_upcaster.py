@@ -7,21 +7,10 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.hlo.analysis.product_types import inferred_type, width
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import PrimitiveType
-
-
-def inferred_type(i: HloInstruction) -> PrimitiveType:
-    """The type that the operands alone give: the wider of the two, floats over integers."""
-    kinds = [o.shape.element_type for o in i.operands[:2]]
-    return max(kinds, key=width)
-
-
-def width(kind: PrimitiveType) -> tuple[bool, bool, int]:
-    """What types are ordered by: complex over real, floats over integers, then bits."""
-    return (kind.is_complex, kind.is_float, kind.bits)
 
 
 @register_pass()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
-from xla_explorer.compiler.transforms.contractions.operand_upcaster import inferred_type, width
+from xla_explorer.hlo.analysis.product_types import inferred_type, width
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
