@@ -1,4 +1,4 @@
-"""Who may import whom: foundation < hlo < frontends | compiler < backends < explorer < course | notebook | cli | pjrt. Never up, never sideways."""
+"""Who may import whom: foundation < hlo < frontends | compiler < backends < explorer < course | notebook | pjrt < cli. Never up, never sideways."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from xla_explorer.foundation.collector import collector_paused
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "xla_explorer"
-LEVEL = {"foundation": 0, "hlo": 1, "frontends": 2, "compiler": 2, "backends": 3, "explorer": 4, "course": 5, "notebook": 5, "cli": 5,
-         "pjrt": 5}  # fmt: skip
+LEVEL = {"foundation": 0, "hlo": 1, "frontends": 2, "compiler": 2, "backends": 3, "explorer": 4, "course": 5, "notebook": 5, "pjrt": 5,
+         "cli": 6}  # fmt: skip
 # Heavy or optional packages, and the places that may import them at all.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "llvmlite": ("compiler/codegen/", "backends/"),
-    "IPython": ("notebook/",),
+    "IPython": ("notebook/", "course/grades/graded_notebook.py"),
     "ipywidgets": ("notebook/",),
     "anywidget": ("notebook/",),
     "traitlets": ("notebook/",),
@@ -31,7 +31,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 BY_NAME = {
     "explorer/warming.py": "xe.warm_up loads what xe.compile imports, and says how long that took",
     "explorer/widget.py": "xe.explore returns the widget, which lives in the notebook room; without Jupyter the rest works",
-    "cli/commands.py": "xla-explorer pjrt-plugin writes a file that loads the room pjrt, which stands beside the command line",
+    "cli/commands.py": "xla-explorer pjrt-plugin loads the room pjrt with its tables of the C API, which no other command needs",
     "pjrt/__init__.py": "the lists that a user reads load the compiler, which JAX's start must not",
     "__init__.py": "the facade: names of all rooms, fetched on first use",
     "__main__.py": "python -m xla_explorer is the command line",

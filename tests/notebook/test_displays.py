@@ -17,7 +17,7 @@ pytest.importorskip("IPython")
 from IPython.core.interactiveshell import InteractiveShell
 
 import xla_explorer as xe
-from xla_explorer.course.result import CheckResult, Failure
+from xla_explorer.course.checking.result import CheckResult, Failure
 from xla_explorer.explorer.display import Code, Report, Table
 from xla_explorer.notebook.displays import FORMS
 from xla_explorer.notebook.jax_cell import JaxPrograms

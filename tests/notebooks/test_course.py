@@ -67,7 +67,8 @@ def test_what_is_stored(path: Path) -> None:
 @needs_solutions
 def test_every_exercise_has_a_cell_and_a_solution() -> None:
     in_notebooks = [cell.metadata["exercise"] for path in COURSE for cell in exercise_cells(read(path))]
-    assert sorted(in_notebooks) == sorted(xe.course.exercises()) == sorted(solution_cells())
+    ours = [name for name in xe.course.exercises() if name.startswith("nb")]  # pages and examples declare others
+    assert sorted(in_notebooks) == ours == sorted(solution_cells())
 
 
 def test_no_solution_stands_in_a_notebook_or_in_the_package() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import xla_explorer as xe
 from tests.notebooks.course_notebooks import read, run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,17 +46,29 @@ def test_the_first_session_of_the_readme_runs(tmp_path: Path, monkeypatch: pytes
     assert (tmp_path / "axpy.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-def test_the_page_about_schedules_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    text = (ROOT / "notebooks" / "write_a_schedule.md").read_text(encoding="utf-8")
-    cells = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
+def run_page(name: str) -> tuple[int, dict[str, object], str]:
+    """How many Python cells a page has, the names that they define, its text."""
+    text = (ROOT / "notebooks" / name).read_text(encoding="utf-8")
     names: dict[str, object] = {}
+    cells = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     for number, cell in enumerate(cells):
-        exec(compile(cell, f"write_a_schedule.md, cell {number}", "exec"), names)
+        exec(compile(cell, f"{name}, cell {number}", "exec"), names)
+    return len(cells), names, text
+
+
+def test_the_page_about_schedules_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    cells, names, text = run_page("write_a_schedule.md")
     shown = capsys.readouterr().out
-    assert len(cells) == 9 and "a vector must have a power of two lanes" in shown and "every 512th element" in shown
+    assert cells == 9 and "a vector must have a power of two lanes" in shown and "every 512th element" in shown
     for directive in re.findall(r"^\| `(\w+)\{", text, re.MULTILINE):
         assert directive in dir(names["plain"]), directive
+
+
+def test_the_page_about_exercises_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    cells, names, _ = run_page("write_an_exercise.md")
+    assert cells == 4 and "The longest chain has another length." in capsys.readouterr().out
+    assert xe.course.check("mine.depth", names["longest"])
 
 
 def test_the_readme_has_the_two_commands() -> None:

@@ -18,6 +18,8 @@ from xla_explorer.cli.opening import open_folder
 from xla_explorer.cli.output import print_frame, print_json, print_report, print_table
 from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.cli.tour import tour as run_tour
+from xla_explorer.course import NotebookUnreadableError
+from xla_explorer.course import grade as grade_notebook
 from xla_explorer.explorer.aot import aot as compile_ahead
 from xla_explorer.explorer.code.loop_nests import all_loops
 from xla_explorer.explorer.comparisons.compare import compare as run_compare
@@ -269,6 +271,26 @@ def report(given: Namespace) -> int:
     session.save(given.output)
     print(f"written: {given.output}")
     return 0
+
+
+def grade(given: Namespace) -> int:
+    """Grade notebooks; 1 when one could not be read."""
+    grades, status = [], 0
+    for path in given.files:
+        try:
+            grades.append(
+                grade_notebook(path, hidden=given.hidden, variant=given.variant, seconds=given.seconds, memory=given.memory << 20)
+            )
+        except NotebookUnreadableError as problem:
+            say(str(problem))
+            status = 1
+        else:
+            if not given.json:
+                print_report(grades[-1])
+                print()
+    if given.json:
+        print_json([one.to_json() for one in grades])
+    return status
 
 
 def doctor(given: Namespace) -> int:

@@ -188,6 +188,15 @@ def make_parser() -> argparse.ArgumentParser:
     _inputs(one)
     one.set_defaults(run="report")
 
+    one = sub.add_parser("grade", help="run course notebooks, each in a process of its own with limits, and judge their answers")
+    one.add_argument("files", nargs="+", metavar="notebook", help="an .ipynb file")
+    one.add_argument("--hidden", default=None, metavar="FILE.py", help="further checks, declared with xe.course.hidden")
+    one.add_argument("--variant", type=_seed, default=0, metavar="N", help="judge on other random programs: those of this number")
+    one.add_argument("--seconds", type=float, default=60.0, help="what one cell may take (default: %(default)s)")
+    one.add_argument("--memory", type=_positive, default=4096, metavar="MIB", help="what a notebook may use (default: %(default)s)")
+    one.add_argument("--json", action="store_true", help="print as JSON")
+    one.set_defaults(run="grade")
+
     one = sub.add_parser("doctor", help="what this machine can do, and what adds the rest")
     one.add_argument("--json", action="store_true", help="print as JSON")
     one.add_argument("--measure-again", action="store_true", help="measure bandwidth and arithmetic peak again, keep what is higher")

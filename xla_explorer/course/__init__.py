@@ -16,8 +16,13 @@ from xla_explorer.course import (
     nb12_retarget,
     nb13_own_device,
 )
-from xla_explorer.course.registry import Exercise, UnknownExerciseError, check, exercises
-from xla_explorer.course.result import CheckResult, ExerciseNotPassedError, Failure
+from xla_explorer.course.checking.passes import check_pass
+from xla_explorer.course.checking.programs import random_program
+from xla_explorer.course.checking.reduction import cases_of
+from xla_explorer.course.checking.registry import Exercise, UnknownExerciseError, check, exercise, exercises, hidden
+from xla_explorer.course.checking.result import CheckResult, ExerciseNotPassedError, Failure
+from xla_explorer.course.grades.grade import Grade, NotebookUnreadableError, grade
+from xla_explorer.course.grades.progress import Progress, hint, progress
 
 # The exercises register themselves when they are imported.
 _NOTEBOOKS = (
@@ -36,4 +41,23 @@ _NOTEBOOKS = (
     nb13_own_device,
 )
 
-__all__ = ["CheckResult", "Exercise", "ExerciseNotPassedError", "Failure", "UnknownExerciseError", "check", "exercises"]
+__all__ = [
+    "CheckResult",
+    "Exercise",
+    "ExerciseNotPassedError",
+    "Failure",
+    "Grade",
+    "NotebookUnreadableError",
+    "Progress",
+    "UnknownExerciseError",
+    "cases_of",
+    "check",
+    "check_pass",
+    "exercise",
+    "exercises",
+    "grade",
+    "hidden",
+    "hint",
+    "progress",
+    "random_program",
+]

@@ -18,7 +18,7 @@ import numpy as np
 
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit, optimized_ir
 from xla_explorer.backends.llvm.native_library import NativeLibrary
-from xla_explorer.course.deadline import SECONDS
+from xla_explorer.course.checking.deadline import SECONDS
 from xla_explorer.explorer.sessions.options import options
 from xla_explorer.foundation.child_python import child_command, child_environment
 from xla_explorer.foundation.diagnostic import XlaExplorerError

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.course.registry import Cases, WrongAnswer, exercise
-from xla_explorer.course.result import Failure
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise
+from xla_explorer.course.checking.result import Failure
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, parse_shape
 from xla_explorer.hlo.text import parse_hlo
@@ -33,7 +33,15 @@ def parameter_program(shape: Shape) -> HloModule:
     return parse_hlo(f"HloModule shape\nENTRY main {{\n  ROOT p = {shape} parameter(0)\n}}")
 
 
-@exercise("nb01.quiz", "Fill in the answers.", "Replace each None in the dictionary by a number.")
+@exercise(
+    "nb01.quiz",
+    "Fill in the answers.",
+    "Replace each None in the dictionary by a number.",
+    hints=(
+        "bf16 has 2 bytes, f32 has 4, pred has 1; the number of elements is the product of the dimensions.",
+        "In {1,0} the first number is the dimension whose elements lie next to each other in memory.",
+    ),
+)
 def quiz(answers: dict[str, Any]) -> Cases:
     """Numbers, question by question; the right one is not told."""
 
@@ -96,7 +104,13 @@ def _array_shapes() -> list[Shape]:
 
 
 @exercise(
-    "nb01.strides", "Write strides(dimensions, minor_to_major, element_bytes).", "Start with a vector: the answer is (element_bytes,)."
+    "nb01.strides",
+    "Write strides(dimensions, minor_to_major, element_bytes).",
+    "Start with a vector: the answer is (element_bytes,).",
+    hints=(
+        "The fastest dimension, the first of minor_to_major, has the stride element_bytes.",
+        "Walk along minor_to_major with a step that grows by the size of each dimension, and write it to that dimension's place.",
+    ),
 )
 def strides(function: Callable[..., Any]) -> Cases:
     """A tuple of byte strides, a number for each dimension."""
@@ -122,7 +136,15 @@ def strides(function: Callable[..., Any]) -> Cases:
         yield None
 
 
-@exercise("nb01.leaves", "Write leaves(shape): the arrays in a shape, with the path to each.", "For an array the answer is [((), shape)].")
+@exercise(
+    "nb01.leaves",
+    "Write leaves(shape): the arrays in a shape, with the path to each.",
+    "For an array the answer is [((), shape)].",
+    hints=(
+        "For a tuple: for each part k, the leaves of the part, with k put in front of each path.",
+        "A function that calls itself takes the path so far as a second parameter.",
+    ),
+)
 def leaves(function: Callable[[Shape], Any]) -> Cases:
     """A list of (path, array shape), depth first."""
     texts = [

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.course.programs import Array
-from xla_explorer.course.registry import Cases, WrongAnswer, answering, exercise
-from xla_explorer.course.result import Failure, value_text
+from xla_explorer.course.checking.programs import Array
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.hlo.builder import HloBuilder, HloValue
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.module import HloModule
@@ -78,7 +78,13 @@ def _reference_softmax(x: Array) -> Array:
 
 
 @exercise(
-    "nb02.softmax", "Write softmax(x) over the last dimension.", "Start with the largest value of each row: x.max(axis=-1, keepdims=True)."
+    "nb02.softmax",
+    "Write softmax(x) over the last dimension.",
+    "Start with the largest value of each row: x.max(axis=-1, keepdims=True).",
+    hints=(
+        "Subtract the row's largest value before exp: then no power is above 1, and the quotient stays the same.",
+        "Keep the exponentials in a variable: the program must compute them once.",
+    ),
 )
 def softmax(function: Callable[[HloValue], HloValue]) -> Cases:
     """Rows of ordinary, equal and huge values."""
@@ -114,7 +120,13 @@ def _reference_layernorm(x: Array, g: Array, b: Array) -> Array:
 
 
 @exercise(
-    "nb02.layernorm", "Write layernorm(x, gain, bias) over the last dimension.", "Start with the mean: x.mean(axis=-1, keepdims=True)."
+    "nb02.layernorm",
+    "Write layernorm(x, gain, bias) over the last dimension.",
+    "Start with the mean: x.mean(axis=-1, keepdims=True).",
+    hints=(
+        "Take the differences from the mean, then the mean of their squares: d * d, not x * x less the square of the mean.",
+        "Epsilon belongs under the square root, where it keeps a row without spread from a division by zero.",
+    ),
 )
 def layernorm(function: Callable[[HloValue, HloValue, HloValue], HloValue]) -> Cases:
     """Rows with and without spread, with next to none (there epsilon counts), and one far from zero, where the mean of squares less the

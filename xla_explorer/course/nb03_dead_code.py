@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xla_explorer.compiler.rewriting.removal import has_side_effect
-from xla_explorer.course.passes import Pass, check_pass
-from xla_explorer.course.programs import random_program
-from xla_explorer.course.reduction import cases_of
-from xla_explorer.course.registry import Cases, answering, exercise
-from xla_explorer.course.result import Failure, program_text
+from xla_explorer.course.checking.passes import Pass, check_pass
+from xla_explorer.course.checking.programs import random_program
+from xla_explorer.course.checking.reduction import cases_of
+from xla_explorer.course.checking.registry import Cases, answering, exercise
+from xla_explorer.course.checking.result import Failure, program_text
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -96,6 +96,11 @@ def _nothing_dead_left(before: HloModule, after: HloModule) -> Failure | None:
     "nb03.dce",
     "Write dce(module): remove what cannot be observed, return whether anything was removed.",
     "First find the instructions without users that are not the root.",
+    hints=(
+        "An instruction stays if it has users, is the root, is a parameter, or has a side effect.",
+        "Walk from users to operands: the reversed post order sees an instruction after all that might have held it.",
+        "Every computation has dead code of its own: module.computations.values().",
+    ),
 )
 def dce(run: Pass) -> Cases:
     """Values, effects and the signature stay; nothing dead is left, in no computation."""
@@ -108,6 +113,10 @@ def dce(run: Pass) -> Cases:
     "nb03.live",
     "Write live(computation): the set of instructions that the root needs, the root among them.",
     "Put the root on a stack; while the stack is not empty, take one and push its operands.",
+    hints=(
+        "Look at each instruction once: a set of those already seen decides whether its operands are pushed.",
+        "What many share would be visited again and again without that set: 2^60 times in one of the programs.",
+    ),
 )
 def live(function: object) -> Cases:
     """Sets of instructions of one computation, without effects."""

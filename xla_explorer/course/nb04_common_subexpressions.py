@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xla_explorer.compiler.rewriting.removal import has_side_effect
-from xla_explorer.course.passes import Afterwards, Pass, check_pass
-from xla_explorer.course.programs import random_program
-from xla_explorer.course.registry import Cases, exercise
-from xla_explorer.course.result import Failure, program_text
+from xla_explorer.course.checking.passes import Afterwards, Pass, check_pass
+from xla_explorer.course.checking.programs import random_program
+from xla_explorer.course.checking.registry import Cases, exercise
+from xla_explorer.course.checking.result import Failure, program_text
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
@@ -134,13 +134,26 @@ _FORM_HINT = (
     "nb04.cse",
     "Write cse(module): of equal instructions keep one; return whether anything was merged.",
     "Visit the entry in post order with a dictionary from keys to the first instruction seen.",
+    hints=(
+        "Two instructions are equal when opcode, operands, attributes and shape are: make a tuple of them.",
+        "When the key is known already: computation.replace(i, first), and remember that something changed.",
+        "What has a side effect or throws dice is never merged; +0 and -0 are different constants.",
+    ),
 )
 def cse(run: Pass) -> Cases:
     """Values stay, and no two instructions of the entry are equal by opcode, shape, operands, attributes, calls and value."""
     yield from check_pass(run, modules(), _none_left(False), value_hint=_VALUE_HINT, form_hint=_FORM_HINT)
 
 
-@exercise("nb04.commutative", "Merge a + b with b + a too.", "Change the key of your cse, nothing else.")
+@exercise(
+    "nb04.commutative",
+    "Merge a + b with b + a too.",
+    "Change the key of your cse, nothing else.",
+    hints=(
+        "i.opcode says whether operands may be swapped; sort the operands' identities then, and only then.",
+        "Sort by something that does not change while the pass runs: the place in the post order, or id().",
+    ),
+)
 def commutative(run: Pass) -> Cases:
     """The same, and operands of commutative opcodes may be swapped."""
     swapped = [parse_hlo(text) for text in COMMUTED]

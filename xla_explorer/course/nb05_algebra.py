@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.course.passes import Pass, check_pass, pass_failure
-from xla_explorer.course.programs import leaves_of, random_program, same_bits
-from xla_explorer.course.registry import Cases, WrongAnswer, exercise
-from xla_explorer.course.result import Failure, program_text, value_text
+from xla_explorer.course.checking.passes import Pass, check_pass, pass_failure
+from xla_explorer.course.checking.programs import leaves_of, random_program, same_bits
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise
+from xla_explorer.course.checking.result import Failure, program_text, value_text
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -124,7 +124,16 @@ def _as_pass(simplify: Simplify) -> Pass:
     return run
 
 
-@exercise("nb05.rules", "Write simplify(i): a replacement for the instruction i, or None.", "Start with rule 1: x * 1 is x.")
+@exercise(
+    "nb05.rules",
+    "Write simplify(i): a replacement for the instruction i, or None.",
+    "Start with rule 1: x * 1 is x.",
+    hints=(
+        "Constants arrive as broadcasts too: look through them.",
+        "Think of -0: x + 0 is not x where x is -0, but x + (-0) is; x * 0 is not 0 for NaN and infinities.",
+        "Return the operand itself where it is the replacement; the caller replaces all users.",
+    ),
+)
 def rules(simplify: Simplify) -> Cases:
     """Each rule fires where it must, and no bit of a result changes, NaN, infinities and the sign of zero included."""
     random = (random_program(seed, constants=0.7, identities=True) for seed in range(80))
@@ -197,6 +206,10 @@ _NUMBERS = {"zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "qua
     "nb05.unsafe",
     "For each rule: None if it is safe in f32, else a value (or a pair) for which the sides differ.",
     'Every entry starts as "?"; replace it.',
+    hints=(
+        "Try NaN, both infinities, both zeros, the largest number, and a large number beside a small one.",
+        "Multiplying by a power of two is exact unless it overflows or becomes subnormal; one third is never exact.",
+    ),
 )
 def unsafe(answers: dict[str, Any]) -> Cases:
     """A witness must be one; a rule called safe must be safe."""
@@ -311,7 +324,16 @@ def fold_modules() -> Iterator[HloModule]:
         yield random_program(seed, constants=0.9)
 
 
-@exercise("nb05.fold", "Write fold(module): replace what depends on constants only by a constant.", "Visit the entry in post order.")
+@exercise(
+    "nb05.fold",
+    "Write fold(module): replace what depends on constants only by a constant.",
+    "Visit the entry in post order.",
+    hints=(
+        "An operation can be folded when all its operands are constants and it has no side effect.",
+        "xe.evaluate, or the evaluator on the one instruction, gives the value; fold in post order, and a chain folds in one visit.",
+        "A constant of many elements takes memory for ever: the text names the limit.",
+    ),
+)
 def fold(run: Pass) -> Cases:
     """Values stay, nothing foldable is left, no large constants, no frozen dice."""
     yield from check_pass(run, fold_modules(), _folded, 3, "The constant has another value than the operation.")

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from xla_explorer.compiler.rewriting.removal import has_side_effect
-from xla_explorer.course.programs import random_program
-from xla_explorer.course.reduction import cases_of, smallest, tested
-from xla_explorer.course.registry import Cases, answering, exercise
-from xla_explorer.course.result import Failure
+from xla_explorer.course.checking.programs import random_program
+from xla_explorer.course.checking.reduction import cases_of, smallest, tested
+from xla_explorer.course.checking.registry import Cases, answering, exercise
+from xla_explorer.course.checking.result import Failure
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -137,6 +137,11 @@ def _pairs(module: HloModule) -> list[tuple[HloInstruction, HloInstruction]]:
     "nb06.legality",
     "Write may_merge(producer, consumer): None, or an xe.Reason with the right code.",
     "Start with rule 1: `not-an-operand`.",
+    hints=(
+        "Check the rules in the order of the table: the first that is broken gives the code.",
+        "An opcode without a loop, and one with a kernel of its own, have codes of their own.",
+        "The last rule is the one of exercise 2: a second way from the producer to the consumer.",
+    ),
 )
 def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
     """Every pair of the table and of small random programs: the code of the first rule that refuses."""
@@ -185,6 +190,11 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
     "nb06.path",
     "Write other_path(producer, consumer): the instructions of a second way, ends included, or None.",
     "Start from the consumer's operands that are not the producer.",
+    hints=(
+        "Walk backwards from those operands; the producer found there closes a second way.",
+        "Control predecessors are edges, too.",
+        "Keep for each instruction the user from which you came: the way can be read off at the end.",
+    ),
 )
 def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
     """A path must be one; where there is none the answer is None."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from xla_explorer.course.checking.programs import random_program
+from xla_explorer.course.checking.reduction import cases_of
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.result import Failure
 from xla_explorer.course.fusion_plan import default_plan, plan_cost, plan_refusal
-from xla_explorer.course.programs import random_program
-from xla_explorer.course.reduction import cases_of
-from xla_explorer.course.registry import Cases, WrongAnswer, answering, exercise
-from xla_explorer.course.result import Failure
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -77,6 +77,11 @@ def scores(planner: Planner) -> dict[str, tuple[int, int, int]]:
     "nb07.plan",
     "Write plan(computation): the set of instructions whose results are stored.",
     "Start with required(computation), and look at what default_plan adds.",
+    hints=(
+        "plan_cost tells what a plan costs: compare it with and without one instruction.",
+        "Storing what several kernels read saves work, keeping it in registers saves traffic: store only what must be, then what pays.",
+        "Repeat until no single change makes the plan cheaper.",
+    ),
 )
 def plan(planner: Planner) -> Cases:
     """A plan on every program; fewer bytes than the default on each of the six; in sum no more than 2 % above the reference."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xla_explorer.compiler.buffers.packing import aligned, pack
-from xla_explorer.course.programs import random_program
-from xla_explorer.course.reduction import cases_of
-from xla_explorer.course.registry import Cases, answering, exercise
-from xla_explorer.course.result import Failure
+from xla_explorer.course.checking.programs import random_program
+from xla_explorer.course.checking.reduction import cases_of
+from xla_explorer.course.checking.registry import Cases, answering, exercise
+from xla_explorer.course.checking.result import Failure
 from xla_explorer.hlo.analysis.liveness import LiveRange
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -32,6 +32,10 @@ FIXED = (
     "nb08.liveness",
     "Write live_ranges(computation): {instruction: (first, last)}.",
     "The position of an instruction in computation.post_order() is where it begins to live.",
+    hints=(
+        "An instruction lives until its last user's position.",
+        "The root is read by the caller: it lives to the end. So does what nobody may overwrite before.",
+    ),
 )
 def liveness(function: Callable[[HloComputation], Any]) -> Cases:
     """The ranges of every computed array."""
@@ -120,6 +124,11 @@ def _range_lists() -> list[list[Range]]:
     "nb08.assign",
     "Write assign(ranges): an offset for each (size, first, last).",
     "Start with offsets one after the other: that is right, and wastes memory.",
+    hints=(
+        "Two ranges are in each other's way when each begins before the other ends.",
+        "Place the large ones first: at the lowest offset at which nothing that is alive at the same time overlaps.",
+        "The lowest offset is 0 or the end of somebody who is in the way.",
+    ),
 )
 def assign(function: Callable[[list[Range]], Any]) -> Cases:
     """No two arrays that live together share a byte, and the arena is no larger than our own packing makes it."""

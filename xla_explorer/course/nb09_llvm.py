@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.course.checking.programs import arguments_of, leaves_of, same_bits
+from xla_explorer.course.checking.reduction import smallest, tested
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.course.native_run import KernelCrashedError, NativeChild, NotWrittenError, OutsideError, optimized
 from xla_explorer.course.nb10_ptx import sum_program
-from xla_explorer.course.programs import arguments_of, leaves_of, same_bits
-from xla_explorer.course.reduction import smallest, tested
-from xla_explorer.course.registry import Cases, WrongAnswer, answering, exercise
-from xla_explorer.course.result import Failure, value_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.builder import HloBuilder
 from xla_explorer.hlo.computation import HloComputation
@@ -51,6 +51,11 @@ def _programs() -> list[HloModule]:
     "nb09.emit",
     "Write emit(computation): LLVM IR text of one kernel for an elementwise program.",
     "Start from the text of section 1, and make its body from the instructions.",
+    hints=(
+        "One SSA value for each instruction: loads for parameters, an operation for each other instruction, one store for the root.",
+        "Test n before the first round: an empty array has no element to load.",
+        "maximum must give NaN when one side is NaN: llvm.maximum does, llvm.maxnum does not.",
+    ),
 )
 def emit(function: Callable[[HloComputation], Any]) -> Cases:
     """Bits as the evaluator's (NaN and the sign of zero included), nothing written beside the output, for n = 0 too, and vector
@@ -123,7 +128,15 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
             yield smallest(module, test, failure) if failure and failure.code != "crashed" else failure
 
 
-@exercise("nb09.sum", "Write LLVM IR that sums n numbers and vectorises.", "Start with a loop that carries the sum in a phi.")
+@exercise(
+    "nb09.sum",
+    "Write LLVM IR that sums n numbers and vectorises.",
+    "Start with a loop that carries the sum in a phi.",
+    hints=(
+        "LLVM vectorises a sum of floats only when it may reorder it: the flag is `reassoc` on the fadd.",
+        "n may be 0: then the result is 0, and the loop is not entered.",
+    ),
+)
 def total(text: Any) -> Cases:
     """Sums of some lengths, zero included; additions may be reordered, and nothing else may be promised."""
     if not isinstance(text, str):

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator import EmulatorLimitError
-from xla_explorer.course.programs import Array
+from xla_explorer.course.checking.programs import Array
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise
+from xla_explorer.course.checking.result import TOO_SLOW, Failure, value_text
 from xla_explorer.course.ptx_run import run_ptx, the_kernel
-from xla_explorer.course.registry import Cases, WrongAnswer, exercise
-from xla_explorer.course.result import TOO_SLOW, Failure, value_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -118,7 +118,13 @@ def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], w
 
 
 @exercise(
-    "nb10.warp", "Write a kernel that sums 32 numbers in one warp.", "Start from the text of section 2, and shuffle instead of storing."
+    "nb10.warp",
+    "Write a kernel that sums 32 numbers in one warp.",
+    "Start from the text of section 2, and shuffle instead of storing.",
+    hints=(
+        "shfl.sync.down by 16, 8, 4, 2, 1: after each step half of the lanes hold sums of twice as many.",
+        "Only lane 0 holds the whole sum, and only it stores.",
+    ),
 )
 def warp(text: Any) -> Cases:
     """32 threads, 32 elements, shuffles only."""
@@ -129,6 +135,11 @@ def warp(text: Any) -> Cases:
     "nb10.block",
     "Write a kernel that sums n numbers with one block of 256 threads.",
     "Let each thread add up elements tid, tid + 256, ... below n first.",
+    hints=(
+        "Each warp reduces its 32 lanes by shuffles; lane 0 writes the sum to shared memory at the warp's number.",
+        "bar.sync stands between writing shared memory and reading it, and all threads reach it.",
+        "The first warp then reduces the 8 sums.",
+    ),
 )
 def block(text: Any) -> Cases:
     """Eight warps, any n: partial sums, shuffles, shared memory, one barrier, shuffles again."""

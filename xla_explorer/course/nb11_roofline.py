@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xla_explorer.course.registry import Cases, WrongAnswer, exercise
-from xla_explorer.course.result import Failure
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise
+from xla_explorer.course.checking.result import Failure
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -52,7 +52,16 @@ def programs() -> list[HloModule]:
     return made
 
 
-@exercise("nb11.cost", "Write cost(i): (operations, bytes) of one instruction.", "Start with the bytes: all operands and the result.")
+@exercise(
+    "nb11.cost",
+    "Write cost(i): (operations, bytes) of one instruction.",
+    "Start with the bytes: all operands and the result.",
+    hints=(
+        "Elementwise: one operation for each element of the result. Data movement: none.",
+        "An operand that is read twice is moved once.",
+        "A product's operations: 2 for each element of the result and each index that is summed over.",
+    ),
+)
 def cost(function: Callable[[HloInstruction], Any]) -> Cases:
     """Elementwise operations, data movement, reductions, matrix products: exact."""
     hints = {
@@ -88,6 +97,10 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
     "nb11.bound",
     "Write attainable(operations, bytes_moved, peak, bandwidth): operations a second.",
     "How long does the memory need, how long the arithmetic? The slower one decides.",
+    hints=(
+        "Time is the larger of operations / peak and bytes / bandwidth.",
+        "No bytes at all: then only the arithmetic counts.",
+    ),
 )
 def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
     """The roof at exact points: left of the ridge, on it, right of it, and where nothing is computed."""
@@ -134,7 +147,15 @@ _PLACES: dict[str, tuple[int, int, str]] = {
 }
 
 
-@exercise("nb11.place", 'For each operation: "memory" or "arithmetic".', "Divide operations by bytes and compare with the ridge.")
+@exercise(
+    "nb11.place",
+    'For each operation: "memory" or "arithmetic".',
+    "Divide operations by bytes and compare with the ridge.",
+    hints=(
+        "An addition of two arrays: 1 operation for 12 bytes. Where is the ridge?",
+        "A product of n x n matrices: 2 n^3 operations for 12 n^2 bytes; it depends on n.",
+    ),
+)
 def place(answers: dict[str, Any]) -> Cases:
     """Five operations on a machine whose ridge is at 5 operations a byte."""
     if any(answers.get(name) is None for name in _PLACES):

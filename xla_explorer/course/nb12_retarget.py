@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xla_explorer.course.registry import Cases, WrongAnswer, exercise
-from xla_explorer.course.result import Failure
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise
+from xla_explorer.course.checking.result import Failure
 from xla_explorer.explorer.aot import AotPackage, aot
 from xla_explorer.hlo.text import parse_hlo
 
@@ -23,7 +23,15 @@ MACHINES = {
 }
 
 
-@exercise("nb12.elf", "Write machine_of(data): (machine, bits) of an ELF object, None for other files.", "Look at the first four bytes.")
+@exercise(
+    "nb12.elf",
+    "Write machine_of(data): (machine, bits) of an ELF object, None for other files.",
+    "Look at the first four bytes.",
+    hints=(
+        "ELF files begin with 7f 45 4c 46; byte 4 tells 32 or 64 bits, byte 5 the order of bytes.",
+        "The machine is the 16-bit number at offset 18, in the file's own order of bytes.",
+    ),
+)
 def elf(function: Callable[[bytes], Any]) -> Cases:
     """Objects for five targets, and a made-up big-endian one."""
     module = parse_hlo(AXPY)
@@ -48,6 +56,9 @@ def elf(function: Callable[[bytes], Any]) -> Cases:
     "nb12.build",
     "Write build(module): a package for a RISC-V machine with vectors, with names that begin with `device`.",
     "xe.aot(module, triple) returns a package; look at its other arguments.",
+    hints=(
+        "The features of a target are a text such as +v; the names' beginning is an argument, too.",
+    ),
 )
 def build(function: Callable[[Any], Any]) -> Cases:
     """The machine field, vector instructions in the assembly, and the prefix in the header."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.course.programs import arguments_of, leaves_of
-from xla_explorer.course.reduction import cases_of
-from xla_explorer.course.registry import Cases, WrongAnswer, answering, exercise
-from xla_explorer.course.result import Failure, value_text
+from xla_explorer.course.checking.programs import arguments_of, leaves_of
+from xla_explorer.course.checking.reduction import cases_of
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.course.stack_machine import OPERATIONS, StackMachine, StackMachineError
 from xla_explorer.hlo.builder import HloBuilder
 from xla_explorer.hlo.module import HloModule
@@ -68,6 +68,11 @@ def _deep(depth: int) -> str:
     "nb13.compile",
     "Write compile_for(computation, slots, result, new_slot): a list of instructions of the stack machine.",
     "Start with a program that is one parameter: push it, store it.",
+    hints=(
+        "Visit the computation in post order: push the operands, write the operation, store in the instruction's slot.",
+        "An instruction that is read twice has a slot: load it twice, compute it once.",
+        "new_slot() gives memory for what is neither an input nor the result.",
+    ),
 )
 def compile_for(function: Callable[..., Any]) -> Cases:
     """Values as the evaluator's, no operation executed twice, a stack of eight."""
@@ -134,6 +139,10 @@ def compile_for(function: Callable[..., Any]) -> Cases:
     "nb13.executable",
     "Write load(machine, program, weights): a function that runs the program on new inputs.",
     "Copy the weights in when the program is loaded, not when it is run.",
+    hints=(
+        "Memory that you allocate for a call must be freed after it, also when the program fails.",
+        "Weights stay: they are copied to the machine once, and freed never or with the function.",
+    ),
 )
 def executable(function: Callable[..., Any]) -> Cases:
     """Three runs: right results, weights copied once, inputs once a run, one copy back, and no slot lost."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.course.result import program_text
+from xla_explorer.course.checking.result import program_text
 
 
 def test_what_was_got_is_of_the_program_that_is_shown() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.notebooks.course_notebooks import solution_cells
-from xla_explorer.course.deadline import AnswerTooSlowError, Watch
+from xla_explorer.course.checking.deadline import AnswerTooSlowError, Watch
 from xla_explorer.course.ptx_run import run_ptx
 
 
@@ -112,7 +112,7 @@ def test_waiting_is_not_computing_and_what_ends_in_time_is_left_alone() -> None:
 PROFILED = """
 import subprocess
 import sys
-from xla_explorer.course.deadline import AnswerTooSlowError, Watch
+from xla_explorer.course.checking.deadline import AnswerTooSlowError, Watch
 
 def endless():
     while True:

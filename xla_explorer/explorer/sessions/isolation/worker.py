@@ -24,6 +24,7 @@ from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.travelling import portable
 from xla_explorer.explorer.sessions.warming import warm_backend
 from xla_explorer.foundation.journal import Journal
+from xla_explorer.foundation.memory_limit import limit_memory, mapped_bytes
 from xla_explorer.foundation.messages import receive, send
 from xla_explorer.foundation.plain_data import PlainDataError
 from xla_explorer.hlo.module import HloModule
@@ -53,14 +54,14 @@ class Worker:
                 os.environ[name] = value
         for name in imports:
             importlib.import_module(name)
-        _limit_memory(None)
+        limit_memory(None)
         if backend not in self._loaded:
             warm_backend(backend)
             self._loaded.add(backend)
         if memory is not None:
             if not self._floor:
-                self._floor = _mapped_bytes()
-            _limit_memory(self._floor + memory)
+                self._floor = mapped_bytes()
+            limit_memory(self._floor + memory)
 
     def compile(
         self, number: int, given: Any, is_path: bool, filename: str | None, verify: bool, check_values: Any, backend: str,
@@ -143,24 +144,6 @@ def _watched(options: CompileOptions, board: Blackboard) -> CompileOptions:
     return CompileOptions(
         options.passes, options.journal, options.threads, options.verify, options.cache, control, options.backend_options
     )
-
-
-def _mapped_bytes() -> int:
-    try:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 2 << 30  # not Linux: what LLVM and numpy map, generously
-
-
-def _limit_memory(limit: int | None) -> None:
-    try:
-        import resource
-    except ImportError:
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = hard if limit is None else limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
 
 
 def _out_of_memory(problem: BaseException | None) -> bool:

@@ -56,6 +56,11 @@ class CheckResult(Report):
         """Whether it is solved."""
         return self.status == "passed"
 
+    @property
+    def tried(self) -> bool:
+        """Whether there was an answer to judge, not the stub."""
+        return self.status != "not solved yet"
+
     def __bool__(self) -> bool:
         return self.passed
 

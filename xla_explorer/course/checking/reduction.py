@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from xla_explorer.course.registry import Cases, WrongAnswer
-from xla_explorer.course.result import TOO_SLOW, Failure
+from xla_explorer.course.checking.registry import Cases, WrongAnswer
+from xla_explorer.course.checking.result import TOO_SLOW, Failure
 from xla_explorer.explorer.questions.reduction import smaller_modules
 from xla_explorer.hlo.module import HloModule
 

@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xla_explorer.course.deadline import AnswerTooSlowError, Watch
-from xla_explorer.course.result import TOO_SLOW, CheckResult, Failure
+from xla_explorer.course.checking.attempts import note
+from xla_explorer.course.checking.deadline import AnswerTooSlowError, Watch
+from xla_explorer.course.checking.result import TOO_SLOW, CheckResult, Failure
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_PACKAGE = str(Path(__file__).resolve().parents[1])
+_PACKAGE = str(Path(__file__).resolve().parents[2])
 Cases = Iterator[Failure | str | None]
 """None for a case that holds, a note, or a failure, with which the check ends."""
 Checker = Callable[[Any], Cases]
@@ -39,25 +40,106 @@ class WrongAnswer(Exception):  # control flow inside a check, never shown
 
 
 class Exercise(NamedTuple):
-    """name: `nb03.dce`. task: one sentence. start: what to do first, said while it is not solved. checker: the cases."""
+    """name: `nb03.dce`. task: one sentence. start: what to do first, said while it is not solved. checker: the cases. hints: what
+    `xe.course.hint` says after `start`, each a step further."""
 
     name: str
     task: str
     start: str
     checker: Checker
+    hints: tuple[str, ...] = ()
 
 
 _EXERCISES: dict[str, Exercise] = {}
+_HIDDEN: dict[str, list[Exercise]] = {}
 
 
-def exercise(name: str, task: str, start: str) -> Callable[[Checker], Checker]:
-    """Declares a check under a name."""
+def exercise(name: str, task: str, start: str, hints: tuple[str, ...] = ()) -> Callable[[Checker], Checker]:
+    """Declare an exercise: the decorated generator checks an answer.
+
+    Parameters
+    ----------
+    name
+        Notebook and exercise with a dot between: `nb03.dce`.
+    task
+        What to write, in one sentence.
+    start
+        What to do first: said while the exercise is not solved, and the first hint.
+    hints
+        Further hints, each a step further than the one before.
+
+    Returns
+    -------
+    callable
+        A decorator. Declaring a name again replaces the exercise, so that a notebook cell can be run again.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> @xe.course.exercise("own.double", "Write double(x).", "What is x + x?")
+    ... def double(answer):
+    ...     for x in (0, 1, -3):
+    ...         got = answer(x)
+    ...         yield None if got == 2 * x else xe.course.Failure("wrong-value", "Not twice as much.", str(2 * x), str(got))
+    >>> print(xe.course.check("own.double", lambda x: x * x).verdict())
+    ✗ own.double: not right yet (1 cases held before this one)
+    """
 
     def declare(checker: Checker) -> Checker:
-        _EXERCISES[name] = Exercise(name, task, start, checker)
+        _EXERCISES[name] = Exercise(name, task, start, checker, hints)
         return checker
 
     return declare
+
+
+def hidden(name: str) -> Callable[[Checker], Checker]:
+    """Declare one more check of an exercise, which only `xla-explorer grade --hidden FILE` runs.
+
+    Parameters
+    ----------
+    name
+        The exercise whose answers it judges.
+
+    Returns
+    -------
+    callable
+        A decorator of a generator like that of `xe.course.exercise`; the function's name is shown in the grade.
+
+    Raises
+    ------
+    UnknownExerciseError
+        No exercise has that name.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> @xe.course.hidden("nb11.bound")
+    ... def without_traffic(bound):
+    ...     yield None if bound(8.0, 0.0, 2.0, 1.0) == 2.0 else xe.course.Failure("wrong-value", "Nothing is moved here.")
+    """
+    found = known_exercise(name)
+
+    def declare(checker: Checker) -> Checker:
+        title = f"{name}: {getattr(checker, '__name__', 'hidden').replace('_', ' ')}"
+        others = [other for other in _HIDDEN.get(name, []) if other.name != title]
+        _HIDDEN[name] = [*others, found._replace(name=title, checker=checker)]
+        return checker
+
+    return declare
+
+
+def hidden_checks(name: str) -> list[Exercise]:
+    """The further checks of an exercise that this process was given."""
+    return list(_HIDDEN.get(name, ()))
+
+
+def known_exercise(name: str) -> Exercise:
+    """The exercise of that name, or UnknownExerciseError with the names that are near."""
+    found = _EXERCISES.get(name)
+    if found is None:
+        near = difflib.get_close_matches(name, _EXERCISES, 3)
+        raise UnknownExerciseError(f"there is no exercise {name!r}", f"choose from: {', '.join(near or sorted(_EXERCISES))}")
+    return found
 
 
 def exercises() -> dict[str, Exercise]:
@@ -107,24 +189,27 @@ def check(name: str, answer: Any) -> CheckResult:
     >>> bool(xe.course.check("nb03.dce", lambda module: False))
     False
     """
-    found = _EXERCISES.get(name)
-    if found is None:
-        near = difflib.get_close_matches(name, _EXERCISES, 3)
-        raise UnknownExerciseError(f"there is no exercise {name!r}", f"choose from: {', '.join(near or sorted(_EXERCISES))}")
+    result = judged(known_exercise(name), answer)
+    note(result, answer)
+    return result
+
+
+def judged(found: Exercise, answer: Any) -> CheckResult:
+    """What the check of an exercise says to an answer; nobody remembers it."""
     if answer is None or answer is Ellipsis:
-        return CheckResult(name, "not solved yet", note=f"{found.task} {found.start}")
+        return CheckResult(found.name, "not solved yet", note=f"{found.task} {found.start}")
     with Watch() as watch:
         return _judged(found, found.checker(watch.guarded(answer)), watch)
 
 
 def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
-    name, cases, note = found.name, 0, ""
+    name, cases, remark = found.name, 0, ""
     try:
         for outcome in outcomes:
             if isinstance(outcome, Failure):
                 return CheckResult(name, "failed", cases, outcome)
             if isinstance(outcome, str):
-                note = outcome
+                remark = outcome
             else:
                 cases += 1
     except NotImplementedError as error:
@@ -137,7 +222,7 @@ def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
         if not isinstance(error, TypeError | AttributeError):
             raise  # a mistake of the check, not of the answer
         return CheckResult(name, "failed", cases, _another_form(found, error), error=error)
-    return CheckResult(name, "passed", cases, note=note)
+    return CheckResult(name, "passed", cases, note=remark)
 
 
 @contextlib.contextmanager

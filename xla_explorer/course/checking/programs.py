@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
-from xla_explorer.course.result import Failure, value_text
+from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.hlo.builder import HloBuilder, HloValue
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
@@ -17,8 +19,22 @@ from xla_explorer.hlo.shape import Shape, array_shape
 Array = np.ndarray[Any, Any]
 FLOAT_EXTREMES = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, 3.0, -2.5, 1e30, -1e-30)
 INTEGER_EXTREMES = (0, 1, -1, 2, 3, 7, -8, 100, 2**31 - 1, -(2**31))
+_FAR_APART = 1_000_003  # between the seeds of two variants
 _BINARY = ("add", "subtract", "multiply", "maximum", "minimum", "divide")
 _UNARY = ("negate", "abs", "exponential", "tanh")
+
+
+_variant: ContextVar[int] = ContextVar("variant", default=0)
+
+
+@contextmanager
+def variant_of_programs(number: int) -> Iterator[None]:
+    """Other random programs and arguments in the checks within; 0 is the course as everybody has it."""
+    token = _variant.set(number)
+    try:
+        yield
+    finally:
+        _variant.reset(token)
 
 
 def random_program(seed: int, size: int = 10, *, duplicates: float = 0.0, constants: float = 0.1, identities: bool = False) -> HloModule:
@@ -27,7 +43,7 @@ def random_program(seed: int, size: int = 10, *, duplicates: float = 0.0, consta
     duplicates: how often an earlier operation is written again. constants: how often an operand is a constant. identities: take the
     constants 0, -0, 1, and write double negations and double transposes.
     """
-    choice = random.Random(seed)
+    choice = random.Random(seed + _FAR_APART * _variant.get())
     b = HloBuilder("program", locations=False)
     rows, columns = choice.choice((1, 2, 3)), choice.choice((2, 3, 4))
     known: list[HloValue] = []
@@ -84,7 +100,7 @@ def _write(b: HloBuilder, name: str, operands: tuple[HloValue, ...]) -> HloValue
 def arguments_of(module: HloModule, sets: int = 3) -> Iterator[tuple[Any, ...]]:
     """Argument lists for a module: one of ordinary values, the others with NaN, infinities, negative zero and extreme integers too."""
     for number in range(sets):
-        generator = np.random.default_rng(number)
+        generator = np.random.default_rng(number + _FAR_APART * _variant.get())
         yield tuple([_argument(p.shape, number, generator) for p in module.entry.parameters()])
 
 

@@ -24,7 +24,7 @@ SECONDS = 10.0
 _WALL = 12  # times the limit: when the thread waits instead of computing
 _LOOK = 0.05
 _MOST_ITEMS = 100_000
-_HERE = str(Path(__file__).resolve().parents[1])
+_HERE = str(Path(__file__).resolve().parents[2])
 
 
 class DeadlineReached(BaseException):

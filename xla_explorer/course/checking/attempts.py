@@ -1,0 +1,29 @@
+"""What this Python process has checked so far: the last answer to each exercise, what the check said, and how often it was asked."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from xla_explorer.course.checking.result import CheckResult
+
+
+class Attempt(NamedTuple):
+    """The last answer to an exercise. tries: how many answers were checked, stubs not counted."""
+
+    result: CheckResult
+    answer: Any
+    tries: int
+
+
+_ATTEMPTS: dict[str, Attempt] = {}
+
+
+def note(result: CheckResult, answer: Any) -> None:
+    """Remember an answer instead of the one before: the last one counts."""
+    before = _ATTEMPTS.get(result.name)
+    _ATTEMPTS[result.name] = Attempt(result, answer, (before.tries if before else 0) + result.tried)
+
+
+def attempts() -> dict[str, Attempt]:
+    """The last attempt at each exercise that was checked here, by its name."""
+    return dict(_ATTEMPTS)

@@ -1,0 +1,27 @@
+"""How much memory this process may map: a limit above what it maps already, where the system has such limits."""
+
+from __future__ import annotations
+
+import os
+
+_GENEROUS = 2 << 30  # what LLVM and numpy map, where the system does not tell
+
+
+def mapped_bytes() -> int:
+    """What this process maps now."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return _GENEROUS
+
+
+def limit_memory(limit: int | None) -> None:
+    """From here on, mapping more than so many bytes in all fails; None takes the limit away. Nothing happens where there are no limits."""
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = hard if limit is None else limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
