@@ -369,6 +369,46 @@ def profiler_trace() -> None:
 
 
 @feature
+def dispatch_returns_before_the_end() -> None:
+    slow = jax.jit(lambda x: jax.lax.fori_loop(0, 2_000_000, lambda k, c: c * 0.5 + jnp.float32(k), x))
+    slow(1.0).block_until_ready()  # adaptive: the first run shows that it takes long
+    started = [slow(float(k)) for k in range(8)]
+    assert not all(x.is_ready() for x in started)
+    follows = started[-1] + 1  # waits for its argument on the queue
+    close(follows, np.asarray(slow(7.0)) + 1)
+    assert follows.is_ready() and all(x.is_ready() for x in started), "in order"
+
+
+@feature
+def donation_and_deletion_while_computing() -> None:
+    later = {"dispatch": "asynchronous"}
+    twice, give = jax.jit(lambda x: x * 2, compiler_options=later), jax.jit(lambda x: x + 1, donate_argnums=0, compiler_options=later)
+    x = jnp.arange(50_000.0)
+    kept = x
+    for _ in range(40):  # more than the queue takes
+        used = twice(x)
+        x = give(x if x is not kept else x + 0)
+        used.delete()
+    seen = np.asarray(x)
+    y = give(x)
+    close(seen, np.arange(50_000) + 40), close(y, seen + 1), close(kept, np.arange(50_000))
+    assert x.is_deleted()
+
+
+@feature
+def errors_arrive_at_the_result() -> None:
+    too_much = jax.jit(lambda x: jnp.broadcast_to(x, (2**44,)) + 1, compiler_options={"dispatch": "asynchronous"})
+    made = too_much(1.0)
+    first = made[:3]
+    for result in (made, first):
+        raises(RuntimeError, "RESOURCE_EXHAUSTED")(result.block_until_ready)
+        raises(RuntimeError, "RESOURCE_EXHAUSTED")(lambda result=result: np.asarray(result))
+    at_once = jax.jit(lambda x: jnp.broadcast_to(x, (2**44,)) + 1, compiler_options={"dispatch": "synchronous"})
+    raises(RuntimeError, "RESOURCE_EXHAUSTED")(lambda: at_once(1.0))
+    raises(Exception, "dispatch", "adaptive")(lambda: jax.jit(lambda x: x, compiler_options={"dispatch": "never"})(1.0))
+
+
+@feature
 def a_training_loop() -> None:
     def loss(w: Any, x: Any, y: Any) -> Any:
         return jnp.mean((jnp.tanh(x @ w["a"]) @ w["b"] - y) ** 2)

@@ -42,6 +42,14 @@ def wrong(v):
 jax.jit(lambda x: jax.pure_callback(wrong, jax.ShapeDtypeStruct((3,), "f4"), x))(x).block_until_ready()""", 1),
     "a debug print nobody waits for": ("jax.jit(lambda x: jax.debug.print('{}', x) or x)(x)", 0),
     "deleted and donated arrays": ("a = jnp.ones(9); v = np.asarray(a); jax.jit(lambda x: x + 1, donate_argnums=0)(a); del a", 0),
+    "a program that still computes": ("""
+f = jax.jit(lambda x: jax.lax.fori_loop(0, 3_000_000, lambda k, c: c * 0.5 + k, x), compiler_options={"dispatch": "asynchronous"})
+kept = [f(float(k)) for k in range(9)]
+last = f(kept[-1])""", 0),
+    "an exception while a program computes": ("""
+f = jax.jit(lambda x: jax.lax.fori_loop(0, 3_000_000, lambda k, c: c * 0.5 + k, x), compiler_options={"dispatch": "asynchronous"})
+f(f(1.0))
+raise ValueError("own words")""", 1),
     "compiling in threads": ("""
 from concurrent.futures import ThreadPoolExecutor
 with ThreadPoolExecutor(3) as pool:
@@ -62,7 +70,7 @@ def _ends(name: str) -> None:
     assert "Fatal" not in done.stderr and "terminate" not in done.stderr, done.stderr[-3000:]
 
 
-@pytest.mark.parametrize("name", ["a thread that computes after the end of the main one", "work at exit"])
+@pytest.mark.parametrize("name", ["a thread that computes after the end of the main one", "a program that still computes"])
 def test_a_process_ends(name: str) -> None:
     _ends(name)
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from xla_explorer.pjrt.element_types import dtype_of
 from xla_explorer.pjrt.errors import PjrtError
-from xla_explorer.pjrt.layouts import BUFFER_TYPES, MemoryLayout
-from xla_explorer.pjrt.records import CALLBACK, LIST_LENGTH, OURSELVES, BufferRecord, DeviceRecord, MemoryRecord
+from xla_explorer.pjrt.layouts import ARGUMENTS, BUFFER_TYPES, ERROR_CODES, MemoryLayout
+from xla_explorer.pjrt.records import CALLBACK, LIST_LENGTH, OURSELVES, BufferRecord, DeviceRecord, ErrorRecord, MemoryRecord
 from xla_explorer.pjrt.state import implements, native
 
 Array = np.ndarray[Any, Any]
@@ -36,9 +36,20 @@ def array_at(address: int, shape: Sequence[int], dtype: np.dtype[Any], strides: 
     return array
 
 
+def _raise(error: int | None) -> None:
+    """The error of a run, which ends here, as an exception."""
+    if error:
+        record = ErrorRecord.from_address(error)
+        names, message = {code: name for name, code in ERROR_CODES.items()}, ctypes.string_at(record.message, record.message_size).decode()
+        code, arguments = names[record.code], ARGUMENTS["Error_Destroy"](error=error)
+        native().destroy_error(ctypes.addressof(arguments))
+        raise PjrtError(code, message)
+
+
 def record_of(handle: int) -> Any:
-    """The record of a buffer. PjrtError where it was deleted."""
+    """The record of a buffer that is filled. PjrtError where it was deleted, or the run failed that should have filled it."""
     record = BufferRecord.from_address(handle)
+    _raise(native().wait_buffer(handle))
     if record.deleted:
         raise PjrtError("invalid", "Array has been deleted or donated", "keep a copy of what is used later, or do not donate it")
     return record

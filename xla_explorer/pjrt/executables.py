@@ -16,14 +16,14 @@ from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.cost import Cost, module_cost
 from xla_explorer.hlo.shape import Shape
-from xla_explorer.pjrt import native_execute as modes
 from xla_explorer.pjrt.buffers import array_at, c_list, elements, new_buffer, record_of
 from xla_explorer.pjrt.compile_options import read_compile_options
 from xla_explorer.pjrt.devices import Client, Device
 from xla_explorer.pjrt.element_types import CODES, TOKEN
 from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.layouts import ExecuteOptions, NamedValue, Program
-from xla_explorer.pjrt.plugin_options import options
+from xla_explorer.pjrt.native import execute as modes
+from xla_explorer.pjrt.plugin_options import DISPATCHES, options
 from xla_explorer.pjrt.program import compile_program, donated_parameters, hlo_with_config
 from xla_explorer.pjrt.proto_writing import bytes_field, number_field, numbers_field
 from xla_explorer.pjrt.records import (
@@ -44,8 +44,8 @@ from xla_explorer.pjrt.state import forget_garbage, implements, native
 class CompiledProgram:
     """A compiled program, which several executables may stand for: jaxlib asks for a loaded one and an unloaded one, and destroys both."""
 
-    def __init__(self, code: bytes, session: Session, partitions: int = 1) -> None:
-        self.code, self.name = code, session.source.name
+    def __init__(self, code: bytes, session: Session, partitions: int = 1, dispatch: str = "adaptive") -> None:
+        self.code, self.name, self.patience = code, session.source.name, DISPATCHES[dispatch]
         self.layout = Layout(session.source, partitions) if partitions > 1 else None
         self.fingerprint = hashlib.sha256(code).hexdigest()
         self.run = session.executable.execute
@@ -134,6 +134,9 @@ class Executable(Owner):
         self.array("sources", ctypes.c_int64, sources)
         self.array("slots", ctypes.c_int64, slots)
         record.templates, record.entry, record.parameters = ctypes.addressof(templates), calls.entry, calls.parameters
+        record.patience = -1 if calls.calls_python else program.patience
+        # Nothing has run yet: as long as the memory that it touches takes at 10 bytes a nanosecond.
+        record.duration = (program.temporary + sum([s.byte_size for s in (*program.parameters, *program.results) if s.is_array])) // 10
         record.native = int(max(map(len, self.dims), default=0) < LIST_LENGTH)
 
     def activate(self) -> None:
@@ -168,7 +171,7 @@ def _loaded(code: bytes, serialized_options: bytes, client: Client) -> int:
         raise PjrtError(
             "invalid", f"a program for the devices {list(wanted)}, of {len(client.all_devices)}", "set XLA_EXPLORER_PJRT_DEVICES"
         )
-    program = CompiledProgram(code, compile_program(code, chosen), request.partitions)
+    program = CompiledProgram(code, compile_program(code, chosen), request.partitions, chosen.dispatch)
     return Executable(program, [client.all_devices[d] for d in wanted]).handle
 
 
@@ -273,8 +276,7 @@ def execute(a: Any, address: int, why: int, activation: int | None) -> int | Non
         raise executable.failure(activation or 0)
     if why == modes.NO_ACTIVATION:
         executable.activate()
-        error: int | None = native().execute(address)
-        return error
+        return None
     _run(a, executable)
     return None
 

@@ -9,7 +9,7 @@ from typing import Any
 from xla_explorer.pjrt import buffers, devices, jax_hooks, state
 from xla_explorer.pjrt.errors import PjrtError, code_and_message
 from xla_explorer.pjrt.layouts import ARGUMENTS, CALLBACK, FUNCTIONS
-from xla_explorer.pjrt.native_code import EXECUTE, NativeCode
+from xla_explorer.pjrt.native.code import EXECUTE, NativeCode
 
 _MODULES = (buffers, devices)  # which register their functions
 _EXECUTE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)

@@ -11,6 +11,8 @@ from typing import Any
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 PREFIX = "XLA_EXPLORER_PJRT_"
+DISPATCHES = {"adaptive": 500_000, "asynchronous": 0, "synchronous": -1}
+"""A program whose last run took so many nanoseconds runs while Python goes on; -1: none does."""
 
 
 class PluginOptionError(XlaExplorerError, ValueError):
@@ -35,6 +37,9 @@ class PluginOptions:
         So many of the newest sessions stay alive.
     devices : int
         Virtual devices, as they are when JAX first asks for them.
+    dispatch : str
+        adaptive: a program whose last run took long runs while Python goes on; asynchronous: every program; synchronous: none.
+        A program that calls Python always runs where it is called.
     """
 
     backend: str = "cpu"
@@ -43,10 +48,11 @@ class PluginOptions:
     dump: str = ""
     keep: int = 100
     devices: int = 1
+    dispatch: str = "adaptive"
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> PluginOptions:
-        """XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP, _KEEP and _DEVICES."""
+        """XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP, _KEEP, _DEVICES and _DISPATCH."""
         given = {f.name: environment[PREFIX + f.name.upper()] for f in fields(cls) if environment.get(PREFIX + f.name.upper())}
         return cls().changed(given)
 
@@ -65,6 +71,8 @@ class PluginOptions:
                 hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"
                 raise PluginOptionError(f"No such compile option: '{name}'", hint)
             values[name] = _integer(name, value) if name in ("threads", "keep", "devices") else str(value)
+        if values.get("dispatch", self.dispatch) not in DISPATCHES:
+            raise PluginOptionError(f"dispatch must be one of {', '.join(DISPATCHES)}, got {values['dispatch']!r}")
         return replace(self, **values)
 
 

@@ -15,8 +15,8 @@ from xla_explorer.pjrt.layouts import structure
 LIST_LENGTH = 64  # activations of an executable, dimensions of a buffer
 
 ErrorRecord = structure("ErrorRecord", "code:q message:p message_size:z", "")
-# waiting: 1 once the event happened, else a list of waiters. references: its owners.
-EventRecord = structure("EventRecord", "waiting:q references:q", "")
+# waiting: 1 once the event happened, else a list of waiters. references: its owners. error: an ErrorRecord where it happened otherwise.
+EventRecord = structure("EventRecord", "waiting:q references:q error:p", "")
 WaiterRecord = structure("WaiterRecord", "next:q callback:p argument:p", "")
 MemoryRecord = structure("MemoryRecord", "number:q kind:p kind_size:z text:p text_size:z devices:p device_count:z", "")
 DeviceRecord = structure(
@@ -28,24 +28,29 @@ ClientRecord = structure(
     "ClientRecord", "name:p name_size:z version:p version_size:z devices:p device_count:z memories:p memory_count:z", ""
 )
 # next: the link of the list of executables that jaxlib has let go of. native: whether `Execute` may run without Python. modes: of each
-# parameter, see `native_execute.py`. sources: of each result, the parameter whose memory it takes over, or -1. slots: of each result, its
-# place in the table, or -1 for a token. activations: addresses of ActivationRecord.
+# parameter, see `native/execute.py`. sources: of each result, the parameter whose memory it takes over, or -1. slots: of each result, its
+# place in the table, or -1 for a token. activations: addresses of ActivationRecord. patience: a run of so many nanoseconds goes on the
+# queue; -1: none does. duration: of the newest run. running: how many are on the queue.
 ExecutableRecord = structure(
     "ExecutableRecord",
     "next:p replicas:z partitions:z outputs:z name:p name_size:z fingerprint:p fingerprint_size:z code_size:q deleted:q types:p dims:p "
     "ranks:p kinds:p kind_sizes:p devices:p device_count:z assignment:p assignment_size:z "
-    "native:q parameters:z entry:p modes:p sources:p slots:p templates:p activations:p activation_count:q",
+    "native:q parameters:z entry:p modes:p sources:p slots:p templates:p activations:p activation_count:q patience:q duration:q "
+    "running:q",
     "",
 )
 # busy: 1 while a caller uses the table.
 ActivationRecord = structure("ActivationRecord", "busy:q table:p", "")
 # deleted: 1 after it was deleted or donated, 2 while it is being donated. holds: the users of its memory (itself among them while it is not
-# deleted), plus HANDLE while jaxlib has the handle. owner: who owns the memory, see below.
+# deleted), plus HANDLE while jaxlib has the handle. owner: who owns the memory, see below. event: of the run that fills it, or null.
 BufferRecord = structure(
     "BufferRecord",
-    "dims:p rank:z type:q device:p memory:p data:p nbytes:z deleted:q holds:q owner:q release:p release_argument:p",
+    "dims:p rank:z type:q device:p memory:p data:p nbytes:z deleted:q holds:q owner:q release:p release_argument:p event:p",
     "",
 )
+# One call of a program: its arguments, how each is given (modes), and its results. event: null where the caller waits. call: its
+# `Execute_Args`, null on the queue.
+JobRecord = structure("JobRecord", "next:p executable:p event:p call:p count:q output_count:q buffers:p modes:p outputs:p", "")
 HANDLE = 1 << 32
 NOBODY, OURSELVES, EVENT, CALLBACK = range(4)  # `owner`: of empty buffers, of our allocator, a transfer's event, a function of the caller
 

@@ -14,7 +14,7 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.compiler.codegen.ir.types import I8, I32, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.pjrt.native_function import NativeFunction, module_text
+from xla_explorer.pjrt.native.function import NativeFunction, module_text
 
 EXPORTS = ("GetPjrtApi", "GetPjRtApi")  # jaxlib and TensorFlow ask for the first, some hosts for the second
 MODULE, ATTRIBUTE, SONAME = "xla_explorer.pjrt", "table_address", "libxla_explorer_pjrt.so"

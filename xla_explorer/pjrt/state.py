@@ -7,8 +7,8 @@ from ctypes import c_void_p
 from typing import Any
 
 from xla_explorer.pjrt.layouts import ARGUMENTS, FUNCTIONS
-from xla_explorer.pjrt.native_code import NativeCode
-from xla_explorer.pjrt.records import forget
+from xla_explorer.pjrt.native.code import NativeCode
+from xla_explorer.pjrt.records import forget, owner_of
 
 Implementation = Callable[[Any], None]
 implementations: dict[str, Implementation] = {}
@@ -37,9 +37,14 @@ def set_native(code: NativeCode) -> None:
 
 
 def forget_garbage() -> None:
-    """Forget what jaxlib has let go of since the last time."""
-    handle = native().take_garbage()
+    """Forget what jaxlib has let go of since the last time, but for executables that still run on the queue."""
+    handle, running = native().take_garbage(), []
     while handle:
         following = c_void_p.from_address(handle).value
-        forget(handle)
+        if owner_of(handle).record.running:
+            running.append(handle)
+        else:
+            forget(handle)
         handle = following
+    for handle in running:
+        native().push(handle)

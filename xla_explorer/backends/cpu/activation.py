@@ -93,11 +93,12 @@ class NativeCalls:
     entry: `int entry(void *table)`; other than 0 is a failure, which the activation explains. The table begins with the addresses of the
     parameter leaves; those of the results follow. parameters: the number of leaves. results: for each result leaf that is an array, its
     bytes, and the parameter leaf whose memory it takes over. written: parameter leaves that the program writes into. activate: makes a
-    table of its own, so that callers run side by side.
+    table of its own, so that callers run side by side. calls_python: some steps are the evaluator's.
     """
 
-    __slots__ = ("activate", "entry", "parameters", "results", "written")
+    __slots__ = ("activate", "calls_python", "entry", "parameters", "results", "written")
 
     def __init__(self, entry: int, parameters: int, results: Sequence[tuple[int, int | None]], written: frozenset[int],
-                 activate: Callable[[], Activation]) -> None:
+                 activate: Callable[[], Activation], calls_python: bool) -> None:
         self.entry, self.parameters, self.results, self.written, self.activate = entry, parameters, tuple(results), written, activate
+        self.calls_python = calls_python

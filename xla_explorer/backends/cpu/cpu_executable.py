@@ -171,7 +171,8 @@ class CpuExecutable:
             return made
 
         results = [(slot.nbytes, self._results_in_place.get(k)) for k, (slot, _) in enumerate(self._outputs)]
-        return NativeCalls(self._library.function_address("xe_entry"), len(self._readers), results, self._donated, activate)
+        entry, calls_python = self._library.function_address("xe_entry"), bool(self.program.evaluator_steps)
+        return NativeCalls(entry, len(self._readers), results, self._donated, activate, calls_python)
 
     def execute_watched(self, arrays: list[Array], counters: Array) -> list[Array]:
         """`execute` by a second build, whose probes write to `counters`: int64 [steps, 2], cycles and calls, added to what is there.

@@ -7,8 +7,8 @@ import ctypes
 from xla_explorer.compiler.codegen.ir.types import I64, PTR
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.pjrt.layouts import ARGUMENTS, MemoryLayout
-from xla_explorer.pjrt.native_function import NativeFunction
-from xla_explorer.pjrt.native_getters import DESCENDING
+from xla_explorer.pjrt.native.function import NativeFunction
+from xla_explorer.pjrt.native.getters import DESCENDING
 from xla_explorer.pjrt.records import EVENT, LIST_LENGTH, OURSELVES, BufferRecord, ClientRecord, DeviceRecord, MemoryRecord
 
 ZERO_COPY = 2  # PJRT_HostBufferSemantics_kImmutableZeroCopy
@@ -81,6 +81,9 @@ def _to_host() -> NativeFunction:
     w, (a,), arguments = f.writer, f.parameters, ARGUMENTS["Buffer_ToHostBuffer"]
     buffer, layout, target = [f.get(arguments, a, name) for name in ("buffer", "layout", "dst")]
     nbytes, rank = f.get(BufferRecord, buffer, "nbytes"), f.get(BufferRecord, buffer, "rank")
+    error = f.call("wait_buffer", PTR, buffer)
+    with f.when(f.as_integer(error).differs(0)):
+        f.give(error)
     f.do("hold", buffer)
     with f.when(f.get(BufferRecord, buffer, "deleted").differs(0)):
         f.do("let_go", buffer, w.number(1, I64))

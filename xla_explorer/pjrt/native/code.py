@@ -5,7 +5,9 @@ Python's functions stand behind a gate each: after Python has ended, or while it
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,15 +17,19 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR
-from xla_explorer.pjrt import native_execute, native_getters, native_memory, native_transfer
 from xla_explorer.pjrt.element_types import item_size
 from xla_explorer.pjrt.layouts import FUNCTIONS
-from xla_explorer.pjrt.native_function import NativeFunction, module_text
+from xla_explorer.pjrt.native import events, execute, getters, memory, queue, transfer
+from xla_explorer.pjrt.native.function import NativeFunction, module_text
 
 EXECUTE = "LoadedExecutable_Execute"
 # What native code hands on to Python in unusual cases.
 _SHARED = ("Client_BufferFromHostBuffer", "Buffer_ToHostBuffer")
-_CALLED = ("allocate", "new_buffer", "new_error", "delete", "take_garbage", "count", "trim", "target_device")
+_CALLED = ("allocate", "new_buffer", "new_error", "delete", "push", "take_garbage", "count", "trim", "target_device", "wait_buffer",
+           "begin_queue", "drain", "close_queue")
+_PARTS: tuple[Any, ...] = (memory, events, getters, execute, queue, transfer)
+# Functions of Python that native code calls.
+_OF_PYTHON = ("Py_IsInitialized", "_Py_IsFinalizing", "PyGILState_Check", "PyEval_SaveThread", "PyEval_RestoreThread")
 _HEADER = f"""
 @python = external global [{len(FUNCTIONS)} x ptr]
 @sizes = external global [{len(FUNCTIONS)} x i64]
@@ -34,14 +40,14 @@ declare i32 @_Py_IsFinalizing()
 
 def text() -> str:
     """The whole module as LLVM IR: the same in every process."""
-    native = [*native_memory.functions(), *native_getters.functions(), *native_execute.functions(), *native_transfer.functions()]
+    native = [f for part in _PARTS for f in part.functions()]
     there = {f.name for f in native}
     for name in FUNCTIONS:
         if name not in there:
             native.append(_gate(name, name))
     native += [_gate(name, f"python_{name}") for name in _SHARED]
     native.append(_gate(EXECUTE, "execute_in_python", extra=True))
-    return module_text(native, native_memory.HEADER + native_getters.HEADER + native_transfer.HEADER + _HEADER)
+    return module_text(native, "".join([part.HEADER for part in _PARTS]) + _HEADER)
 
 
 def _gate(function: str, name: str, extra: bool = False) -> NativeFunction:
@@ -65,9 +71,9 @@ class NativeCode:
         self._callbacks = [callbacks[name] for name in FUNCTIONS]
         self._python = (ctypes.c_void_p * len(FUNCTIONS))(*[ctypes.cast(c, ctypes.c_void_p) for c in self._callbacks])
         self._sizes = (ctypes.c_int64 * len(FUNCTIONS))()
-        self._item_sizes = (ctypes.c_int64 * native_transfer.TYPES)(*[item_size(code) for code in range(native_transfer.TYPES)])
+        self._item_sizes = (ctypes.c_int64 * transfer.TYPES)(*[item_size(code) for code in range(transfer.TYPES)])
         api = ctypes.pythonapi
-        symbols = {name: ctypes.cast(getattr(api, name), ctypes.c_void_p).value or 0 for name in ("Py_IsInitialized", "_Py_IsFinalizing")}
+        symbols = {name: ctypes.cast(getattr(api, name), ctypes.c_void_p).value or 0 for name in _OF_PYTHON}
         symbols |= {"python": ctypes.addressof(self._python), "sizes": ctypes.addressof(self._sizes),
                     "item_sizes": ctypes.addressof(self._item_sizes)}
         compiled = optimize_and_emit(text(), level=1, cache=default_object_cache())
@@ -84,8 +90,17 @@ class NativeCode:
         self.count = bind("count", None, [pointer, word], release_gil=False)
         self.delete = bind("delete", None, [pointer])
         self.target_device = bind("target_device", pointer, [pointer, pointer, pointer], release_gil=False)
+        self.push = bind("push", None, [pointer], release_gil=False)
         self.trim = bind("trim", None, [])
-        self.execute = bind(EXECUTE, pointer, [pointer])
+        self.wait_buffer = bind("wait_buffer", pointer, [pointer])
+        self.drain = bind("drain", None, [])
+        self._close_queue = bind("close_queue", None, [])
+        self._begin_queue = bind("begin_queue", None, [])
+        self._begin_queue()
+        atexit.register(self._close_queue)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._begin_queue)
+        self.destroy_error = bind("Error_Destroy", pointer, [pointer], release_gil=False)
 
     def struct_sizes(self) -> dict[str, int]:
         """Function -> the size of the argument structure that the host passed last; of those that were called."""

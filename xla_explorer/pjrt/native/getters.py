@@ -1,4 +1,4 @@
-"""Functions of the interface that only read a record, and those of events, errors and buffers, as native code.
+"""Functions of the interface that only read a record, and those of errors and buffers, as native code.
 
 No interpreter lock, and no error possible: jaxlib ends the process when one of the getters fails.
 """
@@ -10,8 +10,7 @@ from typing import Any
 from xla_explorer.compiler.codegen.ir.types import I64, PTR
 from xla_explorer.pjrt import records as r
 from xla_explorer.pjrt.layouts import ARGUMENTS, ERROR_CODES
-from xla_explorer.pjrt.native_function import NativeFunction
-from xla_explorer.pjrt.native_memory import READY, yielding
+from xla_explorer.pjrt.native.function import NativeFunction
 
 _Fields = dict[str, str]
 _TEXT = {"text": "text", "size": "text_size"}
@@ -64,12 +63,9 @@ COPIES: dict[str, tuple[type[Any], _Fields]] = {
     "Buffer_OnDeviceSizeInBytes": (r.BufferRecord, {"size": "nbytes"}),
     "Buffer_Device": (r.BufferRecord, {"device": "device"}),
     "Buffer_Memory": (r.BufferRecord, {"memory": "memory"}),
-    "Buffer_UnsafePointer": (r.BufferRecord, {"address": "data"}),
-    "Buffer_OpaqueDeviceMemoryDataPointer": (r.BufferRecord, {"address": "data"}),
 }
 # What is stored whatever the record says.
 CONSTANTS: dict[str, dict[str, int]] = {
-    "Event_Error": {},
     "Buffer_IsOnCpu": {"is_on_cpu": 1},
     "Buffer_DynamicDimensionIndices": {"indices": 0, "count": 0},
     "Device_IsAddressable": {"is_addressable": 1},
@@ -86,6 +82,8 @@ CONSTANTS: dict[str, dict[str, int]] = {
 # One object plays both.
 SAME = {"Device_GetDescription": ("device", "description"), "Client_TopologyDescription": ("client", "topology")}
 MESSAGES = {
+    "no_memory": (ERROR_CODES["exhausted"], "no memory for a result of the program or the copy of an argument: delete arrays"),
+    "run_failed": (ERROR_CODES["internal"], "the execution of a program failed"),
     "no_such_device": (ERROR_CODES["not found"], "xla_explorer has no device of this number: jax.devices() lists those there are"),
     "buffer_is_deleted": (ERROR_CODES["invalid"], "Array has been deleted or donated: keep a copy of what is used later"),
     "ended": (ERROR_CODES["unavailable"], "Python has ended, and xla_explorer with it"),
@@ -93,7 +91,6 @@ MESSAGES = {
 DESCENDING = "descending"  # 63, 62, ... 0: every default layout is its end
 HEADER = f"""
 @{DESCENDING} = constant [{r.LIST_LENGTH} x i64] [{', '.join([f'i64 {k}' for k in reversed(range(r.LIST_LENGTH))])}]
-@ready_event = global [2 x i64] [i64 {READY}, i64 {1 << 40}]
 """ + "".join([f'@{name}_text = constant [{len(text)} x i8] c"{text}"\n' for name, (_, text) in MESSAGES.items()]) + (
     f"@ended_error = global {{i64, ptr, i64}} {{i64 {MESSAGES['ended'][0]}, ptr @ended_text, i64 {len(MESSAGES['ended'][1])}}}\n"
 )
@@ -105,13 +102,15 @@ def functions() -> list[NativeFunction]:
     made += [_constants(name, values) for name, values in CONSTANTS.items()]
     made += [_same(name, *fields) for name, fields in SAME.items()]
     return [
-        *made, _memory_stats(), _layout(), _ready_event(), _is_deleted(), _lookup("Client_LookupDevice"),
-        _lookup("Client_LookupAddressableDevice"), _event_is_ready(), _event_await(), _event_on_ready(), _delete_executable(),
+        *made, _memory_stats(), _layout(), _is_deleted(), _lookup("Client_LookupDevice"),
+        _lookup("Client_LookupAddressableDevice"), _delete_executable(), *[_address(name) for name in _ADDRESSES],
         *[_on_first(name, function) for name, function in _DESTROYERS.items()],
         _hold_outside(), _let_go_outside(), _destroy_error(), *[_message(name) for name in MESSAGES],
     ]  # fmt: skip
 
 
+# They wait until the memory is filled.
+_ADDRESSES = ("Buffer_UnsafePointer", "Buffer_OpaqueDeviceMemoryDataPointer")
 # function -> what it does with the handle, unless that is null
 _DESTROYERS = {
     "Buffer_Destroy": "destroy_buffer",
@@ -191,13 +190,6 @@ def _layout() -> NativeFunction:
     return f
 
 
-def _ready_event() -> NativeFunction:
-    f = NativeFunction("Buffer_ReadyEvent")
-    f.set(ARGUMENTS[f.name], f.parameters[0], "event", f.global_address("ready_event"))
-    f.give()
-    return f
-
-
 def _is_deleted() -> NativeFunction:
     f, arguments, buffer = _begin("Buffer_IsDeleted")
     deleted = f.get(r.BufferRecord, buffer, "deleted").differs(0)
@@ -218,50 +210,19 @@ def _lookup(name: str) -> NativeFunction:
     return f
 
 
-def _event_is_ready() -> NativeFunction:
-    f, arguments, event = _begin("Event_IsReady")
-    ready = f.atomic_load(f.place(r.EventRecord, event, "waiting")).equals(READY)
-    f.set(arguments, f.parameters[0], "is_ready", f.writer.convert("zext", ready, "i64"))
-    f.give()
-    return f
-
-
-def _event_await() -> NativeFunction:
-    f, _, event = _begin("Event_Await")
-    with f.repeat() as until:
-        until.append(f.atomic_load(f.place(r.EventRecord, event, "waiting")).equals(READY))
-        yielding(f)
-    f.give()
-    return f
-
-
-def _event_on_ready() -> NativeFunction:
-    """Called at once where the event happened, else put onto its list."""
-    f, arguments, event = _begin("Event_OnReady")
-    w = f.writer
-    callback, argument = f.get(arguments, f.parameters[0], "callback"), f.get(arguments, f.parameters[0], "user_arg")
-    waiting = f.place(r.EventRecord, event, "waiting")
-    with f.when(f.atomic_load(waiting).equals(READY)):
-        f.call_pointer(callback, None, f.null, argument)
-        f.give()
-    waiter = f.call("malloc", PTR, w.number(24, I64))
-    f.set(r.WaiterRecord, waiter, "callback", callback)
-    f.set(r.WaiterRecord, waiter, "argument", argument)
-    number = f.as_integer(waiter)
-    with f.repeat() as until:
-        first = f.atomic_load(waiting)
-        with f.when(first.equals(READY)):  # it happened meanwhile
-            f.do("free", waiter)
-            f.call_pointer(callback, None, f.null, argument)
-            f.give()
-        f.set(r.WaiterRecord, waiter, "next", first)
-        until.append(f.exchange(waiting, first, number)[1])
-    f.give()
+def _address(name: str) -> NativeFunction:
+    f, arguments, buffer = _begin(name)
+    error = f.call("wait_buffer", PTR, buffer)
+    f.set(arguments, f.parameters[0], "address", f.get(r.BufferRecord, buffer, "data"))
+    f.give(error)
     return f
 
 
 def _hold_outside() -> NativeFunction:
     f, _, buffer = _begin("Buffer_IncreaseExternalReferenceCount")
+    error = f.call("wait_buffer", PTR, buffer)
+    with f.when(f.as_integer(error).differs(0)):
+        f.give(error)
     f.do("hold", buffer)
     with f.when(f.get(r.BufferRecord, buffer, "deleted").differs(0)):
         f.do("let_go", buffer, f.writer.number(1, I64))

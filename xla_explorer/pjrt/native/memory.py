@@ -1,4 +1,4 @@
-"""Native code that makes and frees: blocks for elements, records of buffers, events and errors, and what jaxlib lets go of.
+"""Native code that makes and frees: blocks for elements, records of buffers and errors, and what jaxlib lets go of.
 
 jaxlib destroys handles at any time: with the interpreter's lock or without, while a Python exception is raised, after Python has ended.
 So none of this enters Python. Executables, which are Python objects, are pushed onto a list that the next compile empties.
@@ -12,14 +12,13 @@ import ctypes
 
 from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR
 from xla_explorer.compiler.codegen.ir.values import Value
-from xla_explorer.pjrt.native_function import NativeFunction
-from xla_explorer.pjrt.records import CALLBACK, EVENT, HANDLE, OURSELVES, BufferRecord, DeviceRecord, ErrorRecord, EventRecord, WaiterRecord
+from xla_explorer.pjrt.native.function import NativeFunction
+from xla_explorer.pjrt.records import CALLBACK, EVENT, HANDLE, OURSELVES, BufferRecord, DeviceRecord, ErrorRecord
 
 KEPT_BLOCKS = 32
 LEAST_KEPT = 1 << 16  # bytes; malloc keeps smaller blocks itself
 MOST_KEPT = 256 << 20  # bytes of one block
 RECORD_BYTES = ctypes.sizeof(BufferRecord)
-READY = 1
 HEADER = f"""
 @garbage = global i64 0
 @block_states = global [{KEPT_BLOCKS} x i64] zeroinitializer
@@ -37,7 +36,7 @@ def functions() -> list[NativeFunction]:
     """All of them; a caller comes after what it calls only by custom, LLVM does not mind."""
     return [
         _rounded(), _allocate(), _free_block(), _push(), _take_garbage(), _count(), _release_memory(), _let_go(), _hold(), _delete(),
-        _destroy_buffer(), _happened(), _destroy_event(), _new_event(), _new_error(), _new_buffer(), _trim(),
+        _destroy_buffer(), _new_error(), _new_buffer(), _trim(),
     ]  # fmt: skip
 
 
@@ -114,7 +113,7 @@ def _trim() -> NativeFunction:
 
 def _push() -> NativeFunction:
     """Onto the list of what Python has to forget. A record begins with its link."""
-    f = NativeFunction("push", [PTR], None, internal=True)
+    f = NativeFunction("push", [PTR], None)
     w, (record,) = f.writer, f.parameters
     head, number = f.global_address("garbage"), f.as_integer(record)
     with f.repeat() as until:
@@ -171,6 +170,9 @@ def _let_go() -> NativeFunction:
     with f.when(w.both(amount.equals(1), (before & (HANDLE - 1)).equals(1))):
         f.do("release_memory", buffer)
     with f.when(before.equals(amount)):
+        event = f.get(BufferRecord, buffer, "event")
+        with f.when(f.as_integer(event).differs(0)):
+            f.do("destroy_event", event)
         f.do("free", buffer)
     f.give()
     return f
@@ -205,43 +207,6 @@ def _destroy_buffer() -> NativeFunction:
     return f
 
 
-def _happened() -> NativeFunction:
-    """An event happens: whoever waits is called."""
-    f = NativeFunction("happened", [PTR], None)
-    w, (event,) = f.writer, f.parameters
-    place = w.stack_slot("i64")
-    waiting = w.named(place, PTR)
-    w.store(f.atomic("xchg", f.place(EventRecord, event, "waiting"), READY), waiting)
-    with f.when(w.load(waiting, I64) > READY), f.repeat() as until:
-        waiter = f.as_pointer(w.load(waiting, I64))
-        w.store(f.get(WaiterRecord, waiter, "next"), waiting)
-        f.call_pointer(f.get(WaiterRecord, waiter, "callback"), None, f.null, f.get(WaiterRecord, waiter, "argument"))
-        f.do("free", waiter)
-        until.append(w.load(waiting, I64) <= READY)
-    f.give()
-    return f
-
-
-def _destroy_event() -> NativeFunction:
-    """One owner fewer."""
-    f = NativeFunction("destroy_event", [PTR], None)
-    (event,) = f.parameters
-    with f.when(f.atomic("sub", f.place(EventRecord, event, "references"), 1).equals(1)):
-        f.do("free", event)
-    f.give()
-    return f
-
-
-def _new_event() -> NativeFunction:
-    """An event that has not happened, with so many owners."""
-    f = NativeFunction("new_event", [I64], PTR)
-    event = f.call("malloc", PTR, f.writer.number(ctypes.sizeof(EventRecord), I64))
-    f.set(EventRecord, event, "waiting", 0)
-    f.set(EventRecord, event, "references", f.parameters[0])
-    f.give(event)
-    return f
-
-
 def _new_error() -> NativeFunction:
     """An error with a code and a copy of a message."""
     f = NativeFunction("new_error", [I64, PTR, I64], PTR)
@@ -268,6 +233,7 @@ def _new_buffer() -> NativeFunction:
     f.copy(dims, f.get(BufferRecord, template, "dims"), dims_size)
     f.set(BufferRecord, record, "dims", dims)
     f.set(BufferRecord, record, "deleted", 0)
+    f.set(BufferRecord, record, "event", f.null)
     f.set(BufferRecord, record, "holds", HANDLE + 1)
     f.give(record)
     return f
