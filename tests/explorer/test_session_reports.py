@@ -58,7 +58,7 @@ ENTRY e {
     module = parse_hlo(text)
     records = module.snapshot().computations[0].instructions
     paths = {module.find(key).name: path for key, path in scope_paths(records).items()}
-    assert paths == {"a": ("layer_0",), "b": ("layer_1",), "c": ("layer_1",)}
+    assert paths == {"x": ("layer_0",), "a": ("layer_0",), "b": ("layer_1",), "c": ("layer_1",)}
     assert {g.label for g in xe.compile(text).passes[0].picture().groups if g.kind == "scope"} == {"layer_0", "layer_1"}
 
 
@@ -76,8 +76,8 @@ def test_repeated_layers_are_found_without_names() -> None:
         ]
     module = parse_hlo("HloModule layers\nENTRY e {\n" + "\n".join(lines) + "\n  ROOT r = f32[4,4] abs(x5)\n}")
     found = repeated_layers(module.snapshot().computations[0].instructions)
-    assert {path[0] for path in found.values()} == {f"layer {k} of 5" for k in range(1, 6)}
-    names = {module.find(key).name: path[0] for key, path in found.items()}
+    assert set(found.values()) == {("layer × 5", f"layer {k} of 5") for k in range(1, 6)}
+    names = {module.find(key).name: path[1] for key, path in found.items()}
     assert names["a0"] == names["x1"] == "layer 1 of 5" and names["b4"] == "layer 5 of 5" and "r" not in names
 
 

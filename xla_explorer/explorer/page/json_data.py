@@ -49,12 +49,19 @@ class PooledPicture(TypedDict):
     note: str
 
 
+class WholeData(PooledPicture):
+    """Every instruction of a step. blocks: rows of boxes; homes: in which of them each node and each box outside of boxes is."""
+
+    blocks: list[list[Any]]
+    homes: PackedColumn
+
+
 class PooledStep(TypedDict):
     """A `StepDetail` whose rows are sequences of slots of the pools. whole: every instruction, where `picture` is a part of the module."""
 
     picture: PooledPicture
     changes: list[PackedColumn] | None
-    whole: PooledPicture | None
+    whole: WholeData | None
     text: SlotSequence
     rewrites: list[list[Any]]
 

@@ -24,6 +24,7 @@ from xla_explorer.explorer.page.json_data import (
     PooledPicture,
     PooledStep,
     StepDetail,
+    WholeData,
     by_field,
     picture_data,
     text_lines,
@@ -231,6 +232,14 @@ def _pooled(picture: PictureGraph, step: int, pools: Mapping[str, Pool], prefix:
     )
 
 
+def _whole(source: ExplorerSource, picture: PictureGraph, step: int, pools: Mapping[str, Pool]) -> WholeData:
+    """A whole picture, with its blocks beside its rows: where a block ends changes from step to step, a row does not."""
+    blocks, place = source.reports.whole_blocks(step)
+    outside = [n.id for n in picture.nodes if n.group is None] + [g.instruction for g in picture.groups if g.parent is None]
+    homes = column([None if key is None else place.get(key) for key in outside])
+    return WholeData(**_pooled(picture, step, pools, _WHOLE), blocks=[list(group) for group in blocks], homes=homes)
+
+
 def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int], clean: Callable[[Any], Any]) -> None:
     pools = {prefix + name: Pool(key) for prefix in ("", _WHOLE) for name, key in PICTURE_KEYS.items()}
     pools["text"] = Pool(by_instruction)
@@ -241,7 +250,7 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
         payload["details"][str(step)] = PooledStep(
             picture=_pooled(picture, step, pools),
             changes=_changes(source, step),
-            whole=_pooled(whole, step, pools, _WHOLE) if whole is not None else None,
+            whole=_whole(source, whole, step, pools) if whole is not None else None,
             text=pools["text"].sequence(text_lines(source.text(step)), step),
             rewrites=[plain(row) for row in source.rewrites(step)],
         )

@@ -31,8 +31,8 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     """The data for one request that is about a report.
 
     {"ask": NAME} of a tab that has data, {"ask": "remarks" | "counts" | "help"}, {"ask": "apart", "a", "b"}, {"ask": "llvm", "kernel"},
-    {"ask": "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"}, or
-    {"ask": "loop", "kernel", "schedule", "run"}.
+    {"ask": "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"},
+    {"ask": "opened", "step", "opened", "show"}, or {"ask": "loop", "kernel", "schedule", "run"}.
 
     Raises:
         ValueError: it is none of these, or the source cannot answer it.
@@ -60,6 +60,10 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     if ask == "around":
         budget = max(10, min(1_500, _number(message, "budget")))
         return picture_data(reports.picture_around(_number(message, "step"), _number(message, "id"), budget))
+    if ask == "opened":
+        opened = [str(key) for key in _list(message, "opened")]
+        show = [key for key in _list(message, "show") if isinstance(key, int)]
+        return picture_data(reports.picture_opened(_number(message, "step"), opened, show))
     if ask == "between":
         return picture_data(reports.picture_between(_number(message, "step"), _number(message, "id"), _number(message, "other")))
     raise ValueError(f"not a request of the explorer: {dict(message)!r}")

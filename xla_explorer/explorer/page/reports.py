@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold, LoopTry
-from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 
 Pair = tuple[str, str]
@@ -311,9 +311,17 @@ class Reports:
         """The picture of at most about `budget` instructions around one of them."""
         raise ValueError("there is nothing beyond this picture")
 
+    def picture_opened(self, step: int, opened: Sequence[str], show: Sequence[int]) -> PictureGraph:
+        """The picture with some of its blocks open, by their ids, and those around the instructions `show`."""
+        raise ValueError("this picture has no closed blocks")
+
     def whole_picture(self, step: int) -> PictureGraph | None:
         """All instructions of a step of which `picture` shows a part, for a page that nothing answers; None where that is not known."""
         return None
+
+    def whole_blocks(self, step: int) -> tuple[list[PictureGroup], dict[int, int]]:
+        """The blocks of that picture as boxes, and the place in that list of the block of each instruction."""
+        return [], {}
 
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
         """The picture of everything that lies on a path between two instructions."""

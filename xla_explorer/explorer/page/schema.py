@@ -67,6 +67,7 @@ MAPPINGS: tuple[type, ...] = (
     json_data.PictureData,
     json_data.StepDetail,
     json_data.PooledPicture,
+    json_data.WholeData,
     json_data.PooledStep,
     json_data.PaneData,
     json_data.ExplorerPayload,

@@ -46,8 +46,8 @@ from xla_explorer.explorer.page.reports import (
     ScheduleMoment,
 )
 from xla_explorer.explorer.page.source import ExplorerSource
-from xla_explorer.explorer.pictures.module_picture import snapshot_picture
-from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.pictures.module_picture import block_groups, snapshot_picture
+from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.overrides import overrides_of
 from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
@@ -104,6 +104,10 @@ class TraceReports(Reports):
         with collector_paused():
             return self._passes[min(step, self._passes.last)].picture(around=[instruction], budget=budget)
 
+    def picture_opened(self, step: int, opened: Sequence[str], show: Sequence[int]) -> PictureGraph:
+        with collector_paused():
+            return self._passes[min(step, self._passes.last)].picture(opened=opened, show=show)
+
     def whole_picture(self, step: int) -> PictureGraph | None:
         recorded = self._passes[min(step, self._passes.last)]
         refused, accepted = self._passes.fusion_edges(recorded.number)
@@ -118,6 +122,11 @@ class TraceReports(Reports):
                 bare=True,
                 known=self._passes.drawn,
             )
+
+    def whole_blocks(self, step: int) -> tuple[list[PictureGroup], dict[int, int]]:
+        snapshot = self._passes[min(step, self._passes.last)].snapshot
+        with collector_paused():
+            return block_groups(next(c for c in snapshot.computations if c.id == snapshot.entry))
 
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
         with collector_paused():

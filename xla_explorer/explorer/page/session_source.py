@@ -229,7 +229,17 @@ class SessionSource(TraceSource):
         return min(step, self.passes.last)
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
-        return super().picture(self._known(step), computation)
+        hot = self._hottest()
+        with collector_paused():
+            return self.passes[self._known(step)].picture(computation=computation, show=[] if hot is None else [hot])
+
+    def _hottest(self) -> int | None:
+        """The instruction that takes most of the time, measured or predicted: the first look at a large module is at its block."""
+        times = {row.instruction: row.median_us or 0.0 for row in self.timings() if row.instruction is not None}
+        if not times:
+            predicted = next((column.values for column in self.reports.columns() if column.unit == "us"), {})
+            times = dict(predicted)
+        return max(times, key=lambda key: times[key], default=None)
 
     def text(self, step: int) -> Sequence[TextLine]:
         return super().text(self._known(step))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from xla_explorer.explorer.pictures.folding import fold_picture
+from xla_explorer.explorer.pictures.blocks import Path, block_details
+from xla_explorer.explorer.pictures.folding import PASSED_THROUGH, fold_picture
 from xla_explorer.explorer.pictures.picture import EdgeKind, NodeKind, PictureEdge, PictureGraph, PictureGroup, PictureNode
-from xla_explorer.explorer.pictures.scopes import Path, scope_key, scope_paths
+from xla_explorer.explorer.pictures.scopes import scope_key, scope_paths
 from xla_explorer.hlo.computation import ComputationRecord
 from xla_explorer.hlo.instruction import InstructionRecord
 from xla_explorer.hlo.literal import Literal
@@ -17,11 +18,13 @@ from xla_explorer.hlo.text.print_options import PrintOptions
 
 BUDGET = 300
 """Nodes of a budgeted picture."""
+IN_OUTLINE = 60
+"""Nodes of the inside of an instruction that is drawn open beside closed blocks."""
 MOST_BETWEEN = 1_000
 MANY_USERS = 16
 """A neighbourhood does not go on to the users of what has more: they have little to do with each other."""
 WHOLE = 3000
-"""Modules of at most so many instructions are drawn whole."""
+"""Modules of at most so many instructions are drawn whole; of larger ones the outermost blocks, each as one node until it is opened."""
 _KINDS: dict[Family, NodeKind] = {
     Family.ELEMENTWISE: "elementwise",
     Family.DATA_MOVEMENT: "data-movement",
@@ -40,6 +43,8 @@ _REDUCING = ("reduce", "reduce-window", "all-reduce", "scatter")
 _ALONG = ("broadcast", "transpose", "concatenate", "iota", "reverse")
 _LABELLED = frozenset({*_WITH_ARGUMENT, *_REDUCING, *_ALONG, "compare", "get-tuple-element", "custom-call"})
 """Opcodes whose label says more than the opcode."""
+_NO_STAND_IN = frozenset({"parameter", "constant", "get-tuple-element", "tuple", "broadcast", "bitcast", "reshape", "convert", "copy"})
+"""What folding may take away does not stand for a block."""
 _ENTERED = frozenset({"fusion", "while", "conditional", "call"})
 _ROLES = {"while": ("condition", "body"), "call": ("called",)}
 _OPTIONS = PrintOptions.short_parsable.but(backend_config=False)
@@ -136,6 +141,11 @@ class _Drawing:
         self.hidden = 0
         self.scopes: dict[int, Path] = {}
         self.drawn_scopes: set[Path] = set()
+        self.details: dict[Path, str] = {}
+        self.stand_ins: dict[int, int] = {}
+        """Of the instructions in closed blocks those that stand for their blocks in the picture."""
+        self.inside: dict[str, tuple[int, int]] = {}
+        """Of closed blocks how many instructions are not drawn, and how many of them the pass touched."""
 
     def scope(self, record: InstructionRecord) -> str | None:
         """The box of the instruction's scope, made with those around it when it is the first in it."""
@@ -147,8 +157,36 @@ class _Drawing:
             if part not in self.drawn_scopes:
                 self.drawn_scopes.add(part)
                 parent = scope_key(part[:-1]) if depth > 1 else None
-                self.groups.append(PictureGroup(scope_key(part), part[-1], "", "scope", parent))
+                key = scope_key(part)
+                hidden, touched = self.inside.get(key, (0, 0))
+                self.groups.append(
+                    PictureGroup(key, part[-1], self.details.get(part, ""), "scope", parent, hidden=hidden, touched=touched)
+                )
+                if hidden:
+                    return key  # a closed block: what is inside has no boxes
         return scope_key(path)
+
+    def close(self, top: ComputationRecord, opened: Collection[str], touched: Collection[int]) -> set[int]:
+        """Close every block of `top` that is not `opened`, the outermost first. Returns the instructions that are drawn."""
+        members: dict[str, list[InstructionRecord]] = {}
+        keep: set[int] = set()
+        closed_at: dict[Path, str | None] = {}
+        for record in top.instructions:
+            path = self.scopes.get(record.id, ())
+            if path not in closed_at:
+                keys = [scope_key(path[: depth + 1]) for depth in range(len(path))]
+                closed_at[path] = next((key for key in keys if key not in opened), None)
+            closed = closed_at[path]
+            if closed is None:
+                keep.add(record.id)
+            else:
+                members.setdefault(closed, []).append(record)
+        for key, inside in members.items():
+            stands = next((r for r in reversed(inside) if r.opcode.name not in _NO_STAND_IN), inside[-1]).id
+            keep.add(stands)
+            self.stand_ins |= dict.fromkeys([r.id for r in inside], stands)
+            self.inside[key] = (len(inside), len([r for r in inside if r.id in touched]))
+        return keep
 
     def size(self, record: InstructionRecord, depth: int = 0) -> int:
         """Nodes that an instruction takes with its inside open."""
@@ -161,18 +199,41 @@ class _Drawing:
     def computation(self, computation: ComputationRecord, group: str | None, keep: set[int] | None, room: int) -> None:
         """Draw the instructions of a computation that are in `keep` (None: all)."""
         sizes = {r.id: r.shape.byte_size for r in computation.instructions}
+        if group is None and self.stand_ins:
+            self.lifted(computation, sizes)
         for record in computation.instructions:
             if keep is not None and record.id not in keep:
                 self.hidden += self.size(record)
+                continue
+            if record.id in self.stand_ins:
+                self.instruction(record, self.scope(record), 0)
                 continue
             self.instruction(record, self.scope(record) if group is None else group, room)
             edges = self.known.edges.get(id(record))
             if edges is None or [edge.weight_bytes for edge in edges] != [sizes[operand] for operand in record.operands]:
                 edges = self.known.edges[id(record)] = [PictureEdge(o, record.id, "data", sizes[o]) for o in record.operands]
                 self.known.records[id(record)] = record
-            self.edges += edges if keep is None else [edge for edge in edges if edge.source in keep]
+            if keep is not None:
+                edges = [edge for edge in edges if edge.source in keep and edge.source not in self.stand_ins]
+            self.edges += edges
             for before in record.control_predecessors:
                 self.edges.append(PictureEdge(before, record.id, "control"))
+
+    def lifted(self, computation: ComputationRecord, sizes: Mapping[int, int]) -> None:
+        """The edges that begin or end in a closed block, one for each two ends. Constants, which are text in what reads them, have none."""
+        widest: dict[tuple[int, int], int] = {}
+        stands, texts = self.stand_ins, set[int]()
+        for record in computation.instructions:
+            name = record.opcode.name
+            if name == "constant" or (name in PASSED_THROUGH and texts.issuperset(record.operands)):
+                texts.add(record.id)
+            target = stands.get(record.id)
+            for operand in record.operands:
+                source = stands.get(operand)
+                if operand not in texts and (source is not None or target is not None) and source != target:
+                    ends = (operand if source is None else source, record.id if target is None else target)
+                    widest[ends] = max(widest.get(ends, 0), sizes[operand])
+        self.edges += [PictureEdge(a, b, "data", size) for (a, b), size in widest.items()]
 
     def instruction(self, record: InstructionRecord, group: str | None, room: int) -> None:
         """A node, or a box with its inside."""
@@ -238,14 +299,19 @@ def snapshot_picture(
     fold: bool = True,
     bare: bool = False,
     known: DrawnRecords | None = None,
+    opened: Collection[str] = (),
+    show: Sequence[int] = (),
+    touched: Collection[int] = (),
 ) -> PictureGraph:
     """The picture of a module, or of one of its computations.
 
     around: instruction ids to grow from; with a radius only what is at most so many edges away is drawn, else the nearest `budget`
     nodes. budget: None draws modules of up to `WHOLE` instructions whole, larger ones with `BUDGET` nodes. between: only what lies on
     a path between two instructions, in either direction, at most `MOST_BETWEEN`. refused: (producer,
-    consumer) -> reason code. bare: without scopes and without tooltips. known: what was drawn of
-    other snapshots of the compile. KeyError when there is no such computation.
+    consumer) -> reason code. bare: without boxes of scopes and without tooltips. known: what was drawn of
+    other snapshots of the compile. opened: of a module of more than `WHOLE` instructions the blocks that are open, by their ids, and those
+    around the instructions `show`. touched: what the pass added or changed, counted in closed blocks. KeyError when there is no such
+    computation.
     """
     drawing = _Drawing(snapshot, refused or {}, accepted, bare, known or DrawnRecords())
     top = _top(snapshot, computation, between or around)
@@ -256,17 +322,45 @@ def snapshot_picture(
     if between is not None:
         keep = _between(top, *between, drawing)
         budget = max(budget, len(keep))
-    elif radius is not None or sum([drawing.size(r) for r in top.instructions]) > budget:
+    elif radius is not None or (around and sum([drawing.size(r) for r in top.instructions]) > budget):
         keep = _neighbourhood(top, around, radius, budget, drawing)
     elif not bare:
         drawing.scopes = scope_paths(top.instructions)
+        drawing.details = block_details(top.instructions, drawing.scopes)
+        if sum([drawing.size(r) for r in top.instructions]) > budget:
+            budget = min(budget, IN_OUTLINE)
+            keep = drawing.close(top, {*opened, *_blocks_of(top, show, drawing)}, touched)
     drawing.computation(top, None, keep, budget)
     drawing.decisions()
     note = ""
     if keep is not None:
         note = f"{len(keep)} of {len(top.instructions)} instructions of %{top.name} drawn; xe.graph(module, around=NAME) draws elsewhere"
+        if drawing.stand_ins:
+            note = f"{len(drawing.stand_ins)} of {len(top.instructions)} instructions of %{top.name} in {len(drawing.inside)} closed blocks"
     picture = PictureGraph(drawing.nodes, drawing.edges, drawing.groups, title=title or snapshot.name, hidden=drawing.hidden, note=note)
     return fold_picture(picture) if fold else picture
+
+
+def block_groups(top: ComputationRecord) -> tuple[list[PictureGroup], dict[int, int]]:
+    """The boxes of the blocks of a computation, outer ones first, and the place in that list of the box of each instruction."""
+    paths = scope_paths(top.instructions)
+    details, places = block_details(top.instructions, paths), dict[Path, int]()
+    for path in dict.fromkeys(paths.values()):
+        for depth in range(1, len(path) + 1):
+            places.setdefault(path[:depth], len(places))
+    groups = [
+        PictureGroup(scope_key(path), path[-1], details[path], "scope", scope_key(path[:-1]) if len(path) > 1 else None) for path in places
+    ]
+    return groups, {key: places[path] for key, path in paths.items()}
+
+
+def _blocks_of(top: ComputationRecord, show: Sequence[int], drawing: _Drawing) -> set[str]:
+    """The blocks around some instructions, those inside of fusions too."""
+    if not show:
+        return set()
+    _, inside = _links(top, drawing)
+    paths = [drawing.scopes.get(inside.get(key, key), ()) for key in show]
+    return {scope_key(path[: depth + 1]) for path in paths for depth in range(len(path))}
 
 
 def _top(snapshot: ModuleSnapshot, computation: str | None, around: Sequence[int]) -> ComputationRecord:

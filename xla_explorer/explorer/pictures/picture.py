@@ -74,7 +74,8 @@ class PictureGroup(NamedTuple):
 
     `instruction` is the id of the instruction that the box stands for (the fusion, the while) and `name` its HLO
     name, `opcode` its opcode; scopes have none of them. A group holds at least one node, directly or through a child group; an instruction
-    whose inside is not drawn is a plain node instead.
+    whose inside is not drawn is a plain node instead. hidden: of how many instructions only one is in the picture, which stands for all
+    (a closed block of a large module); touched: how many of them the pass added or changed.
     """
 
     id: str
@@ -85,6 +86,8 @@ class PictureGroup(NamedTuple):
     instruction: int | None = None
     name: str = ""
     opcode: str = ""
+    hidden: int = 0
+    touched: int = 0
 
 
 class PictureFormatError(XlaExplorerError, ValueError):

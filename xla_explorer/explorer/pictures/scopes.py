@@ -1,40 +1,58 @@
-"""Boxes that an instruction list suggests by itself: the name scopes of its metadata, and layers that repeat."""
+"""Boxes that an instruction list suggests: the name scopes of its metadata, else layers that repeat; sections of what is large."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-import numpy as np
-
+from xla_explorer.explorer.pictures.blocks import LARGEST_LEAF, Path, in_sections, repeated_layers
 from xla_explorer.hlo.instruction import InstructionRecord
 from xla_explorer.hlo.metadata import parse_metadata
 
-Path = tuple[str, ...]
-
 DEEPEST = 3
-MOST_FOR_LAYERS = 6_000
-"""Longer programs are not searched for repeated layers: the search compares every distance."""
-SHORTEST_LAYER = 6
+FEWEST_SIBLINGS = 3
+"""So many scopes whose names differ only in a number are drawn as one box, `h_* × 12`, that opens to them."""
 _WRAPPER = re.compile(r"^(jit|pjit|jvp|transpose|vmap|remat|checkpoint|custom_jvp|custom_vjp|xla_call|core_call)\(.*\)?\Z")
 _LOOP_PARTS = frozenset({"while", "body", "cond", "closed_call", "branch"})
+_NUMBER = re.compile(r"\d+")
 
 
 def scope_paths(records: Sequence[InstructionRecord]) -> dict[int, Path]:
-    """Instruction id -> its scope from the outside in: from `op_name`, else the repeated layer that it lies in; what has neither
-    is not in the result."""
+    """Instruction id -> its box from the outside in: from `op_name`, else the repeated layer that it lies in; what has neither
+    is in a section of a large program, else not in the result."""
     found = {r.id: path for r in records if (path := _named_scope(r.metadata))}
     common = _common(list(found.values()))
     found = {key: path[common : common + DEEPEST] for key, path in found.items() if len(path) > common}
-    return found if len(set(found.values())) > 1 else repeated_layers(records)
+    found = _with_siblings(found) if len(set(found.values())) > 1 else repeated_layers(records)
+    return in_sections(records, found) if found or len(records) > 2 * LARGEST_LEAF else found
 
 
 def _named_scope(metadata: str | None) -> Path:
-    """`jit(f)/encoder/layer_3/add` is (`encoder`, `layer_3`): the calls of transformations and the operation itself say nothing."""
+    """`jit(f)/encoder/layer_3/add` is (`encoder`, `layer_3`): the calls of transformations and the operation itself say nothing, but
+    that of the derivative: (`backward`, `encoder`, `layer_3`)."""
     if not metadata or "op_name" not in metadata:
         return ()
     parts = parse_metadata(metadata).op_name.split("/")[:-1]
-    return tuple([part for part in parts if part and part not in _LOOP_PARTS and not _WRAPPER.match(part)])
+    named = [part for part in parts if part and part not in _LOOP_PARTS and not _WRAPPER.match(part)]
+    return ("backward", *named) if named and any(part.startswith("transpose(") for part in parts) else tuple(named)
+
+
+def _with_siblings(paths: Mapping[int, Path]) -> dict[int, Path]:
+    """Scopes beside each other whose names differ only in a number, in a box of their own."""
+    families: dict[tuple[Path, str], dict[str, None]] = {}
+    for path in dict.fromkeys(paths.values()):
+        for depth, name in enumerate(path):
+            if _NUMBER.search(name):
+                families.setdefault((path[:depth], _NUMBER.sub("*", name)), {})[name] = None
+    boxes = {family: f"{family[1]} × {len(names)}" for family, names in families.items() if len(names) >= FEWEST_SIBLINGS}
+    known: dict[Path, Path] = {}
+    for path in set(paths.values()):
+        found: list[str] = []
+        for depth, name in enumerate(path):
+            box = boxes.get((path[:depth], _NUMBER.sub("*", name)))
+            found += [box, name] if box else [name]
+        known[path] = tuple(found)
+    return {key: known[path] for key, path in paths.items()}
 
 
 def _common(paths: Sequence[Path]) -> int:
@@ -47,39 +65,6 @@ def _common(paths: Sequence[Path]) -> int:
     return k
 
 
-def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
-    """Stretches of the program that repeat one after the other with the same opcodes and shapes, as `layer 1 of 12` ...
-
-    The period that covers most of the program counts, the shortest among equals. Constants and parameters do not take part: a printer
-    may put them anywhere.
-    """
-    telling = [r for r in records if r.opcode.name not in ("parameter", "constant")]
-    if not 2 * SHORTEST_LAYER <= len(telling) <= MOST_FOR_LAYERS:
-        return {}
-    words: dict[tuple[str, str], int] = {}
-    tokens = np.array([words.setdefault((r.opcode.name, r.shape.text_without_layout), len(words)) for r in telling], dtype=np.int32)
-    best = (0, 0, 0)  # covered, period, start
-    for period in range(SHORTEST_LAYER, len(tokens) // 2 + 1):
-        if len(tokens) - period <= best[0] - period:
-            break
-        equal = np.concatenate(([False], tokens[period:] == tokens[:-period], [False]))
-        edges = np.flatnonzero(equal[1:] != equal[:-1])
-        if not len(edges):
-            continue
-        lengths = edges[1::2] - edges[::2]
-        k = int(np.argmax(lengths))
-        if lengths[k] >= period:
-            covered = (int(lengths[k]) // period + 1) * period
-            if covered > best[0] * 1.02 and len(np.unique(tokens[edges[::2][k] : edges[::2][k] + period])) >= 3:
-                best = (covered, period, int(edges[::2][k]))
-    covered, period, start = best
-    if covered < len(tokens) // 3:
-        return {}
-    count = covered // period
-    return {telling[start + k].id: (f"layer {k // period + 1} of {count}",) for k in range(covered)}
-
-
 def scope_key(path: Path) -> str:
     """The id of the box of a scope."""
     return "s:" + "/".join(path)
-

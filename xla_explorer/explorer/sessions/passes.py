@@ -6,7 +6,7 @@ This is the one numbering of the explorer: frames, decisions, pictures, pages, m
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from operator import index as as_integer
 from typing import Any, Generic, TypeVar, overload
@@ -17,7 +17,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, drawn,
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.pictures.graph import Graph
-from xla_explorer.explorer.pictures.module_picture import WHOLE, DrawnRecords, snapshot_picture
+from xla_explorer.explorer.pictures.module_picture import DrawnRecords, snapshot_picture
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.foundation.collector import collector_paused
@@ -165,20 +165,19 @@ class RecordedPass(Report):
         radius: int | None = None,
         budget: int | None = None,
         between: tuple[int, int] | None = None,
+        opened: Collection[str] = (),
+        show: Sequence[int] = (),
     ) -> PictureGraph:
         """The picture of the module after it, fusion decisions of this pass (or of the passes before it) included.
 
         The arguments are those of `snapshot_picture`.
         """
-        focus: Sequence[int] = around
-        if not focus and self.snapshot.instruction_count() > WHOLE:  # a part is drawn: that in which something happened
-            difference = self.known_diff
-            focus = sorted(difference.added | difference.changed)[:24] if difference is not None else ()
+        difference = self.known_diff
         refused, accepted = self._passes.fusion_edges(self.number)
         return snapshot_picture(
             self.snapshot,
             computation=computation,
-            around=focus,
+            around=around,
             radius=radius,
             budget=budget,
             between=between,
@@ -186,6 +185,9 @@ class RecordedPass(Report):
             accepted=accepted,
             title=self.title,
             known=self._passes.drawn,
+            opened=opened,
+            show=show,
+            touched=difference.added | difference.changed if difference is not None else (),
         )
 
     def graph(self, around: Any = None, radius: int = 2) -> Graph:

@@ -127,6 +127,7 @@ function more(x, y, count, node) {
 }
 
 export const statusOfElement = (node, status) => {
+  if (node.touched) return "changed";
   const found = node.members.map(id => status.get(id) || "same");
   return found.every(s => s === "new") ? "new" : found.every(s => s === "same") ? "same" : "changed";
 };
@@ -141,7 +142,8 @@ function drawNode(node, status, hooks) {
   title.textContent = node.title = [
     [name, node.label, node.detail].filter(Boolean).join("  "),
     ...node.lines,
-    node.group ? (node.box ? "double-click or c closes it" : "double-click or e opens it") : "",
+    node.touched ? `${node.touched} of ${node.hidden} instructions added or changed by this pass` : "",
+    node.hidden ? "a click or e opens it" : node.group ? (node.box ? "double-click or c closes it" : "double-click or e opens it") : "",
   ]
     .filter(Boolean)
     .join("\n");

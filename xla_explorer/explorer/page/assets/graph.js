@@ -1,17 +1,30 @@
 // The graph tab: what its keys and clicks do. What it knows is in graph_state.js, what it draws in graph_view.js, where it is looked at
 // from in graph_camera.js.
-import { make } from "./elements.js";
+import { bringBlocks, openBlocks } from "./blocks.js";
+import { make, messageOf } from "./elements.js";
 import { panByPointer } from "./graph_camera.js";
-import { fetchMiddle, lookAtHottest, showInstruction, showNeighbourhood, showPaths } from "./graph_reach.js";
+import { fetchMiddle, lookAtHottest, showAround, showInstruction, showNeighbourhood, showPaths } from "./graph_reach.js";
 import { boxAround, instructionOf, neighbourByArrow } from "./graph_state.js";
-import { GraphView } from "./graph_view.js";
+import { GraphView, READABLE } from "./graph_view.js";
 import { saveText } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
 /** @typedef {import("./scene.js").SceneNode} SceneNode */
 
 /** @param {GraphView} view @param {string} group @param {boolean} open */
-function setOpen(view, group, open) {
+async function setOpen(view, group, open) {
+  const block = view.app.now.picture.groups.find((/** @type {import("./schema.js").PictureGroup} */ g) => g.id === group);
+  if (open && block?.hidden) {
+    const blocks = new Set([...openBlocks(view.app.now.picture), group]);
+    try {
+      await bringBlocks(view, blocks);
+      view.change({ blocks });
+      view.fit(READABLE);
+    } catch (error) {
+      view.count.textContent = messageOf(error);
+    }
+    return;
+  }
   const opened = new Set(view.state.options.opened),
     closed = new Set(view.state.options.closed);
   (open ? opened : closed).add(group);
@@ -34,8 +47,7 @@ function collapseNode(view, node) {
 function growAround(view, node) {
   const id = instructionOf(node);
   view.app.selected = id;
-  view.change({ focus: id, only: null, budget: view.state.options.budget + node.above + node.below });
-  view.app.select(id, "graph");
+  showAround(view, id, view.state.options.budget + node.above + node.below).then(() => view.app.select(id, "graph"));
 }
 
 /** @param {GraphView} view @param {string} direction */
@@ -95,7 +107,7 @@ function graphKeys(view) {
 /** @param {import("./state.js").App} app */
 function graphTab(app) {
   const view = new GraphView(app, {
-      select: node => app.select(instructionOf(node), "graph"),
+      select: node => (node.hidden ? expandNode(view, node) : app.select(instructionOf(node), "graph")),
       toggle: node => (node.box ? collapseNode(view, node) : expandNode(view, node)),
       more: node => growAround(view, node),
     }),
@@ -109,9 +121,10 @@ function graphTab(app) {
   app.undo = () => view.undo();
   let looked = false;
   app.subscribe(["now"], () => {
+    const known = looked && view.state.options.focus === null ? fetchMiddle(view) : null; // a page has it at once
     view.draw();
-    if (looked) fetchMiddle(view);
-    else lookAtHottest(view);
+    if (looked && !known) fetchMiddle(view);
+    else if (!looked) lookAtHottest(view);
     looked = true;
   });
   app.subscribe(["selected"], () => {

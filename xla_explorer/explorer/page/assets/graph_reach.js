@@ -1,6 +1,7 @@
 // The graph beyond its picture: neighbourhoods, paths, and instructions of a big module that were not drawn until somebody asked.
+import { bringBlocks, openBlocks } from "./blocks.js";
 import { messageOf } from "./elements.js";
-import { hottestInstruction, isInPicture } from "./graph_state.js";
+import { hottestInstruction } from "./graph_state.js";
 import { bringAround, bringBetween } from "./neighbours.js";
 import { BUDGET } from "./scene.js";
 
@@ -10,26 +11,24 @@ const NEIGHBOURS = 40, // elements of a neighbourhood
   ON_PATHS = 400;
 
 /**
- * A part of a big module is not in the picture: what is around an instruction joins it when it is looked at.
+ * What is around an instruction of a big module has a picture of its own; it is brought.
  * @param {GraphView} view
  * @param {number} id
  * @param {number} [budget]
- * @returns {Promise<boolean>} whether the picture has grown
  */
-async function fetchAround({ app, state, count }, id, budget) {
-  if (!app.now.picture.hidden || (budget === undefined && isInPicture(state, id))) return false;
-  if (!app.store.data.live && !app.now.whole) return false;
+async function bringAside({ app, state, count }, id, budget) {
+  const { now } = app;
+  if (!now.picture.hidden || !(app.store.data.live || now.whole)) return;
   try {
-    await bringAround(app, id, budget);
-    return true;
+    const picture = await bringAround(app, id, budget);
+    if (picture) state.aside = { step: now, picture };
   } catch (error) {
     count.textContent = messageOf(error);
-    return false;
   }
 }
 
 /**
- * The first look at a big module: around the instruction that takes most of the time, not at whatever the picture begins with.
+ * The first look at a big module: at the instruction that takes most of the time, not at whatever the picture begins with.
  * @param {GraphView} view
  */
 export async function lookAtHottest(view) {
@@ -38,34 +37,49 @@ export async function lookAtHottest(view) {
   state.options.start = hot;
   if (hot === null) return;
   const { now } = app;
-  if (!view.find(hot)) await fetchAround(view, hot, NEIGHBOURS);
-  if (app.now !== now || state.options.focus !== null) return;
-  if (now.picture.hidden) view.draw(true);
-  view.lookAt(hot);
+  if (!view.find(hot)) await showBlocksOf(view, hot);
+  if (app.now === now && state.options.focus === null) view.lookAt(hot);
 }
 
-/** After a step the middle of a neighbourhood may be in a part of the module that is not here yet. @param {GraphView} view */
+/** Opens the blocks around an instruction. @param {GraphView} view @param {number} id */
+async function showBlocksOf(view, id) {
+  const { app } = view,
+    { now } = app;
+  try {
+    if (!(await bringBlocks(view, view.state.options.blocks, [id])) || app.now !== now) return;
+    view.state.options = { ...view.state.options, blocks: new Set(openBlocks(now.picture)) };
+    view.draw(true);
+    app.change({ picture: now.picture });
+  } catch (error) {
+    view.count.textContent = messageOf(error);
+  }
+}
+
+/** After a step the blocks that were opened are open again, and a neighbourhood is that of the new step. @param {GraphView} view */
 export async function fetchMiddle(view) {
   const { app, state } = view,
     { now } = app,
-    middle = state.options.focus;
-  if (!now || middle === null || view.find(middle)) return;
-  const brought = await fetchAround(view, middle, NEIGHBOURS);
-  if (!brought || app.now !== now || state.options.focus !== middle) return;
+    { focus, blocks } = state.options;
+  if (!now) return;
+  if (focus !== null) await bringAside(view, focus, state.options.budget);
+  else if (!(await bringBlocks(view, blocks))) return;
+  if (app.now !== now || state.options.focus !== focus) return;
   view.draw(true);
-  view.centre(middle);
+  if (focus !== null) view.centre(focus);
+}
+
+/** @param {GraphView} view @param {number} id @param {number} budget */
+export async function showAround(view, id, budget) {
+  const { app } = view,
+    started = performance.now();
+  await bringAside(view, id, budget);
+  view.change({ focus: id, budget, only: null });
+  view.centre(id);
+  app.root.dataset.neighbourhoodMs = (performance.now() - started).toFixed(1);
 }
 
 /** @param {GraphView} view */
-export async function showNeighbourhood(view) {
-  const { app } = view;
-  if (app.selected === null) return;
-  const started = performance.now();
-  await fetchAround(view, app.selected, NEIGHBOURS);
-  view.change({ focus: app.selected, budget: NEIGHBOURS, only: null });
-  view.centre(app.selected);
-  app.root.dataset.neighbourhoodMs = (performance.now() - started).toFixed(1);
-}
+export const showNeighbourhood = view => (view.app.selected === null ? undefined : showAround(view, view.app.selected, NEIGHBOURS));
 
 /** The first call marks an end, the second shows everything between it and the selection. @param {GraphView} view */
 export async function showPaths(view) {
@@ -80,8 +94,10 @@ export async function showPaths(view) {
     return;
   }
   try {
-    const ids = await bringBetween(app, from, to);
-    if (ids) view.change({ only: ids, focus: null, budget: Math.max(BUDGET, ON_PATHS) });
+    const { now } = app,
+      found = await bringBetween(app, from, to);
+    if (found?.picture) state.aside = { step: now, picture: found.picture };
+    if (found) view.change({ only: found.ids, focus: null, budget: Math.max(BUDGET, ON_PATHS) });
     else count.textContent = `no path between %${app.store.names.get(from)} and %${app.store.names.get(to)}`;
   } catch (error) {
     count.textContent = messageOf(error);
@@ -90,10 +106,13 @@ export async function showPaths(view) {
 
 /** Brings an instruction that was selected elsewhere into view, and into the picture. @param {GraphView} view @param {number} id */
 export async function showInstruction(view, id) {
-  const { app, state } = view,
-    brought = !view.find(id) && (await fetchAround(view, id));
+  const { app } = view;
+  if (!view.find(id)) await showBlocksOf(view, id);
   if (id !== app.selected) return;
-  if (brought) app.change({ picture: app.now.picture });
-  if (!view.find(id) && isInPicture(state, id)) view.change({ focus: id, only: null });
+  if (!view.find(id) && view.state.options.focus === null && isDrawable(app, id)) view.change({ focus: id, only: null });
   view.reveal(id);
 }
+
+/** Whether the picture of the step has an instruction, which the budget has left out. @param {import("./state.js").App} app @param {number} id */
+const isDrawable = (app, id) =>
+  app.now.picture.aliases.has(id) || app.now.picture.nodes.some((/** @type {import("./schema.js").PictureNode} */ n) => n.id === id);

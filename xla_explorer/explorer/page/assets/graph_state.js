@@ -6,12 +6,17 @@ import { named } from "./store.js";
 /** @typedef {import("./scene.js").SceneNode} SceneNode */
 /** @typedef {import("./scene.js").SceneOptions} SceneOptions */
 /**
+ * end: one end of the paths that are being asked for. blocks: the blocks of a big module that the reader has open, null: as it comes.
+ * @typedef {SceneOptions & { end: number | null, blocks: Set<string> | null }} GraphOptions
+ */
+/**
  * @typedef {Object} GraphState
  * @property {import("./state.js").App} app
  * @property {import("./scene.js").Scene | null} scene
  * @property {DrawnElement[]} all everything drawn, inner elements too
- * @property {SceneOptions & { end: number | null }} options end: one end of the paths that are being asked for
- * @property {(SceneOptions & { end: number | null })[]} back the options before
+ * @property {GraphOptions} options
+ * @property {GraphOptions[]} back the options before
+ * @property {{ step: any, picture: any } | null} aside a picture of its own of a part of a big module: a neighbourhood, paths
  * @property {Map<any, Map<any, any>>} memories places, for the module and for each neighbourhood on its own
  * @property {Map<number, DrawnElement[]>} ghosts step -> what it removed
  * @property {Map<number, string>} status what became of each instruction since the step before
@@ -27,7 +32,8 @@ export const newGraphState = app => ({
   app,
   scene: null,
   all: [],
-  options: { opened: new Set(), closed: new Set(), focus: null, start: null, budget: BUDGET, only: null, end: null, fold: true },
+  options: { opened: new Set(), closed: new Set(), focus: null, start: null, budget: BUDGET, only: null, end: null, fold: true, blocks: null },
+  aside: null,
   back: [],
   memories: new Map(),
   ghosts: new Map(),
@@ -84,9 +90,6 @@ function innermost(all, id) {
 
 /** The instruction that an element is selected by. @param {SceneNode} node */
 export const instructionOf = node => node.members[0];
-
-/** @param {GraphState} state @param {number} id */
-export const isInPicture = ({ app }, id) => app.now.names.has(id) || app.now.picture.aliases.has(id);
 
 /**
  * Where an arrow key leads from an element: along an edge, or beside it in its row; at the edge of a box to the box itself.

@@ -1,4 +1,5 @@
 // The graph on the screen: the elements of a scene, their colours and marks, the line under them. Who was selected stays where it was.
+import { bringBlocks } from "./blocks.js";
 import { colouring } from "./colours.js";
 import { drawGhost, drawScene, flat, statusOfElement, statusSince } from "./drawing.js";
 import { make, shape } from "./elements.js";
@@ -8,6 +9,7 @@ import { buildScene } from "./scene.js";
 import { KINDS } from "./schema.js";
 
 const MOST_GHOSTS = 60;
+export const READABLE = 0.55; // the least scale at which labels can be read
 
 /**
  * What a reader does to what is drawn.
@@ -68,7 +70,8 @@ export class GraphView {
       place = state.options.only || state.options.focus;
     const memory = state.memories.get(place) ?? new Map(); // a neighbourhood has places of its own
     state.memories.set(place, memory);
-    state.scene = buildScene(this.app.now.picture, state.options, memory);
+    const isAside = state.aside?.step === this.app.now && (state.options.only || state.options.focus !== null);
+    state.scene = buildScene(isAside ? state.aside?.picture : this.app.now.picture, state.options, memory);
     state.scene.outermost = true;
     state.all = flat(state.scene);
   }
@@ -151,7 +154,7 @@ export class GraphView {
   fitFirst() {
     if (this.state.fitted || !this.state.scene || !this.camera.isShown()) return;
     this.state.fitted = true;
-    this.fit(0.9);
+    this.fit(READABLE);
     if (this.app.selected !== null) this.reveal(this.app.selected);
     else if (typeof this.state.options.start === "number") this.lookAt(this.state.options.start);
   }
@@ -164,7 +167,7 @@ export class GraphView {
     this.state.memories.clear();
     this.state.ghosts.clear();
     this.draw();
-    this.fit(0.9);
+    this.fit(READABLE);
     this.reveal(this.app.selected);
   }
 
@@ -183,6 +186,6 @@ export class GraphView {
     const before = this.state.back.pop();
     if (!before) return;
     this.state.options = before;
-    this.draw(true);
+    bringBlocks(this, before.blocks).then(() => this.draw(true));
   }
 }

@@ -1,6 +1,6 @@
 // Beyond the picture: a big module's picture holds a part of it. What is around an instruction, or between two, comes from the
 // kernel; a page without one carries the whole.
-import { joinPicture, pictureOf } from "./store.js";
+import { pictureOf, readPicture } from "./store.js";
 
 const MOST_AROUND = 300;
 const MOST_USERS = 16; // of what has more, only these are followed
@@ -59,21 +59,23 @@ export function partOf(picture, ids) {
   return { ...picture, nodes, groups: [...kept], edges: picture.edges.filter(e => shown.has(e.source) && shown.has(e.target)) };
 }
 
+// A picture of its own, beside that of the step.
 async function bring(app, request, part) {
   const step = app.now;
   const more = app.store.data.live ? pictureOf(await app.store.ask({ ...request, step: app.nowStep })) : part(step.whole());
-  if (more) app.store.learn(joinPicture(step, more));
+  if (more) app.store.learn(readPicture(step, more));
   return more;
 }
-// Brings what is around an instruction into the picture of the step that is shown.
+// What is around an instruction of a module of which the picture shows a part.
 export const bringAround = (app, id, budget = MOST_AROUND) =>
   bring(app, { ask: "around", id, budget }, whole => partOf(whole, around(whole, whole.aliases.get(id) ?? id, budget)));
 
-// The ids on all paths between two instructions, or null; brings them into the picture when a part of the module is not in it.
+// The ids on all paths between two instructions and the picture that has them (null: that of the step); null when there are none.
 export async function bringBetween(app, a, b) {
-  const { picture, whole, users } = app.now;
-  if (!picture.hidden || !(app.store.data.live || whole)) return between(linksOf(picture), a, b);
+  const { picture, whole, users } = app.now,
+    found = ids => ids && { ids, picture: null };
+  if (!picture.hidden || !(app.store.data.live || whole)) return found(between(linksOf(picture), a, b));
   const onPaths = (all, ids = between(linksOf(all), a, b)) => ids && partOf(all, ids),
     more = await bring(app, { ask: "between", id: a, other: b }, onPaths);
-  return more && (more.nodes.length > 2 || users.get(a)?.includes(b) || users.get(b)?.includes(a)) ? new Set(more.nodes.map(n => n.id)) : null;
+  return more && (more.nodes.length > 2 || users.get(a)?.includes(b) || users.get(b)?.includes(a)) ? { ids: new Set(more.nodes.map(n => n.id)), picture: more } : null;
 }

@@ -23,6 +23,8 @@ import { bendKey, GAP_Y, layeredLayout, PITCH } from "./layout.js";
  * @property {number} y
  * @property {Scene | null} box
  * @property {number} inset
+ * @property {number} hidden instructions of a closed block that are not in the picture
+ * @property {number} touched how many of them the pass added or changed
  * @property {any} [el]
  * @property {string} [title]
  * @property {() => void} [onMore]
@@ -108,13 +110,14 @@ export function openGroups(picture, options) {
     }
     depth.set(group.id, level);
   }
-  const scopes = picture.groups.filter(g => g.kind === "scope").map(g => g.id);
-  let chosen = new Set(depth.keys());
+  const scopes = picture.groups.filter(g => g.kind === "scope" && !g.hidden).map(g => g.id);
+  let chosen = new Set([...depth.keys()].filter(key => !parent.get(key).hidden));
+  const isOutline = scopes.length < picture.groups.filter(g => g.kind === "scope").length; // its blocks are open as the reader has them
   if (countElements(picture, chosen) > OPEN_ALL) {
     let fits = false;
     for (const limit of [99, 4, 3, 2]) {
       chosen = new Set(scopes.filter(key => depth.get(key) < limit));
-      if (countElements(picture, chosen) <= options.budget) {
+      if (countElements(picture, chosen) <= options.budget || isOutline) {
         fits = true;
         break;
       }
@@ -122,7 +125,7 @@ export function openGroups(picture, options) {
     if (!fits) chosen = new Set();
   }
   return new Set(
-    [...depth.keys()].filter(key => (chosen.has(key) || options.opened.has(key)) && !options.closed.has(key)),
+    [...depth.keys()].filter(key => (chosen.has(key) || options.opened.has(key)) && !options.closed.has(key) && !parent.get(key).hidden),
   );
 }
 
@@ -253,6 +256,8 @@ function elementOf(tree, key) {
     y: 0,
     box: null,
     inset: BOX_HEAD,
+    hidden: from.hidden ?? 0,
+    touched: from.touched ?? 0,
   };
 }
 
@@ -401,7 +406,8 @@ const FOLDS_FROM = 60; // nodes: a smaller picture has room for its parameters
 
 // Without the parameters that something reads; `folded`: who reads each.
 function withoutParameters(picture) {
-  const outermost = new Map(picture.nodes.filter(n => n.kind === "parameter" && n.group === null).map(n => [n.id, []]));
+  const inScopes = new Set([null, ...picture.groups.filter(g => g.kind === "scope").map(g => g.id)]),
+    outermost = new Map(picture.nodes.filter(n => n.kind === "parameter" && inScopes.has(n.group)).map(n => [n.id, []]));
   for (const e of picture.edges) if (outermost.has(e.source) && e.kind !== "control") outermost.get(e.source).push(e.target);
   const folded = new Map([...outermost].filter(([, users]) => users.length));
   picture.folded = folded;

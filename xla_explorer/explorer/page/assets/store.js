@@ -44,36 +44,57 @@ export function pictureOf(data) {
   };
 }
 
+// A whole picture in its blocks, which travel beside it.
+function withBlocks(picture, { blocks, homes }) {
+  const groups = namedAll("group", blocks),
+    home = valuesOf(homes),
+    outside = [...picture.nodes.filter(n => n.group === null), ...picture.groups.filter(g => g.parent === null)];
+  outside.forEach((one, k) => {
+    const block = home[k] === null ? null : groups[home[k]].id;
+    if ("group" in one) one.group = block;
+    else one.parent = block;
+  });
+  picture.groups.unshift(...groups);
+  return picture;
+}
+
 export function stepOf(detail) {
-  const operands = new Map(),
-    users = new Map(),
-    push = (map, key, value) => {
-      if (!map.has(key)) map.set(key, []);
-      map.get(key).push(value);
-    };
-  const picture = pictureOf(detail.picture);
-  for (const e of picture.edges)
-    if (e.kind !== "control") {
-      push(operands, e.target, e.source);
-      push(users, e.source, e.target);
-    }
   const step = {
-    picture,
+    picture: EMPTY_PICTURE,
     whole: detail.whole ?? null,
     text: detail.text || [],
     lacksText: !detail.text,
     rewrites: namedAll("rewrite", detail.rewrites),
     changes: detail.changes ? detail.changes.map(ids => new Set(valuesOf(ids))) : null,
-    operands,
-    users,
+    operands: new Map(),
+    users: new Map(),
     names: new Map(),
   };
-  nameAll(step, picture);
+  setPicture(step, pictureOf(detail.picture));
   return step;
 }
 
-// The names and opcodes of what a picture shows, for the step that it is of.
-function nameAll(step, picture) {
+// A step shows another part of its module from now on.
+export function setPicture(step, picture) {
+  step.picture = picture;
+  step.operands.clear();
+  step.users.clear();
+  readPicture(step, picture);
+}
+
+// What a picture says about its instructions becomes known of the step: who reads whom, names, opcodes. Returns the picture.
+export function readPicture(step, picture) {
+  for (const e of picture.edges) {
+    if (e.kind === "control") continue;
+    for (const [map, from, to] of [
+      [step.operands, e.target, e.source],
+      [step.users, e.source, e.target],
+    ]) {
+      const known = map.get(from);
+      if (!known) map.set(from, [to]);
+      else if (!known.includes(to)) known.push(to);
+    }
+  }
   for (const n of picture.nodes) {
     step.names.set(n.id, n.name || n.label);
     step.picture.opcodes.set(n.id, n.opcode);
@@ -83,39 +104,7 @@ function nameAll(step, picture) {
       step.names.set(g.instruction, g.name || g.label);
       step.picture.opcodes.set(g.instruction, g.opcode);
     }
-}
-
-// Joins more of a big module to the picture of a step, in place: the next look finds it there.
-export function joinPicture(step, more) {
-  const { picture } = step,
-    there = new Set(picture.nodes.map(n => n.id)),
-    boxes = new Set(picture.groups.map(g => g.id)),
-    lines = new Set(picture.edges.map(e => `${e.source} ${e.target} ${e.kind}`));
-  for (const g of picture.groups) if (g.instruction !== null) there.add(g.instruction); // drawn as a box already
-  const fresh = more.nodes.filter(n => !there.has(n.id));
-  picture.nodes.push(...fresh);
-  picture.groups.push(...more.groups.filter(g => !boxes.has(g.id)));
-  for (const e of more.edges) {
-    const key = `${e.source} ${e.target} ${e.kind}`;
-    if (lines.has(key)) continue;
-    picture.edges.push(e);
-    if (e.kind === "control") continue;
-    for (const [map, from, to] of [
-      [step.operands, e.target, e.source],
-      [step.users, e.source, e.target],
-    ]) {
-      if (!map.has(from)) map.set(from, []);
-      if (!map.get(from).includes(to)) map.get(from).push(to);
-    }
-  }
-  for (const [id, other] of more.aliases)
-    if (!there.has(id)) {
-      picture.aliases.set(id, other);
-      picture.opcodes.set(id, more.opcodes.get(id));
-    }
-  nameAll(step, more);
-  picture.hidden = Math.max(0, picture.hidden - fresh.length);
-  return step;
+  return picture;
 }
 
 // Requests to the kernel: one promise per request, answered by id; an error answer rejects.
@@ -194,7 +183,7 @@ export async function openStore(model, ask) {
     let all = null;
     return {
       picture: unpooledPicture(id, "picture", ""),
-      whole: whole && (() => (all ??= pictureOf(unpooledPicture(id, "whole", "whole_")))), // made when somebody looks beyond the picture
+      whole: whole && (() => (all ??= withBlocks(pictureOf(unpooledPicture(id, "whole", "whole_")), whole))), // made when somebody looks beyond the picture
       text: unpooled(id, "text", detail => detail.text),
       rewrites,
       changes,

@@ -1,0 +1,179 @@
+"""Blocks that the order of a program suggests where no names of scopes do: stretches that repeat, and sections of what is left.
+
+A block is a stretch of the program's order, so blocks that are drawn as one node each never make a cycle.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from xla_explorer.hlo.instruction import InstructionRecord
+
+Path = tuple[str, ...]
+
+SHORTEST_LAYER = 6
+LARGEST_LEAF = 150
+"""A block of more instructions is divided into sections."""
+MOST_PARTS = 12
+"""Sections of one block, and stretches of repeats that are looked for."""
+_CANDIDATES = 32
+_WINDOW = 4
+_QUIET = frozenset({"parameter", "constant"})
+"""A printer may put them anywhere: they do not take part in what repeats, and belong where they are read."""
+_TELLING = ("dot", "convolution", "custom-call", "fusion", "while", "call", "all-reduce", "reduce", "scatter", "gather", "sort")
+_Tokens = npt.NDArray[np.int32]
+
+
+def in_program_order(records: Sequence[InstructionRecord]) -> list[InstructionRecord]:
+    """The records with operands before their users, otherwise as they are."""
+    at = {r.id: k for k, r in enumerate(records)}
+    if all(at.get(o, -1) < k for k, r in enumerate(records) for o in r.operands):
+        return list(records)
+    missing = [len({o for o in r.operands if o in at}) for r in records]
+    users: dict[int, list[int]] = {}
+    for k, r in enumerate(records):
+        for o in set(r.operands):
+            users.setdefault(o, []).append(k)
+    ready = [k for k, count in enumerate(missing) if not count]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        k = heapq.heappop(ready)
+        order.append(records[k])
+        for user in users.get(records[k].id, ()):
+            missing[user] -= 1
+            if not missing[user]:
+                heapq.heappush(ready, user)
+    return order if len(order) == len(records) else list(records)
+
+
+def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
+    """Stretches of the program that repeat one after the other with the same opcodes and shapes, as (`layer × 12`, `layer 1 of 12`) ...
+
+    Of each part of the program the period that covers most of it counts, the shortest among equals; several repeats are told apart by
+    letters. What lies between long repeats is a `part`. Empty where nothing repeats over a third of a short program, or a twentieth of
+    a long one.
+    """
+    telling = [r for r in in_program_order(records) if r.opcode.name not in _QUIET]
+    words: dict[tuple[str, str], int] = {}
+    tokens = np.array([words.setdefault((r.opcode.name, r.shape.text_without_layout), len(words)) for r in telling], dtype=np.int32)
+    repeats = sorted(_repeats(tokens))
+    if not repeats or sum([covered for _, covered, _ in repeats]) < len(tokens) // (3 if len(tokens) < 2 * LARGEST_LEAF else 20):
+        return {}
+    found: dict[int, Path] = {}
+    end, between = 0, []
+    for number, (start, covered, period) in enumerate(repeats):
+        count, letter = covered // period, f" {chr(ord('A') + number)}" if len(repeats) > 1 else ""
+        for k in range(covered):
+            found[telling[start + k].id] = (f"layer{letter} × {count}", f"layer{letter} {k // period + 1} of {count}")
+        between.append(telling[end:start])
+        end = start + covered
+    between.append(telling[end:])
+    for number, part in enumerate(between):
+        if len(part) > max(2 * SHORTEST_LAYER, len(telling) // 100):
+            found |= dict.fromkeys([r.id for r in part], (f"part {number + 1}",))
+    return found
+
+
+def _repeats(tokens: _Tokens) -> list[tuple[int, int, int]]:
+    """(start, length, period) of the stretches that repeat, the longest first, none inside of another."""
+    found: list[tuple[int, int, int]] = []
+    pending = [(0, len(tokens))]
+    least = max(2 * SHORTEST_LAYER, len(tokens) // 50)
+    while pending and len(found) < MOST_PARTS:
+        pending.sort(key=lambda part: part[0] - part[1])
+        low, high = pending.pop(0)
+        covered, period, start = _best_repeat(tokens[low:high])
+        if covered < least:
+            continue
+        found.append((low + start, covered, period))
+        pending += [(low, low + start), (low + start + covered, high)]
+    return found
+
+
+def _best_repeat(tokens: _Tokens) -> tuple[int, int, int]:
+    """(length, period, start) of the stretch that repeats and covers most."""
+    best = (0, 0, 0)
+    for period in _periods(tokens):
+        equal = np.concatenate(([False], tokens[period:] == tokens[:-period], [False]))
+        edges = np.flatnonzero(equal[1:] != equal[:-1])
+        lengths = edges[1::2] - edges[::2]
+        k = int(np.argmax(lengths)) if len(lengths) else -1
+        if k < 0 or lengths[k] < period:
+            continue
+        covered, start = (int(lengths[k]) // period + 1) * period, int(edges[::2][k])
+        if covered > best[0] * 1.02 and len(np.unique(tokens[start : start + period])) >= 3:
+            best = (covered, period, start)
+    return best
+
+
+def _periods(tokens: _Tokens) -> list[int]:
+    """Distances at which short windows of the program come again, the shorter first: a few that most windows have."""
+    if len(tokens) < 2 * SHORTEST_LAYER:
+        return []
+    windows = np.zeros(len(tokens) - _WINDOW + 1, dtype=np.int64)
+    for k in range(_WINDOW):
+        windows = windows * 1_000_003 + tokens[k : len(tokens) - _WINDOW + 1 + k]
+    order = np.argsort(windows, kind="stable")
+    again = windows[order[1:]] == windows[order[:-1]]
+    distances = np.bincount((order[1:] - order[:-1])[again])
+    usual = np.argsort(distances, kind="stable")[::-1][: 2 * _CANDIDATES]
+    return sorted([int(p) for p in usual if distances[p] and SHORTEST_LAYER <= p <= len(tokens) // 2][:_CANDIDATES])
+
+
+def in_sections(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) -> dict[int, Path]:
+    """`paths` with every block of more than `LARGEST_LEAF` instructions, the outermost one included, divided into sections of its order;
+    what is read in one block only, a constant say, is in that block."""
+    ordered = in_program_order(records)
+    members: dict[Path, list[InstructionRecord]] = {}
+    for r in ordered:
+        if r.opcode.name not in _QUIET:
+            members.setdefault(paths.get(r.id, ()), []).append(r)
+    found: dict[int, Path] = {}
+    for path, block in members.items():
+        found |= _divided(block, path)
+    users: dict[int, list[Path]] = {}
+    for r in reversed(ordered):
+        read_by = users.get(r.id)
+        if r.opcode.name in _QUIET and read_by:
+            found[r.id] = _shared(read_by)
+        for o in r.operands:
+            users.setdefault(o, []).append(found.get(r.id, ()))
+    return {key: path for key, path in found.items() if path}
+
+
+def _shared(paths: Sequence[Path]) -> Path:
+    low, high, k = min(paths), max(paths), 0
+    while k < min(len(low), len(high)) and low[k] == high[k]:
+        k += 1
+    return low[:k]
+
+
+def _divided(block: Sequence[InstructionRecord], path: Path) -> dict[int, Path]:
+    if len(block) <= LARGEST_LEAF:
+        return dict.fromkeys([r.id for r in block], path)
+    count = min(MOST_PARTS, -(-len(block) // LARGEST_LEAF))
+    found: dict[int, Path] = {}
+    for k in range(count):
+        part = block[len(block) * k // count : len(block) * (k + 1) // count]
+        found |= _divided(part, (*path, f"section {k + 1} of {count}"))
+    return found
+
+
+def block_details(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) -> dict[Path, str]:
+    """What each block holds: `137: 8 dot, 6 reduce`."""
+    counts: dict[Path, Counter[str]] = {}
+    for r in records:
+        path = paths.get(r.id, ())
+        for depth in range(1, len(path) + 1):
+            counts.setdefault(path[:depth], Counter())[r.opcode.name] += 1
+    details = {}
+    for path, count in counts.items():
+        telling = ", ".join([f"{count[name]} {name}" for name in _TELLING if count[name]][:2])
+        details[path] = f"{count.total()} instructions" if not telling else f"{count.total()}: {telling}"
+    return details
