@@ -6,13 +6,13 @@ LLVM's own objects.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.records import Phi
-from xla_explorer.compiler.codegen.ir.types import I64, Type
+from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR, Type, type_named
 from xla_explorer.compiler.codegen.ir.values import Value
 
 # Loops of constant, small extent become straight-line code; LLVM unrolls nothing else (see `OptimizationOptions`).
@@ -154,6 +154,54 @@ class FunctionWriter(InOrderBuilder):
         t = arguments[0].type
         return self.emit("call", t, arguments, f"{t} @{function}")
 
+    # -- operations by LLVM's names, on names of values: i64 unless a type is given ----------------------------------------
+    def _given(self, value: object, t: Type | str) -> Value:
+        return self.named(value, type_named(t))
+
+    def operation(self, op: str, a: object, b: object, t: Type | str = I64, flags: str = "") -> str:
+        """An operation on two values of a type."""
+        x, y = self._given(a, t), self._given(b, t)
+        return self.emit(op, x.type, (x, y), flags).name
+
+    def test(self, predicate: str, a: object, b: object, t: Type | str = I64) -> str:
+        """A comparison of integers."""
+        return self.emit("icmp", I1, (self._given(a, t), self._given(b, t)), predicate).name
+
+    def choose(self, condition: object, then: object, otherwise: object, t: Type | str = I64) -> str:
+        """condition ? then : otherwise."""
+        x, y = self._given(then, t), self._given(otherwise, t)
+        return self.emit("select", x.type, (self.named(condition, I1), x, y)).name
+
+    def cast(self, op: str, value: object, source: Type | str, target: Type | str) -> str:
+        """A conversion."""
+        return self.emit(op, type_named(target), (self._given(value, source),)).name
+
+    def element_at(self, pointer: object, t: Type | str, at: object, pointer_type: Type | str = PTR) -> str:
+        """The address of an element."""
+        return self.address(self._given(pointer, pointer_type), type_named(t), at).name
+
+    def read(self, pointer: object, t: Type | str, alignment: int = 0, pointer_type: Type | str = PTR, tail: str = "") -> str:
+        """What stands at an address."""
+        return self.load(self._given(pointer, pointer_type), type_named(t), alignment, tail).name
+
+    def write(self, value: object, pointer: object, t: Type | str, alignment: int = 0, pointer_type: Type | str = PTR) -> None:
+        """Set what stands at an address."""
+        self.store(self._given(value, t), self._given(pointer, pointer_type), alignment)
+
+    def read_lanes(self, pointer: object, t: str, lanes: int, pointer_type: Type | str = PTR, tail: str = "") -> list[str]:
+        """Neighbours, the first of them at a multiple of their size."""
+        wide = type_named(t).of_lanes(lanes)
+        loaded = self.load(self._given(pointer, pointer_type), wide, wide.bits * lanes // 8, tail)
+        return [loaded.name] if lanes == 1 else [self.extract(loaded, k).name for k in range(lanes)]
+
+    def write_lanes(self, values: Sequence[object], address: Callable[[], str], t: str, pointer_type: Type | str = PTR) -> None:
+        """Set neighbours, the first of them at a multiple of their size."""
+        wide = type_named(t).of_lanes(len(values))
+        vector = self.named("poison", wide)
+        for k, value in enumerate(values):
+            vector = self.insert(vector, k, self._given(value, t))
+        self.write(vector, address(), wide, wide.bits * len(values) // 8, pointer_type)
+
     # -- i64 index arithmetic: Python ints fold ----------------------------------------------------------------------
     def add(self, a: str | int, b: str | int) -> str | int:
         """a + b, known not to wrap."""
@@ -165,7 +213,7 @@ class FunctionWriter(InOrderBuilder):
             return a
         if isinstance(a, int):
             a, b = b, a
-        return self.value(f"add nsw i64 {a}, {b}")
+        return self.operation("add", a, b, I64, "nsw")
 
     def sub(self, a: str | int, b: str | int) -> str | int:
         """a - b, known not to wrap."""
@@ -173,7 +221,7 @@ class FunctionWriter(InOrderBuilder):
             return a - b
         if b == 0:
             return a
-        return self.value(f"sub nsw i64 {a}, {b}")
+        return self.operation("sub", a, b, I64, "nsw")
 
     def mul(self, a: str | int, b: str | int) -> str | int:
         """a * b, known not to wrap."""
@@ -187,7 +235,7 @@ class FunctionWriter(InOrderBuilder):
             return a
         if isinstance(a, int):
             a, b = b, a
-        return self.value(f"mul nsw i64 {a}, {b}")
+        return self.operation("mul", a, b, I64, "nsw")
 
     def span(self, start: str | int, length: int) -> str | int:
         """start + length, remembered: a loop from one to the other has a constant number of iterations, which LLVM is then told."""
@@ -199,13 +247,13 @@ class FunctionWriter(InOrderBuilder):
         """a // b for a >= 0."""
         if b == 1:
             return a
-        return a // b if isinstance(a, int) else self.value(f"udiv i64 {a}, {b}")
+        return a // b if isinstance(a, int) else self.operation("udiv", a, b)
 
     def mod(self, a: str | int, b: int) -> str | int:
         """a % b for a >= 0."""
         if b == 1:
             return 0
-        return a % b if isinstance(a, int) else self.value(f"urem i64 {a}, {b}")
+        return a % b if isinstance(a, int) else self.operation("urem", a, b)
 
     def linear(self, index: Sequence[str | int], strides: Sequence[int]) -> str | int:
         """The element offset of a multi-dimensional index."""

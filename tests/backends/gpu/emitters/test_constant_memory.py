@@ -9,9 +9,12 @@ from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, Lau
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
 from xla_explorer.backends.interfaces import CompileOptions
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import I32, I64
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
+GLOBAL = "ptr addrspace(1)"
 ARCHITECTURES = ("sm_80", "sm_90", "sm_90a")
 
 
@@ -137,24 +140,17 @@ def test_the_emulator_counts_the_turns_of_the_bank(divisor, passes):
 
 
 def test_indices_by_warp():
-    lines = """  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %t64 = zext i32 %t to i64
-  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %b64 = zext i32 %b to i64
-  %base = mul nsw i64 %b64, 128
-  %n = add nsw i64 %base, %t64
-  %row = udiv i64 %n, 48
-  %column = urem i64 %n, 48
-  %clamped = call i64 @llvm.smin.i64(i64 %column, i64 3)
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %at = getelementptr inbounds i32, ptr addrspace(1) %a0, i64 %row
-  %loaded = load i32, ptr addrspace(1) %at, align 4
-  %one = getelementptr inbounds i32, ptr addrspace(1) %a0, i64 %b64
-  %same = load i32, ptr addrspace(1) %one, align 4
-  %index = sext i32 %same to i64""".splitlines()
-    values = WarpValues(lines, 30, 128)
-    assert values.distinct("%n") == 32
-    assert values.distinct("%b64") == values.distinct("%i") == values.distinct("%index") == 1
-    assert 1 < values.distinct("%row") < 2
-    assert values.distinct("%clamped") <= 4
-    assert values.distinct("%loaded") is None
+    w = FunctionWriter()
+    thread, block = [w.convert("zext", w.intrinsic(f"llvm.nvvm.read.ptx.sreg.{name}.x", I32), "i64").name for name in ("tid", "ctaid")]
+    n = w.add(w.mul(block, 128), thread)
+    row, column = w.div(n, 48), w.mod(n, 48)
+    clamped = w.intrinsic("llvm.smin.i64", I64, w.named(column, I64), w.number(3, I64))
+    with w.loop(7) as i:
+        loaded, same = [w.read(w.element_at("%a0", "i32", at, GLOBAL), "i32", 4, GLOBAL) for at in (row, block)]
+        index, by_text = w.cast("sext", same, "i32", "i64"), w.value(f"freeze i64 {i}")
+    values = WarpValues(w.records, 30, 128)
+    assert values.distinct(n) == 32
+    assert values.distinct(block) == values.distinct(i) == values.distinct(index) == 1
+    assert 1 < values.distinct(row) < 2
+    assert values.distinct(clamped) <= 4
+    assert values.distinct(loaded) is values.distinct(by_text) is None

@@ -1,4 +1,4 @@
-"""Neighbouring loads and stores become one access: in the text of kernels, and in the PTX of those that LLVM alone leaves narrow."""
+"""Neighbouring loads and stores become one access: in the records of kernels, and in the PTX of those that LLVM alone leaves narrow."""
 
 import re
 
@@ -6,92 +6,98 @@ import numpy as np
 import pytest
 
 from tests.backends.gpu.emitters.emitter_runner import check, ptx_of
-from xla_explorer.backends.gpu.emitters.wide_accesses import with_wide_accesses
-from xla_explorer.compiler.codegen.kernels import Kernel
+from xla_explorer.backends.gpu.emitters.wide_accesses import widen_accesses
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.hlo.primitive_type import primitive_type
 
 SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }"
 
 
-def kernel(*lines):
-    return Kernel(tuple(lines), tuple(range(len(lines))), 3, (0, 1, 2), (), (), (), 1)
+GLOBAL = "ptr addrspace(1)"
 
 
-def load(name, argument, at, kind="float"):
-    return (
-        f"  %p.{name} = getelementptr inbounds {kind}, ptr addrspace(1) {argument}, i64 {at}",
-        f"  %{name} = load {kind}, ptr addrspace(1) %p.{name}, align 4, !invariant.load !0",
-    )
+def load(w, at, argument="%a0"):
+    return w.read(w.element_at(argument, "float", at, GLOBAL), "float", 4, GLOBAL, INVARIANT)
 
 
-def store(name, argument, at):
-    return (
-        f"  %q.{name} = getelementptr inbounds float, ptr addrspace(1) {argument}, i64 {at}",
-        f"  store float %{name}, ptr addrspace(1) %q.{name}, align 4",
-    )
+def store(w, at, value, argument="%a1"):
+    w.write(value, w.element_at(argument, "float", at, GLOBAL), "float", 4, GLOBAL)
 
 
-def accesses(made):
-    return [line.split(" = ")[-1].strip().split(",")[0] for line in made.lines if re.search(r" = load |^  store ", line)]
+def accesses(w):
+    """After neighbours were joined."""
+    widen_accesses(w)
+    lines, origins = w.body_lines()
+    assert len(lines) == len(origins)
+    return [re.sub(" %.*", "", line.split(" = ")[-1].strip().split(",")[0]) for line in lines if re.search(r" = load |^  store ", line)]
 
 
-START = ("  %row = mul nsw i64 %r, 12", "  %first = mul nsw i64 %i, 4", "  %base = add nsw i64 %row, %first")
-
-
-def neighbours(count, again=False):
-    lines = list(START)
-    for k in range(count):
-        if again:  # computed anew, as emitters do
-            lines += [f"  %row{k} = mul nsw i64 %r, 12", f"  %f{k} = add nsw i64 %first, {k}", f"  %at{k} = add nsw i64 %row{k}, %f{k}"]
-        else:
-            lines.append(f"  %at{k} = add nsw i64 %base, {k}")
-    return lines
+def neighbours(w, count, again=False, factor=12):
+    base, first = w.mul("%r", factor), w.mul("%i", 4)
+    if again:  # computed anew, as emitters do
+        return [w.add(w.mul("%r", factor), w.add(first, k)) for k in range(count)]
+    return [w.add(w.add(base, first), k) for k in range(count)]
 
 
 @pytest.mark.parametrize("again", [False, True])
 def test_four_neighbours_are_one_load(again):
-    made = with_wide_accesses(kernel(*neighbours(4, again), *[line for k in range(4) for line in load(f"x{k}", "%a0", f"%at{k}")]))
-    assert accesses(made) == ["load <4 x float>"]
-    assert sum("extractelement" in line for line in made.lines) == 4
-    assert len(made.lines) == len(made.origins)
+    w = FunctionWriter()
+    for at in neighbours(w, 4, again):
+        load(w, at)
+    assert accesses(w) == ["load <4 x float>"]
+    assert sum("extractelement" in line for line in w.body_lines()[0]) == 4
 
 
 def test_an_element_read_twice_is_taken_from_the_same_load():
-    loads = [line for k in (0, 1, 2, 3, 2) for line in load(f"x{k}", "%a0", f"%at{k}")]
-    loads[-2:] = [line.replace("x2", "again") for line in loads[-2:]]
-    assert accesses(with_wide_accesses(kernel(*neighbours(4), *loads))) == ["load <4 x float>"]
+    w = FunctionWriter()
+    at = neighbours(w, 4)
+    for k in (0, 1, 2, 3, 2):
+        load(w, at[k])
+    assert accesses(w) == ["load <4 x float>"]
 
 
 def test_alignment_limits_the_width():
-    lines = [line.replace(", 12", ", 6") for line in neighbours(4)]
-    made = with_wide_accesses(kernel(*lines, *[line for k in range(4) for line in load(f"x{k}", "%a0", f"%at{k}")]))
-    assert accesses(made) == ["load <2 x float>", "load <2 x float>"]
+    w = FunctionWriter()
+    for at in neighbours(w, 4, factor=6):
+        load(w, at)
+    assert accesses(w) == ["load <2 x float>", "load <2 x float>"]
 
 
 @pytest.mark.parametrize("broken", ["block", "argument", "gap", "odd"])
 def test_what_is_no_neighbour_stays(broken):
-    lines = neighbours(5)
-    second = load("x1", "%a1" if broken == "argument" else "%a0", "%at2" if broken == "gap" else "%at1")
-    first = load("x0", "%a0", "%at0")
-    if broken == "odd":
-        first, second = load("x0", "%a0", "%at1"), load("x1", "%a0", "%at2")
-    between = ["  br label %next", "next:"] if broken == "block" else []
-    made = with_wide_accesses(kernel(*lines, *first, *between, *second))
-    assert accesses(made) == ["load float", "load float"]
+    w = FunctionWriter()
+    at = neighbours(w, 5)
+    load(w, at[1 if broken == "odd" else 0])
+    if broken == "block":
+        w.branch("next")
+        w.start_block("next")
+    load(w, at[2 if broken in ("gap", "odd") else 1], "%a1" if broken == "argument" else "%a0")
+    assert accesses(w) == ["load float", "load float"]
 
 
 def test_stores_are_joined_at_the_last():
-    made = with_wide_accesses(kernel(*neighbours(4), *[line for k in range(4) for line in store(f"y{k}", "%a1", f"%at{k}")]))
-    assert accesses(made) == ["store <4 x float> %q.y0.wide3"]
+    w = FunctionWriter()
+    for k, at in enumerate(neighbours(w, 4)):
+        store(w, at, f"%y{k}")
+    assert accesses(w) == ["store <4 x float>"]
 
 
 @pytest.mark.parametrize(
     "between",
-    ["  %o = load float, ptr addrspace(1) %p, align 4", "  call void @llvm.nvvm.barrier0()", "  %o = atomicrmw add ptr addrspace(1) %p, i32 1 monotonic"],
+    [
+        lambda w: w.read("%p", "float", 4, GLOBAL),
+        lambda w: w.effect("call", (), "void @llvm.nvvm.barrier0"),
+        lambda w: w.value("atomicrmw add ptr addrspace(1) %p, i32 1 monotonic"),
+    ],
 )
 def test_stores_do_not_pass_what_may_read(between):
-    made = with_wide_accesses(kernel(*neighbours(2), *store("y0", "%a1", "%at0"), between, *store("y1", "%a1", "%at1")))
-    assert len([line for line in made.lines if line.startswith("  store float")]) == 2
+    w = FunctionWriter()
+    first, second = neighbours(w, 2)
+    store(w, first, "%y0")
+    between(w)
+    store(w, second, "%y1")
+    assert accesses(w).count("store float") == 2
 
 
 def test_long_rows_are_read_by_sixteen_bytes():

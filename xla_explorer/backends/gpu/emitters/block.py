@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.registry import Complex, Given, Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import I32, I64
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_of, to_memory, type_bits, value_type
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -30,12 +31,12 @@ class SharedArray:
                       for k in range(2 if element_type.is_complex else 1)]  # fmt: skip
 
     def _address(self, base: str, at: str | int) -> str:
-        return self.w.value(f"getelementptr inbounds {self.kind}, ptr addrspace(3) {base}, i64 {at}")
+        return self.w.element_at(base, self.kind, at, "ptr addrspace(3)")
 
     def load(self, at: str | int) -> Scalar:
         """The element at a position."""
         size = type_bits(self.kind) // 8
-        values = [self.w.value(f"load {self.kind}, ptr addrspace(3) {self._address(base, at)}, align {size}") for base in self.parts]
+        values = [self.w.read(self._address(base, at), self.kind, size, "ptr addrspace(3)") for base in self.parts]
         if self.element_type.is_complex:
             t = value_type(self.element_type)
             return Complex(*[self.w.named(value, t) for value in values])
@@ -46,7 +47,7 @@ class SharedArray:
         size, scalar = type_bits(self.kind) // 8, scalar_of(self.w, value, self.element_type)
         values = scalar if isinstance(scalar, Complex) else (to_memory(self.w, scalar, self.element_type),)
         for base, part in zip(self.parts, values, strict=True):
-            self.w.do(f"store {self.kind} {part}, ptr addrspace(3) {self._address(base, at)}, align {size}")
+            self.w.write(part, self._address(base, at), self.kind, size, "ptr addrspace(3)")
 
 
 class Block:
@@ -59,8 +60,7 @@ class Block:
         self.number = self._register("ctaid.x")
 
     def _register(self, name: str) -> str:
-        self.w.declare(f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}()")
-        return self.w.value(f"zext i32 {self.w.value(f'call i32 @llvm.nvvm.read.ptx.sreg.{name}()')} to i64")
+        return self.w.convert("zext", self.w.intrinsic(f"llvm.nvvm.read.ptx.sreg.{name}", I32), "i64").name
 
     @property
     def lane(self) -> str | int:
@@ -100,7 +100,7 @@ class Block:
     def barrier(self) -> None:
         """All threads of the block have come here, and see what the others have written."""
         self.w.declare("declare void @llvm.nvvm.barrier0()")
-        self.w.do("call void @llvm.nvvm.barrier0()")
+        self.w.effect("call", (), "void @llvm.nvvm.barrier0")
 
     @contextmanager
     def only_if(self, condition: str | None) -> Iterator[None]:
@@ -126,7 +126,7 @@ class Block:
 
     def from_lane(self, values: list[Scalar], types: Sequence[PrimitiveType], lane: str | int) -> list[Scalar]:
         """Values of a lane."""
-        number = lane if isinstance(lane, int) else self.w.value(f"trunc i64 {lane} to i32")
+        number = lane if isinstance(lane, int) else self.w.cast("trunc", lane, "i64", "i32")
         return self._each_moved(values, types, "idx", number, WARP - 1)
 
     def _each_moved(self, values: list[Scalar], types: Sequence[PrimitiveType], mode: str, lane: str | int, clamp: int) -> list[Scalar]:
@@ -142,26 +142,26 @@ class Block:
         w = self.w
         bits = type_bits(llvm_type)
         if bits == 64:
-            whole = value if llvm_type == "i64" else w.value(f"bitcast {llvm_type} {value} to i64")
-            low = w.value(f"trunc i64 {whole} to i32")
-            high = w.value(f"trunc i64 {w.value(f'lshr i64 {whole}, 32')} to i32")
+            whole = value if llvm_type == "i64" else w.cast("bitcast", value, llvm_type, "i64")
+            low = w.cast("trunc", whole, "i64", "i32")
+            high = w.cast("trunc", w.operation("lshr", whole, 32), "i64", "i32")
             moved = [self._shuffle(part, mode, distance, clamp) for part in (low, high)]
-            low, high = [w.value(f"zext i32 {part} to i64") for part in moved]
-            whole = w.value(f"or i64 {w.value(f'shl i64 {high}, 32')}, {low}")
-            return whole if llvm_type == "i64" else w.value(f"bitcast i64 {whole} to {llvm_type}")
+            low, high = [w.cast("zext", part, "i32", "i64") for part in moved]
+            whole = w.operation("or", w.operation("shl", high, 32), low)
+            return whole if llvm_type == "i64" else w.cast("bitcast", whole, "i64", llvm_type)
         if llvm_type == "float":
-            return w.value(f"bitcast i32 {self._shuffle(w.value(f'bitcast float {value} to i32'), mode, distance, clamp)} to float")
+            return w.cast("bitcast", self._shuffle(w.cast("bitcast", value, "float", "i32"), mode, distance, clamp), "i32", "float")
         if bits == 32:
             return self._shuffle(value, mode, distance, clamp)
         if llvm_type == "half":
-            value = w.value(f"bitcast half {value} to i16")
-        word = w.value(f"zext i{bits} {value} to i32")
-        narrow = w.value(f"trunc i32 {self._shuffle(word, mode, distance, clamp)} to i{bits}")
-        return w.value(f"bitcast i16 {narrow} to half") if llvm_type == "half" else narrow
+            value = w.cast("bitcast", value, "half", "i16")
+        word = w.cast("zext", value, f"i{bits}", I32)
+        narrow = w.cast("trunc", self._shuffle(word, mode, distance, clamp), I32, f"i{bits}")
+        return w.cast("bitcast", narrow, "i16", "half") if llvm_type == "half" else narrow
 
     def _shuffle(self, value: str, mode: str, lane: str | int, clamp: int) -> str:
-        arguments = (("i32", "-1"), ("i32", value), ("i32", str(lane)), ("i32", str(clamp)))
-        return self.w.call_intrinsic(f"llvm.nvvm.shfl.sync.{mode}.i32", "i32", *arguments)
+        arguments = [self.w.named(x, I32) for x in (-1, value, lane, clamp)]
+        return self.w.intrinsic(f"llvm.nvvm.shfl.sync.{mode}.i32", I32, *arguments).name
 
     def combine_lanes(self, values: list[Scalar], types: Sequence[PrimitiveType], lanes: int, combine: Combine) -> list[Scalar]:
         """The combination over groups of `lanes` (a power of two up to 32) neighbouring lanes, in each of them. A fixed tree."""
@@ -181,7 +181,7 @@ class Block:
             return values
         warps = group // WARP
         slots = [self.shared(t, self.threads // WARP) for t in types]
-        with self.only_if(w.value(f"icmp eq i64 {self.lane}, 0")):
+        with self.only_if(w.test("eq", self.lane, 0)):
             for slot, value in zip(slots, values, strict=True):
                 slot.store(self.warp, value)
         self.barrier()
@@ -192,14 +192,14 @@ class Block:
 
 def both(w: FunctionWriter, a: str | None, b: str | None) -> str | None:
     """Two conditions at once; None is always true."""
-    return a or b if a is None or b is None else w.value(f"and i1 {a}, {b}")
+    return a or b if a is None or b is None else w.operation("and", a, b, "i1")
 
 
 def smaller(w: FunctionWriter, a: str | int, b: str | int) -> str | int:
     """The minimum of two positions, as unsigned numbers."""
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
-    return w.call_intrinsic("llvm.umin.i64", "i64", ("i64", str(a)), ("i64", str(b)))
+    return w.intrinsic("llvm.umin.i64", I64, w.named(a, I64), w.named(b, I64)).name
 
 
 def unravel(w: FunctionWriter, number: str | int, extents: Sequence[int]) -> list[str | int]:

@@ -8,8 +8,7 @@ docs/NVPTXUsage.rst, address space 4. XLA keeps large constants as global symbol
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,13 +16,47 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emitters.selection import EmittedKernel
 from xla_explorer.backends.gpu.emitters.warp_values import WarpValues
-from xla_explorer.compiler.codegen.kernels import Kernel
+from xla_explorer.compiler.codegen.ir.in_order_builder import OneRecord
+from xla_explorer.compiler.codegen.ir.llvm_text import line_of
+from xla_explorer.compiler.codegen.ir.records import Instruction, Phi
+from xla_explorer.compiler.codegen.ir.types import Type
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 BANK_BYTES = 64 << 10
 _MOST_ADDRESSES = 1.25  # a warp, on the average: now and then one lies across the border of two rows
-_ADDRESS = re.compile(r"^  (%\S+) = getelementptr (?:[a-z]+ )*([^,]+), ptr addrspace\(1\) (%a\d+), i64 (\S+)$")
+
+
+_BANK = Type("ptr", space=4)
+
+
+class _Uses:
+    """Records that use a parameter. addresses: computed from it; loads: from these addresses; both by their place in the function."""
+
+    def __init__(self, records: Sequence[OneRecord], parameter: str) -> None:
+        self.addresses: dict[int, Instruction] = {}
+        self.loads: dict[int, Instruction] = {}
+        self.all = self._of_addresses = 0
+        pointers: set[str] = set()
+        for place, record in enumerate(records):
+            if isinstance(record, str):
+                continue
+            operands = [str(x) for x, _ in record.incoming] if isinstance(record, Phi) else [o.name for o in record.operands]
+            if parameter in operands:
+                self.all += 1
+                if isinstance(record, Instruction) and record.op == "getelementptr" and record.result is not None:
+                    self.addresses[place] = record
+                    pointers.add(record.result.name)
+            if pointers.intersection(operands):
+                self._of_addresses += 1
+                if isinstance(record, Instruction) and record.op == "load":
+                    self.loads[place] = record
+
+    @property
+    def loads_only(self) -> bool:
+        """Whether nothing but loads at addresses of elements takes the parameter."""
+        return len(self.addresses) == self.all and len(self.loads) == self._of_addresses
 
 
 class ConstantPlacement(NamedTuple):
@@ -58,25 +91,20 @@ class ConstantBank:
         values: WarpValues | None = None
         placements = []
         for parameter, constant in constants.items():
-            uses = [line for line in made.kernel.lines if re.search(rf"%a{parameter}(?!\d)", line)]
-            if not uses or not constant.shape.rank:
+            uses = _Uses(made.records, f"%a{parameter}")
+            if not uses.all or not constant.shape.rank:
                 continue
-            values = values or WarpValues(made.kernel.lines, made.launch.blocks, made.launch.threads_per_block)
-            placement = self._weighed(made, constant, parameter, uses, values, overrides.get(constant, ""))
+            values = values or WarpValues(made.records, made.launch.blocks, made.launch.threads_per_block)
+            placement = self._weighed(constant, uses, values, overrides.get(constant, ""))
             placements.append(placement)
             if placement.reason is None:
-                made = made._replace(kernel=_moved(made, constant, parameter))
-        return made, placements
+                made = _moved(made, constant, uses)
+        return made._replace(records=()), placements
 
-    def _weighed(
-        self, made: EmittedKernel, constant: HloInstruction, parameter: int, uses: list[str], values: WarpValues, override: str
-    ) -> ConstantPlacement:
+    def _weighed(self, constant: HloInstruction, uses: _Uses, values: WarpValues, override: str) -> ConstantPlacement:
         name, size = f"%{constant.name}", constant.shape.byte_size
-        addresses = [found for line in uses if (found := _ADDRESS.match(line)) and found[3] == f"%a{parameter}"]
-        pointers = {found[1] for found in addresses}
-        loads = [line for line in made.kernel.lines if any(_is_load(line, pointer) for pointer in _mentioned(line) & pointers)]
-        users = [line for line in made.kernel.lines if (_mentioned(line) & pointers) and not _defines(line, pointers)]
-        counts = [values.distinct(found[4]) for found in addresses]
+        loads = uses.loads
+        counts = [values.distinct(record.operands[1]) for record in uses.addresses.values()]
         seen = [count for count in counts if count is not None]
         most = max(seen) if seen and len(seen) == len(counts) else None
         facts = {"bytes": size, "loads": len(loads), "addresses_per_warp": most}
@@ -85,7 +113,7 @@ class ConstantBank:
         reason, divergent = None, most is None or most > _MOST_ADDRESSES
         if override == "forbid":
             reason = refuse("forbidden-by-user", f"the user forbids %{constant.name} in the constant bank for this kernel", **facts)
-        elif len(addresses) != len(uses) or len(loads) != len(users):
+        elif not uses.loads_only:
             reason = refuse("constant-address-taken", f"{name}: its address goes elsewhere than into loads", **facts)
         elif divergent and override == "force" and after <= BANK_BYTES:
             self._taken[symbol] = size  # slower, as it reads, but as right
@@ -100,18 +128,6 @@ class ConstantBank:
         return ConstantPlacement(constant, size, len(loads), most, self.size, reason, override == "force" and reason is None)
 
 
-def _mentioned(line: str) -> set[str]:
-    return set(re.findall(r"%[\w.]+", line))
-
-
-def _defines(line: str, names: set[str]) -> bool:
-    return line.strip().split(" = ")[0] in names
-
-
-def _is_load(line: str, pointer: str) -> bool:
-    return " = load " in line and f"ptr addrspace(1) {pointer}," in line
-
-
 def _symbol(constant: HloInstruction) -> str:
     return f"@const_{hashlib.sha256(_data(constant)).hexdigest()[:16]}"
 
@@ -122,18 +138,21 @@ def _data(constant: HloInstruction) -> bytes:
     return np.ascontiguousarray(constant.literal.array.transpose(order)).tobytes()
 
 
-def _moved(made: EmittedKernel, constant: HloInstruction, parameter: int) -> Kernel:
+def _moved(made: EmittedKernel, constant: HloInstruction, uses: _Uses) -> EmittedKernel:
     symbol, data = _symbol(constant), _data(constant)
+    lines, records = list(made.kernel.lines), list(made.records)
+    pointers: dict[str, Value] = {}
+    for place, record in sorted({**uses.addresses, **uses.loads}.items()):
+        if place in uses.addresses:
+            pointer, at = record.operands
+            assert record.result is not None
+            moved = pointers[record.result.name] = pointer.builder.named(record.result.name, _BANK)
+            record = record._replace(result=moved, operands=(pointer.builder.named(symbol, _BANK), at))
+        else:
+            record = record._replace(operands=(pointers[record.operands[0].name],))
+        records[place] = record
+        lines[place - len(records)] = line_of(record)  # stack slots come first, nothing behind
     text = "".join([f"\\{byte:02X}" for byte in data])
-    lines = []
-    pointers: set[str] = set()
-    for line in made.kernel.lines:
-        found = _ADDRESS.match(line)
-        if found is not None and found[3] == f"%a{parameter}":
-            pointers.add(found[1])
-            line = line.replace(f"ptr addrspace(1) %a{parameter},", f"ptr addrspace(4) {symbol},")
-        elif " = load " in line and _mentioned(line) & pointers:
-            line = line.replace("ptr addrspace(1)", "ptr addrspace(4)")
-        lines.append(line)
     declaration = f'{symbol} = private unnamed_addr addrspace(4) constant [{len(data)} x i8] c"{text}", align 16'
-    return made.kernel._replace(lines=tuple(lines), globals=(*made.kernel.globals, declaration))
+    kernel = made.kernel._replace(lines=tuple(lines), globals=(*made.kernel.globals, declaration))
+    return made._replace(kernel=kernel, records=tuple(records))

@@ -115,7 +115,7 @@ class ScratchArrays:
         for shape, offset in zip(self.shapes, self.offsets, strict=True):
             pointer = scratch_pointer(slots)
             if offset:
-                pointer = w.value(f"getelementptr inbounds i8, {space} {pointer}, i64 {offset}")
+                pointer = w.element_at(pointer, "i8", offset, space)
             found.append(ArrayInMemory(pointer, shape, space))
         return found
 

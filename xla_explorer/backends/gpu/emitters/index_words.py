@@ -19,11 +19,11 @@ class Words:
 
     def of(self, index: Word) -> Word:
         """An i64 index of the writer, which is small."""
-        return index if isinstance(index, int) or self.bits == 64 else self.w.value(f"trunc i64 {index} to i32")
+        return index if isinstance(index, int) or self.bits == 64 else self.w.cast("trunc", index, "i64", "i32")
 
     def wide(self, word: Word) -> Word:
         """The same as an i64 index."""
-        return word if isinstance(word, int) or self.bits == 64 else self.w.value(f"sext i32 {word} to i64")
+        return word if isinstance(word, int) or self.bits == 64 else self.w.cast("sext", word, "i32", "i64")
 
     def add(self, a: Word, b: Word) -> Word:
         """a + b."""
@@ -31,33 +31,33 @@ class Words:
             return a + b
         if a == 0 or b == 0:
             return b if a == 0 else a
-        return self.w.value(f"add nsw {self.kind} {a}, {b}")
+        return self.w.operation("add", a, b, self.kind, "nsw")
 
     def mul(self, a: Word, b: int) -> Word:
         """a * b."""
         if isinstance(a, int):
             return a * b
-        return 0 if b == 0 else a if b == 1 else self.w.value(f"mul nsw {self.kind} {a}, {b}")
+        return 0 if b == 0 else a if b == 1 else self.w.operation("mul", a, b, self.kind, "nsw")
 
     def div(self, a: Word, b: int) -> Word:
         """a // b of a >= 0."""
         if isinstance(a, int):
             return a // b
-        return a if b == 1 else self.w.value(f"udiv {self.kind} {a}, {b}")
+        return a if b == 1 else self.w.operation("udiv", a, b, self.kind)
 
     def mod(self, a: Word, b: int) -> Word:
         """a % b of a >= 0."""
         if isinstance(a, int):
             return a % b
-        return 0 if b == 1 else self.w.value(f"urem {self.kind} {a}, {b}")
+        return 0 if b == 1 else self.w.operation("urem", a, b, self.kind)
 
     def below(self, a: Word, limit: Word) -> str:
         """Whether 0 <= a < limit."""
-        return self.w.value(f"icmp ult {self.kind} {a}, {limit}")
+        return self.w.test("ult", a, limit, self.kind)
 
     def where(self, condition: str | None, a: Word, b: Word) -> Word:
         """`condition ? a : b`; None is always true."""
-        return a if condition is None or a == b else self.w.value(f"select i1 {condition}, {self.kind} {a}, {self.kind} {b}")
+        return a if condition is None or a == b else self.w.choose(condition, a, b, self.kind)
 
     def linear(self, index: Sequence[Word], strides: Sequence[int]) -> Word:
         """Sum of products."""
@@ -84,5 +84,5 @@ class Words:
         found: Word = values[-1]
         for at, value in enumerate(values[:-1]):
             if value != values[-1]:
-                found = self.where(self.w.value(f"icmp eq {self.kind} {number}, {at}"), value, found)
+                found = self.where(self.w.test("eq", number, at, self.kind), value, found)
         return found

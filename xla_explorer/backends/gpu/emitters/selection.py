@@ -20,9 +20,11 @@ from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
 from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
-from xla_explorer.backends.gpu.emitters.wide_accesses import with_wide_accesses
+from xla_explorer.backends.gpu.emitters.wide_accesses import widen_accesses
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.in_order_builder import OneRecord
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.nest.directives import Directive
@@ -70,7 +72,8 @@ NO_OVERRIDES = Overrides()
 class EmittedKernel(NamedTuple):
     """kernel: its last pointer is scratch memory when `scratch` is true. shared_bytes: static shared memory of a block;
     dynamic_shared_bytes: what its launch must ask for besides. tensor_maps: parameters after the pointers, one each.
-    suffix: what its name has after the instruction's. many_registers: see `KernelDraft`."""
+    suffix: what its name has after the instruction's. many_registers: see `KernelDraft`. records: that the kernel's lines were printed
+    from, but for stack slots, until constants have their places."""
 
     kernel: Kernel
     launch: LaunchDimensions
@@ -80,6 +83,7 @@ class EmittedKernel(NamedTuple):
     tensor_maps: tuple[TensorMap, ...] = ()
     suffix: str = ""
     many_registers: bool = False
+    records: tuple[OneRecord, ...] = ()
 
 
 class EmittedKernels(NamedTuple):
@@ -135,15 +139,18 @@ def write_gpu_kernels(
         made = write_gpu_kernels(i, architecture, slots, target, None, Overrides(overrides.math))
         return made._replace(refused=tuple([row for row in refused if row[0] != made.emitter]))
     used: UsedFunctions = ()
+    writers: list[FunctionWriter] = []
 
     def write_math(context: KernelContext) -> None:
         nonlocal used
         used = write_device_math(context.writer, overrides.math) if isinstance(architecture, GpuArchitecture) else ()
+        writers.append(context.writer)
 
     kernel = write_opaque_kernel(i, target, slots, before_printing=write_math)
     launch = launch_dimensions(kernel.threads, architecture)
     forced = "loop" in overrides.forced
-    return EmittedKernels((EmittedKernel(kernel, launch),), "loop", 0, tuple(refused), None, why_no_nest, used, forced)
+    one = EmittedKernel(kernel, launch, records=tuple(writers[-1].records))
+    return EmittedKernels((one,), "loop", 0, tuple(refused), None, why_no_nest, used, forced)
 
 
 def finished(
@@ -155,12 +162,13 @@ def finished(
     used: dict[tuple[str, str], None] = {}
     for one in draft.kernels:
         used.update(dict.fromkeys(write_device_math(one.context.writer, math)))
-        kernel = one.context.finish(slots)
         if draft.nest is None:  # the lowering of nests widens accesses itself
-            kernel = with_wide_accesses(kernel)
+            widen_accesses(one.context.writer)
+        kernel = one.context.finish(slots)
         kernel = kernel._replace(threads=one.launch.threads, parameters=kernel.parameters + scratch)
         kernels.append(EmittedKernel(
-            kernel, one.launch, one.shared_bytes, scratch, one.dynamic_shared_bytes, one.tensor_maps, one.suffix, one.many_registers
+            kernel, one.launch, one.shared_bytes, scratch, one.dynamic_shared_bytes, one.tensor_maps, one.suffix, one.many_registers,
+            tuple(one.context.writer.records),
         ))  # fmt: skip
     made = EmittedKernels(tuple(kernels), draft.emitter, draft.scratch_bytes, refused, draft.estimated_us, draft.nest)
     return made._replace(math=tuple(sorted(used)))

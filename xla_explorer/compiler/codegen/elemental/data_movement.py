@@ -129,7 +129,7 @@ def index_value(w: FunctionWriter, position: str | int, element_type: PrimitiveT
     if isinstance(position, int):
         return constant(w, position, element_type)
     if element_type.is_float and element_type.bits <= 32:  # the vectoriser converts 32-bit integers, not 64-bit ones
-        narrow = w.value(f"trunc i64 {position} to i32")
+        narrow = w.cast("trunc", position, "i64", "i32")
         return convert_value(w, narrow, S32, element_type)
     return convert_value(w, position, S64, element_type)
 
@@ -150,7 +150,7 @@ def _concatenated(e: ElementalEmitter, i: HloInstruction, index: IndexTuple, dim
         return e.element(operand, shifted)
     if isinstance(position, int):
         return e.element(operand, shifted) if position < end else _concatenated(e, i, index, dimension, number + 1, end)
-    inside = w.value(f"icmp slt i64 {position}, {end}")
+    inside = w.test("slt", position, end)
     return e.choose(inside, i.shape, lambda: e.element(operand, shifted),
                     lambda: _concatenated(e, i, index, dimension, number + 1, end))
 
@@ -167,19 +167,19 @@ def pad(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
             source.append(shifted)
             continue
         if isinstance(shifted, int):
-            shifted = w.value(f"add i64 {shifted}, 0")
+            shifted = w.operation("add", shifted, 0)
         spread = rule.interior + 1
         if rule.interior:
-            conditions.append(w.value(f"icmp sge i64 {shifted}, 0"))
-            conditions.append(w.value(f"icmp eq i64 {w.value(f'srem i64 {shifted}, {spread}')}, 0"))
-            shifted = w.value(f"sdiv i64 {shifted}, {spread}")
-        conditions.append(w.value(f"icmp ult i64 {shifted}, {size}"))
+            conditions.append(w.test("sge", shifted, 0))
+            conditions.append(w.test("eq", w.operation("srem", shifted, spread), 0))
+            shifted = w.operation("sdiv", shifted, spread)
+        conditions.append(w.test("ult", shifted, size))
         source.append(shifted)
     if not conditions:
         return e.element(operand, tuple(source))
     inside = conditions[0]
     for condition in conditions[1:]:
-        inside = w.value(f"and i1 {inside}, {condition}")
+        inside = w.operation("and", inside, condition, "i1")
     padding = e.element(i.operands[1], ())
     return e.choose(inside, i.shape, lambda: e.element(operand, tuple(source)), lambda: padding)
 
@@ -235,8 +235,8 @@ def dynamic_update_slice(e: ElementalEmitter, i: HloInstruction, index: IndexTup
         position.append(shifted)
         if size == extent:
             continue
-        fits = w.value(f"icmp ult i64 {shifted}, {size}")
-        inside = fits if inside is None else w.value(f"and i1 {inside}, {fits}")
+        fits = w.test("ult", shifted, size)
+        inside = fits if inside is None else w.operation("and", inside, fits, "i1")
     if inside is None:
         return e.element(update, tuple(position))
     return e.choose(inside, i.shape, lambda: e.element(update, tuple(position)), lambda: e.element(operand, index))

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS, Complex, Given, Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.types import I1, PTR, Type
+from xla_explorer.compiler.codegen.ir.records import INVARIANT
+from xla_explorer.compiler.codegen.ir.types import I1, Type, type_named
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory, pair, real, scalar_of, stored_type, to_memory
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -28,9 +29,6 @@ Source = Callable[[IndexTuple], Given]
 
 class CodegenError(XlaExplorerError):
     """Code generation met what `supports` should have refused: a defect of the emitter, with the instruction named."""
-
-
-_POINTERS = {"ptr": PTR, "ptr addrspace(1)": Type("ptr", space=1), "ptr addrspace(3)": Type("ptr", space=3)}
 
 
 class ArrayInMemory:
@@ -54,13 +52,13 @@ class ArrayInMemory:
         return self.load_linear(w, w.linear(index, self.shape.strides))
 
     def _address(self, w: FunctionWriter, t: Type, offset: str | int) -> Value:
-        return w.address(w.named(self.pointer, _POINTERS[self.pointer_type]), t, offset)
+        return w.address(w.named(self.pointer, type_named(self.pointer_type)), t, offset)
 
     def load_linear(self, w: FunctionWriter, offset: str | int) -> Scalar:
         """Load the element at a linear offset (in elements)."""
         element_type = self.shape.element_type
         t = stored_type(element_type)
-        tail = ", !invariant.load !0" if self.invariant else ""
+        tail = INVARIANT if self.invariant else ""
         if element_type.is_complex:
             even = w.mul(offset, 2)
             return Complex(*[w.load(self._address(w, t, w.add(even, k)), t, self._part_alignment(k), tail) for k in (0, 1)])

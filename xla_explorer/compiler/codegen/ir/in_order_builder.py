@@ -8,6 +8,7 @@ from xla_explorer.compiler.codegen.ir.records import Instruction, Phi
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Value
 
+OneRecord = str | Instruction | Phi  # text: branches, labels, and what older writers spell out
 _new_record = tuple.__new__
 
 
@@ -18,7 +19,7 @@ class InOrderBuilder(Builder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.records: list[str | Instruction | Phi] = []
+        self.records: list[OneRecord] = []
         self.origins: list[int | None] = []
         self._counter = 0
 

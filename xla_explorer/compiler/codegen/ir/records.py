@@ -8,6 +8,8 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 
+INVARIANT = ", !invariant.load !0"  # behind the alignment of a load from memory that nobody writes
+
 
 class Instruction(NamedTuple):
     """One operation. detail: what its operands do not say (flags, a predicate, a callee, an alignment), as LLVM spells it.

@@ -72,3 +72,9 @@ I1, I8, I16, I32, I64 = [Type(f"i{bits}") for bits in (1, 8, 16, 32, 64)]
 F16, F32, F64 = Type("half"), Type("float"), Type("double")
 BF16 = Type("i16", format="bf16")
 PTR = Type("ptr")
+POINTERS = {t.text: t for t in (PTR, *[Type("ptr", space=n) for n in (1, 3, 4)])}
+
+
+def type_named(t: Type | str) -> Type:
+    """A scalar or pointer type by LLVM's name of it."""
+    return t if isinstance(t, Type) else POINTERS.get(t) or Type(t)

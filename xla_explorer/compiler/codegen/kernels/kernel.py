@@ -96,7 +96,7 @@ class KernelContext:
 
     def scratch_address(self, offset: int | str) -> str:
         """Where reserved memory is."""
-        return self.writer.value(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
+        return self.writer.element_at("%scratch", "i8", offset)
 
     def table(self, data: bytes) -> str:
         """Address of read-only data that the kernel gets beside its operands (CPU only)."""
@@ -162,7 +162,7 @@ class KernelContext:
             self._iteration_start = thread_number(w, self.target)
         linear = self._iteration_start
         inside, end = w.fresh_label("thread"), w.fresh_label("thread.end")
-        w.branch_if(w.value(f"icmp ult i64 {linear}, {total}"), inside, end)
+        w.branch_if(w.test("ult", linear, total), inside, end)
         w.start_block(inside)
         index: list[str | int] = []
         rest = total

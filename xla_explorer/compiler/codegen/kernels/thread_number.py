@@ -7,6 +7,7 @@ system architecture specification 1.2, section 2.9.6: the dispatch packet holds 
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import I32
 from xla_explorer.compiler.target import Target
 
 
@@ -16,13 +17,12 @@ def thread_number(w: FunctionWriter, target: Target) -> str:
         block, thread = [_register(w, f"amdgcn.{name}") for name in ("workgroup.id.x", "workitem.id.x")]
         w.declare("declare ptr addrspace(4) @llvm.amdgcn.dispatch.ptr()")
         packet = w.value("call ptr addrspace(4) @llvm.amdgcn.dispatch.ptr()")
-        field = w.value(f"getelementptr inbounds i8, ptr addrspace(4) {packet}, i64 4")
-        size = w.value(f"zext i16 {w.value(f'load i16, ptr addrspace(4) {field}, align 4')} to i64")
+        field = w.element_at(packet, "i8", 4, "ptr addrspace(4)")
+        size = w.cast("zext", w.read(field, "i16", 4, "ptr addrspace(4)"), "i16", "i64")
     else:
         block, size, thread = [_register(w, f"nvvm.read.ptx.sreg.{name}") for name in ("ctaid.x", "ntid.x", "tid.x")]
-    return w.value(f"add nuw nsw i64 {w.value(f'mul nuw nsw i64 {block}, {size}')}, {thread}")
+    return w.operation("add", w.operation("mul", block, size, "i64", "nuw nsw"), thread, "i64", "nuw nsw")
 
 
 def _register(w: FunctionWriter, intrinsic: str) -> str:
-    w.declare(f"declare i32 @llvm.{intrinsic}()")
-    return w.value(f"zext i32 {w.value(f'call i32 @llvm.{intrinsic}()')} to i64")
+    return w.convert("zext", w.intrinsic(f"llvm.{intrinsic}", I32), "i64").name

@@ -63,7 +63,7 @@ class ConvolutionStore(ResultStore):
                 uneven = both(self.w, uneven, words.below(at, words.pick(self.phases[axis.spatial], counts)))
         if uneven is None:
             return position, inside
-        return self.w.value(f"select i1 {uneven}, i64 {position}, i64 0"), both(self.w, inside, uneven)
+        return self.w.choose(uneven, position, 0), both(self.w, inside, uneven)
 
     def _offset(self, row: str | int, column: str | int) -> str | int:
         if self._sums_only:

@@ -22,6 +22,7 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, scalar_constant, to_memory
@@ -149,7 +150,7 @@ class _Kernel:
             # Left out rather than multiplied with zero: the weight may be infinite.
             t = memory_type(self.wide)
             sums.store(added if inside is None else [
-                w.value(f"select i1 {inside}, {t} {new}, {t} {old}") for new, old in zip(added, totals, strict=True)
+                w.choose(inside, new, old, t) for new, old in zip(added, totals, strict=True)
             ])  # fmt: skip
         self._store(index, sums.load())
 
@@ -165,7 +166,7 @@ class _Kernel:
             return at, words.below(at, size)
         among = words.below(at, (size - 1) * rule.base_dilation + 1)
         at = words.where(among, at, 0)
-        whole = w.value(f"icmp eq {words.kind} {words.mod(at, rule.base_dilation)}, 0")
+        whole = w.test("eq", words.mod(at, rule.base_dilation), 0, words.kind)
         return words.div(at, rule.base_dilation), both(w, among, whole)
 
     def _load(self, array: ArrayInMemory, offset: Word, inside: str | None) -> list[Scalar]:
@@ -174,11 +175,9 @@ class _Kernel:
         kind: PrimitiveType = array.shape.element_type
         stored = memory_type(kind)
         place = words.wide(words.where(inside, offset, 0))
-        address = w.value(f"getelementptr inbounds {stored}, {array.pointer_type} {array.pointer}, i64 {place}")
-        tail = ", !invariant.load !0" if array.invariant else ""
-        vector = f"<{width} x {stored}>"
-        loaded = w.value(f"load {vector}, {array.pointer_type} {address}, align {width * kind.bytes}{tail}")
-        raw = [w.value(f"extractelement {vector} {loaded}, i64 {j}") for j in range(width)]
+        address = w.element_at(array.pointer, stored, place, array.pointer_type)
+        tail = INVARIANT if array.invariant else ""
+        raw = w.read_lanes(address, stored, width, array.pointer_type, tail)
         return [convert_value(w, from_memory(w, x, kind), kind, self.wide) for x in raw]
 
     def _store(self, index: list[Word], values: list[Scalar]) -> None:

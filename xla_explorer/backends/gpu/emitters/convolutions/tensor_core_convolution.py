@@ -123,23 +123,23 @@ class _GatheredTile(Tile):
                 wide = words.wide(outer)
                 target = self._address(stage, wide, words.wide(column), self._order(wide))
                 sources = [
-                    w.value(f"getelementptr inbounds i16, {self.pointer_type} {self.array.pointer}, i64 {words.wide(offset)}")
+                    w.element_at(self.array.pointer, "i16", words.wide(offset), self.pointer_type)
                     for offset, _ in places
                 ]
                 if whole:
                     inside = places[0][1]
-                    self.copy(target, sources[0], "16" if inside is None else w.value(f"select i1 {inside}, i32 16, i32 0"))
+                    self.copy(target, sources[0], "16" if inside is None else w.choose(inside, 16, 0, "i32"))
                 else:
                     self._gather(target, sources, [inside for _, inside in places])
 
     def _gather(self, target: str, sources: list[str], inside: list[str | None]) -> None:
-        w, vector = self.kernel.w, "zeroinitializer"
-        for j, (source, condition) in enumerate(zip(sources, inside, strict=True)):
-            value = w.value(f"load i16, {self.pointer_type} {source}, align 2")
+        w, values = self.kernel.w, []
+        for source, condition in zip(sources, inside, strict=True):
+            value = w.read(source, "i16", 2, self.pointer_type)
             if condition is not None:
-                value = w.value(f"select i1 {condition}, i16 {value}, i16 0")
-            vector = w.value(f"insertelement <{CHUNK} x i16> {vector}, i16 {value}, i64 {j}")
-        w.do(f"store <{CHUNK} x i16> {vector}, ptr addrspace(3) {target}, align 16")
+                value = w.choose(condition, value, 0, "i16")
+            values.append(value)
+        w.write_lanes(values, lambda: target, "i16", "ptr addrspace(3)")
 
 
 class _ConvolutionKernel(TensorCoreKernel):

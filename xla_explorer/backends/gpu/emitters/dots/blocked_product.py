@@ -12,6 +12,7 @@ Source: V. Volkov, J. Demmel, "Benchmarking GPUs to tune dense linear algebra", 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
@@ -26,6 +27,7 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_constant
@@ -129,22 +131,17 @@ class _Tile:
         """Load the tile of a step; zero what does not exist."""
         w, words = self.kernel.w, self.kernel.words
         stored, zero = memory_type(self.kind), scalar_constant(0, self.wide)
-        tail = ", !invariant.load !0" if self.array.invariant else ""
+        tail = INVARIANT if self.array.invariant else ""
         pointer, width = self.array.pointer_type, self.width
         at = [self._at(number) for number in range(self.number)]
         places = [self.matrix.place(words.add(self.first, kept), step, reduced, self.depth, self.exact) for kept, reduced in at]
         with self.kernel.block.only_if(self.active):
             for (offset, inside), slot in zip(places, self.waiting, strict=True):
-                address = w.value(f"getelementptr inbounds {stored}, {pointer} {self.array.pointer}, i64 {words.wide(offset)}")
-                if width == 1:
-                    raw = [w.value(f"load {stored}, {pointer} {address}, align {self.kind.bytes}{tail}")]
-                else:
-                    vector = f"<{width} x {stored}>"
-                    loaded = w.value(f"load {vector}, {pointer} {address}, align {width * self.kind.bytes}{tail}")
-                    raw = [w.value(f"extractelement {vector} {loaded}, i64 {j}") for j in range(width)]
+                address = w.element_at(self.array.pointer, stored, words.wide(offset), pointer)
+                raw = w.read_lanes(address, stored, width, pointer, tail)
                 values = [convert_value(w, from_memory(w, x, self.kind), self.kind, self.wide) for x in raw]
                 t = memory_type(self.wide)
-                slot.store([x if inside is None else w.value(f"select i1 {inside}, {t} {x}, {t} {zero}") for x in values])
+                slot.store([x if inside is None else w.choose(inside, x, zero, t) for x in values])
 
     def _address(self, half: Word, row: Word, column: Word) -> str:
         """Of an element in the shared tile. row: along the reduced dimension."""
@@ -154,9 +151,9 @@ class _Tile:
             if isinstance(column, int) and isinstance(order, int):
                 column ^= order
             elif order != 0:
-                column = w.value(f"xor {words.kind} {column}, {order}")
+                column = w.operation("xor", column, order, words.kind)
         at = words.add(words.add(words.mul(row, self.length), column), words.mul(half, self.length * self.depth))
-        return w.value(f"getelementptr inbounds {memory_type(self.wide)}, ptr addrspace(3) {self.base}, i64 {words.wide(at)}")
+        return w.element_at(self.base, memory_type(self.wide), words.wide(at), "ptr addrspace(3)")
 
     def _order(self, row: Word) -> Word:
         """What a row's columns are combined with: a multiple of what a thread reads together, different where threads write together."""
@@ -172,12 +169,9 @@ class _Tile:
                 values = slot.load()
                 if self.across or self.width == 1:
                     for j, value in enumerate(values):
-                        w.do(f"store {t} {value}, ptr addrspace(3) {self._address(half, words.add(reduced, j), kept)}, align {size}")
+                        w.write(value, self._address(half, words.add(reduced, j), kept), t, size, "ptr addrspace(3)")
                     continue
-                vector, whole = "poison", f"<{self.width} x {t}>"
-                for j, value in enumerate(values):
-                    vector = w.value(f"insertelement {whole} {vector}, {t} {value}, i64 {j}")
-                w.do(f"store {whole} {vector}, ptr addrspace(3) {self._address(half, reduced, kept)}, align {self.width * size}")
+                w.write_lanes(values, partial(self._address, half, reduced, kept), t, "ptr addrspace(3)")
 
     def read(self, half: Word, row: int, thread: Word) -> list[Scalar]:
         """The elements of a thread's rows or columns, in a row of the tile: `run` neighbours, and the next of them SIDE runs further."""
@@ -185,9 +179,7 @@ class _Tile:
         found: list[Scalar] = []
         for first in range(0, self.length, SIDE * self.run):
             address = self._address(half, row, words.add(words.mul(thread, self.run), first))
-            whole = f"<{self.run} x {t}>"
-            loaded = w.value(f"load {whole}, ptr addrspace(3) {address}, align {self.run * self.wide.bytes}")
-            found += [from_memory(w, w.value(f"extractelement {whole} {loaded}, i64 {j}"), self.wide) for j in range(self.run)]
+            found += [from_memory(w, x, self.wide) for x in w.read_lanes(address, t, self.run, "ptr addrspace(3)")]
         return found
 
 
@@ -224,7 +216,7 @@ class BlockedKernel:
         with w.loop(steps, stem="depth") as now:
             step = words.of(now)
             half, following = words.mod(step, 2), words.add(step, 1)
-            more = w.value(f"icmp slt {words.kind} {following}, {steps}") if steps > 1 else "false"
+            more = w.test("slt", following, steps, words.kind) if steps > 1 else "false"
             if steps > 1:
                 with self.block.only_if(more):
                     both_tiles(lambda tile: tile.matrix.forget())

@@ -18,7 +18,7 @@ from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import memory_type, real, scalar_of, to_memory, type_bits
+from xla_explorer.compiler.codegen.llvm_types import memory_type, real, scalar_of, to_memory
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
@@ -126,8 +126,8 @@ class ResultStore:
         if exact:
             return value, None
         w = self.w
-        condition = w.value(f"icmp ult i64 {value}, {extent}")
-        return w.value(f"select i1 {condition}, i64 {value}, i64 0"), condition
+        condition = w.test("ult", value, extent)
+        return w.choose(condition, value, 0), condition
 
     def fragments(self, sums: Sequence[Sequence[str]], row: str | int, column: str | int, exact_rows: bool, exact_columns: bool) -> None:
         """A row of fragments, 8 columns each from `column` on: every lane has the f32 sums of two neighbouring columns of its own row.
@@ -188,32 +188,28 @@ class ResultStore:
     def store_vector(self, values: Sequence[str], offset: str | int, kind: str = "") -> None:
         """Values of an LLVM type (by default the stored one) to an element that begins at a multiple of their size."""
         w, element = self.w, memory_type(self.output.shape.element_type)
-        kind, pointer = kind or element, self.output.pointer_type
-        vector, whole = "poison", f"<{len(values)} x {kind}>"
-        for number, value in enumerate(values):
-            vector = w.value(f"insertelement {whole} {vector}, {kind} {value}, i64 {number}")
-        place = w.value(f"getelementptr inbounds {element}, {pointer} {self.output.pointer}, i64 {offset}")
-        w.do(f"store {whole} {vector}, {pointer} {place}, align {len(values) * type_bits(kind) // 8}")
+        pointer = self.output.pointer_type
+        w.write_lanes(values, lambda: w.element_at(self.output.pointer, element, offset, pointer), kind or element, pointer)
 
     def _packed(self, values: Sequence[Scalar]) -> str:
         """Two 16-bit values as a word, the first one low."""
         w = self.w
-        halves = [str(v) if self.output.shape.element_type.name != "f16" else w.value(f"bitcast half {v} to i16") for v in values]
-        low, high = (w.value(f"zext i16 {half} to i32") for half in halves)
-        return w.value(f"or i32 {low}, {w.value(f'shl i32 {high}, 16')}")
+        halves = [str(v) if self.output.shape.element_type.name != "f16" else w.cast("bitcast", v, "half", "i16") for v in values]
+        low, high = (w.cast("zext", half, "i16", "i32") for half in halves)
+        return w.operation("or", low, w.operation("shl", high, 16, "i32"), "i32")
 
     def _exchange(self, words: Sequence[str], distance: int) -> list[str]:
         """Swap words k and k + distance between lanes that differ in that bit: half of a transposition of lanes and words."""
         w, result = self.w, list(words)
-        bit = w.value(f"and i64 {self.block.lane}, {distance}")
-        upper = w.value(f"icmp ne i64 {bit}, 0")
+        bit = w.operation("and", self.block.lane, distance)
+        upper = w.test("ne", bit, 0)
         for k in range(_QUAD):
             if k & distance:
                 continue
             low, high = words[k], words[k + distance]
-            received = self.block.shuffle_xor(w.value(f"select i1 {upper}, i32 {low}, i32 {high}"), "i32", distance)
-            result[k] = w.value(f"select i1 {upper}, i32 {received}, i32 {low}")
-            result[k + distance] = w.value(f"select i1 {upper}, i32 {high}, i32 {received}")
+            received = self.block.shuffle_xor(w.choose(upper, low, high, "i32"), "i32", distance)
+            result[k] = w.choose(upper, received, low, "i32")
+            result[k + distance] = w.choose(upper, high, received, "i32")
         return result
 
     def _offset(self, row: str | int, column: str | int) -> str | int:

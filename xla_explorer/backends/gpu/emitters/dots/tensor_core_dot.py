@@ -92,7 +92,7 @@ class Tile:
         self.stage_bytes = 2 * self.outer * self.inner
         self.base = kernel.block.shared_address(STAGES * self.stage_bytes)
         batch = w.linear(kernel.batch, operand.batch) if operand.batch else 0
-        self.origin = w.value(f"getelementptr inbounds i16, {array.pointer_type} {array.pointer}, i64 {batch}")
+        self.origin = w.element_at(array.pointer, "i16", batch, array.pointer_type)
         self.pointer_type = array.pointer_type
 
     def fetch(self, step: str | int, stage: str | int) -> None:
@@ -102,22 +102,22 @@ class Tile:
         for number in range(-(-self.outer * per_row // block.threads)):
             place = w.add(block.thread, number * block.threads)
             rest = self.outer * per_row - number * block.threads
-            with block.only_if(w.value(f"icmp ult i64 {block.thread}, {rest}") if rest < block.threads else None):
+            with block.only_if(w.test("ult", block.thread, rest) if rest < block.threads else None):
                 outer, inner = w.div(place, per_row), w.mul(w.mod(place, per_row), CHUNK)
                 kept, reduced = (outer, inner) if operand.reduced_is_minor else (inner, outer)
                 kept = w.add(self.first, kept)
                 reduced = w.add(w.mul(step, DEPTH), reduced)
                 # What is outside is not read: of the kept dimension it is never stored, of the reduced one zeros are put there.
                 last = self.size - (1 if operand.reduced_is_minor else CHUNK)
-                inside = w.value(f"icmp ule i64 {kept}, {last}")
-                kept = w.value(f"select i1 {inside}, i64 {kept}, i64 0")
+                inside = w.test("ule", kept, last)
+                kept = w.choose(inside, kept, 0)
                 size = "16"
                 if self.kernel.plan.parts.number * self.kernel.plan.parts.each * DEPTH != self.kernel.plan.matrices.k:
-                    within = w.value(f"icmp ult i64 {reduced}, {self.kernel.plan.matrices.k}")
-                    reduced = w.value(f"select i1 {within}, i64 {reduced}, i64 0")
-                    size = w.value(f"select i1 {within}, i32 16, i32 0")
+                    within = w.test("ult", reduced, self.kernel.plan.matrices.k)
+                    reduced = w.choose(within, reduced, 0)
+                    size = w.choose(within, 16, 0, "i32")
                 offset = w.add(w.mul(kept, operand.kept), w.mul(reduced, operand.reduced))
-                source = w.value(f"getelementptr inbounds i16, {self.pointer_type} {self.origin}, i64 {offset}")
+                source = w.element_at(self.origin, "i16", offset, self.pointer_type)
                 target = self._address(stage, outer, w.mod(place, per_row), self._order(outer))
                 self.copy(target, source, size)
 
@@ -138,9 +138,9 @@ class Tile:
         if isinstance(chunk, int) and isinstance(order, int):
             place: str | int = chunk ^ order
         else:
-            place = w.value(f"xor i64 {chunk}, {order}")
+            place = w.operation("xor", chunk, order)
         at = w.add(w.mul(stage, self.stage_bytes), w.add(w.mul(row, 2 * self.inner), w.mul(place, 2 * CHUNK)))
-        return w.value(f"getelementptr inbounds i8, ptr addrspace(3) {self.base}, i64 {at}")
+        return w.element_at(self.base, "i8", at, "ptr addrspace(3)")
 
     def fragments(self, stage: str | int, kept: str | int, reduced: int, rows_first: bool) -> list[str]:
         """Four 8 x 8 matrices of a 16 x 16 part at (kept, reduced). rows_first: the second is 8 further along the kept dimension (of A),
@@ -228,7 +228,7 @@ class TensorCoreKernel:
             self.block.barrier()  # the tile is there for all, and nobody reads any more the stage that is fetched into next
             following = w.add(now, STAGES - 1)
             if steps >= STAGES:
-                with self.block.only_if(w.value(f"icmp slt i64 {following}, {steps}")):
+                with self.block.only_if(w.test("slt", following, steps)):
                     self.fetch(following, w.mod(following, STAGES))
             self.commit()
             self.multiply(sums, w.mod(now, STAGES))

@@ -159,9 +159,9 @@ class _ThinDot:
         rows = math.prod(plan.batch) * plan.wide.kept
         together = block.threads // plan.group
         number = w.add(w.mul(block.number, together), w.div(block.thread, plan.group))
-        exists = None if rows % together == 0 else w.value(f"icmp ult i64 {number}, {rows}")
+        exists = None if rows % together == 0 else w.test("ult", number, rows)
         if exists is not None:
-            number = w.value(f"select i1 {exists}, i64 {number}, i64 {rows - 1}")
+            number = w.choose(exists, number, rows - 1)
         batch, kept, lane = self.batch(w.div(number, plan.wide.kept)), w.mod(number, plan.wide.kept), w.mod(block.thread, plan.group)
         chunks = plan.reduced // plan.width
 
@@ -177,11 +177,11 @@ class _ThinDot:
         for step in range(rounds * flight, full):
             self.take(batch, kept, positions(step), None)
         if chunks % plan.group:
-            active = w.value(f"icmp ult i64 {lane}, {chunks % plan.group}")
-            first = w.mul(w.value(f"select i1 {active}, i64 {w.add(lane, full * plan.group)}, i64 0"), plan.width)
+            active = w.test("ult", lane, chunks % plan.group)
+            first = w.mul(w.choose(active, w.add(lane, full * plan.group), 0), plan.width)
             self.take(batch, kept, [w.add(first, j) for j in range(plan.width)], active)
         totals = [block.combine_threads(slot.load(), [plan.kind], plan.group, self.add)[0] for slot in self.sums]
-        with block.only_if(both(w, exists, w.value(f"icmp eq i64 {lane}, 0") if plan.group > 1 else None)):
+        with block.only_if(both(w, exists, w.test("eq", lane, 0) if plan.group > 1 else None)):
             for number, total in enumerate(totals):
                 self.store(batch, kept, number, total)
 
@@ -190,9 +190,9 @@ class _ThinDot:
         w, plan, block = self.w, self.plan, self.block
         across = -(-plan.wide.kept // WARP)
         column = w.add(w.mul(w.mod(block.number, across), WARP), block.lane)
-        exists = None if plan.wide.kept % WARP == 0 else w.value(f"icmp ult i64 {column}, {plan.wide.kept}")
+        exists = None if plan.wide.kept % WARP == 0 else w.test("ult", column, plan.wide.kept)
         if exists is not None:
-            column = w.value(f"select i1 {exists}, i64 {column}, i64 {plan.wide.kept - 1}")
+            column = w.choose(exists, column, plan.wide.kept - 1)
         rest = w.div(block.number, across)
         split, number = w.mod(rest, plan.splits), w.div(rest, plan.splits)
         batch = self.batch(number)
@@ -207,13 +207,13 @@ class _ThinDot:
             else:
                 for k in range(IN_FLIGHT):
                     here = w.add(first, k * WARPS)
-                    inside = w.value(f"icmp ult i64 {here}, {plan.reduced}")
-                    self.take(batch, column, [w.value(f"select i1 {inside}, i64 {here}, i64 0")], inside)
+                    inside = w.test("ult", here, plan.reduced)
+                    self.take(batch, column, [w.choose(inside, here, 0)], inside)
         parts = [block.shared(plan.kind, BLOCK) for _ in self.sums]
         for slot, shared in zip(self.sums, parts, strict=True):
             shared.store(block.thread, slot.load()[0])
         block.barrier()
-        with block.only_if(both(w, exists, w.value(f"icmp eq i64 {block.warp}, 0"))):
+        with block.only_if(both(w, exists, w.test("eq", block.warp, 0))):
             for thin, shared in enumerate(parts):
                 total: list[Scalar] = [shared.load(block.lane)]
                 for warp in range(1, WARPS):
@@ -236,7 +236,7 @@ class _ThinDot:
         (array,) = scratch.arrays(self.context, slots)
         count = math.prod(plan.batch) * plan.thin.kept * plan.wide.kept
         number = w.add(w.mul(self.block.number, self.block.threads), self.block.thread)
-        with self.block.only_if(w.value(f"icmp ult i64 {number}, {count}")):
+        with self.block.only_if(w.test("ult", number, count)):
             column, rest = w.mod(number, plan.wide.kept), w.div(number, plan.wide.kept)
             thin, batch = w.mod(rest, plan.thin.kept), w.div(rest, plan.thin.kept)
             slot = self.sums[0]

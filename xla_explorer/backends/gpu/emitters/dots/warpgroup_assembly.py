@@ -68,9 +68,9 @@ def descriptor(w: FunctionWriter, address: str, leading_bytes: int) -> str:
     """The matrix descriptor (i64) of a tile at an address (i32): 128-byte rows, swizzled. leading_bytes: between groups of 128 bytes along
     the kept dimension, where that is the minor one."""
     fixed = SWIZZLE_128 | (ATOM_BYTES >> 4) << 32 | (leading_bytes >> 4) << 16
-    within = w.value(f"and i32 {address}, 262143")
-    start = w.value(f"zext i32 {w.value(f'lshr i32 {within}, 4')} to i64")
-    return w.value(f"or i64 {start}, {fixed}")
+    within = w.operation("and", address, 262143, "i32")
+    start = w.cast("zext", w.operation("lshr", within, 4, "i32"), "i32", "i64")
+    return w.operation("or", start, fixed)
 
 
 def multiply_tiles(

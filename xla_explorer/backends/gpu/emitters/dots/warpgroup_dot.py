@@ -123,7 +123,7 @@ class _Tile:
     def fetch(self, stage_start: str, first: str | int, depth: str | int, batch: list[str | int], barrier: str) -> None:
         """Start the copies of the tile that begins at `first` of the kept and `depth` of the reduced dimension."""
         w = self.kernel.w
-        target = w.value(f"add i32 {stage_start}, {self.offset}")
+        target = w.operation("add", stage_start, self.offset, "i32")
         reduced = self.kernel.small(self.kernel.w.div(depth, 2) if self.kernel.kind == "tf32" else depth)
         others = [self.kernel.small(index) for index in reversed(batch)]
         if self.operand.reduced_is_minor:
@@ -131,15 +131,15 @@ class _Tile:
             return
         for part in range(self.length // DEPTH):
             kept = self.kernel.small(w.add(first, part * DEPTH))
-            place = target if not part else w.value(f"add i32 {target}, {part * 2 * DEPTH * DEPTH}")
+            place = target if not part else w.operation("add", target, part * 2 * DEPTH * DEPTH, "i32")
             assembly.copy_tile(w, place, self.map, [kept, reduced, *others], barrier)
 
     def descriptor(self, stage_start: str, part: str | int) -> str:
         """Of the 64-wide part (of a whole tile: part 0) in a stage."""
         w = self.kernel.w
-        start = w.value(f"add i32 {stage_start}, {self.offset}")
+        start = w.operation("add", stage_start, self.offset, "i32")
         if part != 0:
-            start = w.value(f"add i32 {start}, {self.kernel.small(w.mul(part, 2 * DEPTH * DEPTH))}")
+            start = w.operation("add", start, self.kernel.small(w.mul(part, 2 * DEPTH * DEPTH)), "i32")
         return assembly.descriptor(w, start, 2 * DEPTH * DEPTH)
 
 
@@ -158,52 +158,52 @@ class _Kernel:
             self.result.store_sums(partial_sums(context, plan.matrices, plan.parts, scratch))
         context.globals["@stages = external addrspace(3) global [0 x i8], align 1024"] = None
         base = w.value("ptrtoint ptr addrspace(3) @stages to i32")
-        self.base = w.value(f"and i32 {w.value(f'add i32 {base}, {assembly.ATOM_BYTES - 1}')}, -{assembly.ATOM_BYTES}")
-        self.barriers = w.value(f"add i32 {self.base}, {plan.stages * plan.stage_bytes}")
+        self.base = w.operation("and", w.operation("add", base, assembly.ATOM_BYTES - 1, "i32"), -assembly.ATOM_BYTES, "i32")
+        self.barriers = w.operation("add", self.base, plan.stages * plan.stage_bytes, "i32")
         self.left = _Tile(self, plan.matrices.left, 0, ROWS, 0)
         self.right = _Tile(self, plan.matrices.right, 1, plan.columns, 2 * ROWS * DEPTH)
         self.stage, self.parity = w.stack_slot("i32"), w.stack_slot("i32")
 
     def small(self, value: str | int) -> str:
         """An i64 as i32."""
-        return str(value) if isinstance(value, int) else self.w.value(f"trunc i64 {value} to i32")
+        return str(value) if isinstance(value, int) else self.w.cast("trunc", value, "i64", "i32")
 
     # -- stages --------------------------------------------------------------------------------------------------------
     def first_stage(self, parity: int) -> None:
-        self.w.do(f"store i32 0, ptr {self.stage}")
-        self.w.do(f"store i32 {parity}, ptr {self.parity}")
+        self.w.write(0, self.stage, "i32")
+        self.w.write(parity, self.parity, "i32")
 
     def now(self) -> tuple[str, str, str, str]:
         """Where the current stage begins, its barriers (full, free), and the parity of their phase."""
         w = self.w
-        stage, parity = w.value(f"load i32, ptr {self.stage}"), w.value(f"load i32, ptr {self.parity}")
-        start = w.value(f"add i32 {self.base}, {w.value(f'mul i32 {stage}, {self.plan.stage_bytes}')}")
-        full = w.value(f"add i32 {self.barriers}, {w.value(f'mul i32 {stage}, 16')}")
-        return start, full, w.value(f"add i32 {full}, 8"), parity
+        stage, parity = w.read(self.stage, "i32"), w.read(self.parity, "i32")
+        start = w.operation("add", self.base, w.operation("mul", stage, self.plan.stage_bytes, "i32"), "i32")
+        full = w.operation("add", self.barriers, w.operation("mul", stage, 16, "i32"), "i32")
+        return start, full, w.operation("add", full, 8, "i32"), parity
 
     def next_stage(self) -> None:
         w = self.w
-        following = w.value(f"add i32 {w.value(f'load i32, ptr {self.stage}')}, 1")
-        last = w.value(f"icmp eq i32 {following}, {self.plan.stages}")
-        w.do(f"store i32 {w.value(f'select i1 {last}, i32 0, i32 {following}')}, ptr {self.stage}")
-        flip = w.value(f"zext i1 {last} to i32")
-        parity = w.value(f"xor i32 {w.value(f'load i32, ptr {self.parity}')}, {flip}")
-        w.do(f"store i32 {parity}, ptr {self.parity}")
+        following = w.operation("add", w.read(self.stage, "i32"), 1, "i32")
+        last = w.test("eq", following, self.plan.stages, "i32")
+        w.write(w.choose(last, 0, following, "i32"), self.stage, "i32")
+        flip = w.cast("zext", last, "i1", "i32")
+        parity = w.operation("xor", w.read(self.parity, "i32"), flip, "i32")
+        w.write(parity, self.parity, "i32")
 
     # -- the kernel ----------------------------------------------------------------------------------------------------
     def write(self) -> None:
         """Barriers, then one branch a role."""
         w, plan, block = self.w, self.plan, self.block
-        first = w.value(f"icmp eq i64 {block.thread}, 0")
+        first = w.test("eq", block.thread, 0)
         with block.only_if(first):
             for stage in range(plan.stages):
-                full = w.value(f"add i32 {self.barriers}, {16 * stage}")
+                full = w.operation("add", self.barriers, 16 * stage, "i32")
                 assembly.barrier_initialise(w, full, 1)
-                assembly.barrier_initialise(w, w.value(f"add i32 {full}, 8"), 2 * GROUP // 32)
+                assembly.barrier_initialise(w, w.operation("add", full, 8, "i32"), 2 * GROUP // 32)
             assembly.barriers_are_ready(w)
         block.barrier()
         copying, multiplying, end = (w.fresh_label(name) for name in ("copying", "multiplying", "end"))
-        w.branch_if(w.value(f"icmp ult i64 {block.thread}, {GROUP}"), copying, multiplying)
+        w.branch_if(w.test("ult", block.thread, GROUP), copying, multiplying)
         w.start_block(copying)
         assembly.limit_registers(w, _COPYING_REGISTERS, more=False)
         with block.only_if(first):
@@ -228,8 +228,8 @@ class _Kernel:
         row, column = w.mod(rest, band), w.div(rest, band)
         if down % band:  # the last band is lower
             left = w.sub(down, start)
-            height = w.value(f"select i1 {w.value(f'icmp slt i64 {left}, {band}')}, i64 {left}, i64 {band}")
-            row, column = w.value(f"urem i64 {rest}, {height}"), w.value(f"udiv i64 {rest}, {height}")
+            height = w.choose(w.test("slt", left, band), left, band)
+            row, column = w.operation("urem", rest, height), w.operation("udiv", rest, height)
         return w.mul(w.add(start, row), ROWS), w.mul(column, plan.columns), unravel(w, product, plan.matrices.batch), part
 
     def copy(self) -> None:
@@ -260,7 +260,7 @@ class _Kernel:
         with w.loop(plan.works, self.block.number, plan.launch.blocks, stem="tile") as tile:
             for slot in sums:
                 slot.store(["0x0000000000000000"])
-            w.do(f"store i32 0, ptr {before}")
+            w.write(0, before, "i32")
             with w.loop(plan.parts.each, stem="depth"):
                 start, full, free, parity = self.now()
                 assembly.barrier_wait(w, full, parity)
@@ -270,13 +270,13 @@ class _Kernel:
                 for slot, value in zip(sums, values, strict=True):
                     slot.store([value])
                 # The products of the stage before are done; these go on while the next stage is waited for.
-                assembly.barrier_arrive(w, w.value(f"load i32, ptr {before}"), lane)
-                w.do(f"store i32 {free}, ptr {before}")
+                assembly.barrier_arrive(w, w.read(before, "i32"), lane)
+                w.write(free, before, "i32")
                 self.next_stage()
             values = assembly.products_are_done(w, [str(slot.load()[0]) for slot in sums])
             for slot, value in zip(sums, values, strict=True):
                 slot.store([value])
-            assembly.barrier_arrive(w, w.value(f"load i32, ptr {before}"), lane)
+            assembly.barrier_arrive(w, w.read(before, "i32"), lane)
             row, column, batch, part = self.place(tile)
             self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column, [part, *batch] if plan.parts.number > 1 else batch)
 

@@ -83,7 +83,7 @@ class Indices:
 
     def below(self, a: Word, limit: int) -> str:
         """Whether 0 <= a < limit."""
-        return str(self.once("below", lambda x, y: self.w.value(f"icmp ult i64 {x}, {y}"), a, limit))
+        return str(self.once("below", lambda x, y: self.w.test("ult", x, y), a, limit))
 
     # -- axes ----------------------------------------------------------------------------------------------------------
     @contextmanager
@@ -148,7 +148,7 @@ class Indices:
         if launch.lanes > 1 and not self._open[AxisKind.WARP]:
             rests.append(self.mod(self.thread, launch.lanes))
         for rest in rests:
-            one = str(self.once("eq", lambda x, y: self.w.value(f"icmp eq i64 {x}, {y}"), rest, 0))
+            one = str(self.once("eq", lambda x, y: self.w.test("eq", x, y), rest, 0))
             found = self.both(found, one)
         return found
 
@@ -164,7 +164,7 @@ class Indices:
 
     def both(self, a: str | None, b: str | None) -> str | None:
         """Two conditions; None always holds."""
-        return a or b if a is None or b is None else str(self.once("and", lambda x, y: self.w.value(f"and i1 {x}, {y}"), a, b))
+        return a or b if a is None or b is None else str(self.once("and", lambda x, y: self.w.operation("and", x, y, "i1"), a, b))
 
     # -- values --------------------------------------------------------------------------------------------------------
     def here(self, x: IndexExpression, point: Point) -> IndexExpression:
@@ -255,7 +255,7 @@ class Indices:
 
     def _where(self, holds: str, number: Word, otherwise: int) -> Word:
         """A number where a condition holds, else another one."""
-        return self.once(f"where {holds}", lambda x, y: self.w.value(f"select i1 {holds}, i64 {x}, i64 {y}"), number, otherwise)
+        return self.once(f"where {holds}", lambda x, y: self.w.choose(holds, x, y), number, otherwise)
 
     # -- guards --------------------------------------------------------------------------------------------------------
     def normal(self, guards: Sequence[Guard]) -> tuple[Guard, ...]:

@@ -10,6 +10,7 @@ from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Point, are_n
 from xla_explorer.backends.gpu.emitters.nests.indices import Word
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -72,7 +73,7 @@ class Memory:
                 return
             at = self.indices.offset(s.place, strides, point)
             if isinstance(holds, str):
-                at = self.w.value(f"select i1 {holds}, i64 {at}, i64 0")
+                at = self.w.choose(holds, at, 0)
             found[tuple(point.values())] = tile.load(at) if tile is not None else self.arrays[s.array].load_linear(self.w, at)
 
         def together(group: list[Point]) -> None:
@@ -116,7 +117,7 @@ class Memory:
         element, t = array.shape.element_type, stored_type(array.shape.element_type)
         parts = 2 if element.is_complex else 1
         pointer = self._address(array, at, parts)
-        tail = ", !invariant.load !0" if array.invariant else ""
+        tail = INVARIANT if array.invariant else ""
         wide = self.w.load(pointer, t.of_lanes(count * parts), count * element.bytes, tail)
         lanes = [self.w.extract(wide, k) for k in range(count * parts)]
         if parts == 2:

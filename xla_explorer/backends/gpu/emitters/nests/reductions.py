@@ -176,7 +176,7 @@ class _Reduction:
             c = c.join
         elif self.meeting:  # of two pairs that of the lower index counts as the earlier
             order, t = "sgt" if self.wide[1].is_signed else "ugt", register_type(self.wide[1])
-            swap = self.w.value(f"icmp {order} {t} {a[1]}, {b[1]}")
+            swap = self.w.test(order, a[1], b[1], t)
             a, b = [[select_value(self.w, swap, t, y, x) for x, y, t in zip(*pair, self.wide, strict=True)] for pair in ((a, b), (b, a))]
         for number, value in zip((*c.left, *c.right), (*a, *b), strict=True):
             self.writer.values[number] = Copies((), {(): value})
@@ -217,15 +217,15 @@ class _Reduction:
             slot.store(values)
         half = axis.extent // 2
         while half:
-            self._hand_over(w.value(f"icmp ult i64 {w.value(f'sub i64 {number}, {half}')}, {half}"), shared, slots)
-            with block.only_if(w.value(f"icmp ult i64 {number}, {half}")):
+            self._hand_over(w.test("ult", w.operation("sub", number, half), half), shared, slots)
+            with block.only_if(w.test("ult", number, half)):
                 other = w.add(self.indices.thread, half * apart)
                 for arrays, slot in zip(shared, slots, strict=True):
                     slot.store(self.combined(slot.load(), [array.load(other) for array in arrays]))
             half //= 2
         if self.s.ids[0] not in self.writer.for_all:
             return [slot.load() for slot in slots]
-        self._hand_over(w.value(f"icmp eq i64 {number}, 0"), shared, slots)
+        self._hand_over(w.test("eq", number, 0), shared, slots)
         first = w.sub(self.indices.thread, w.mul(number, apart))
         return [[array.load(first) for array in arrays] for arrays in shared]
 

@@ -55,20 +55,20 @@ class SharedRecords:
         w = self.w
         slots = [(w.stack_slot("i64"), w.stack_slot("i64")) for _ in records]
         for (first, last), a, b in zip(slots, low, high, strict=True):
-            w.do(f"store i64 {a}, ptr {first}")
-            w.do(f"store i64 {b}, ptr {last}")
+            w.write(a, first, "i64")
+            w.write(b, last, "i64")
         with w.loop(steps, stem="search"):
             for (first, last), record, right in zip(slots, records, on_right, strict=True):
-                a, b = w.value(f"load i64, ptr {first}"), w.value(f"load i64, ptr {last}")
-                middle = w.value(f"lshr i64 {w.add(a, b)}, 1")
+                a, b = w.read(first, "i64"), w.read(last, "i64")
+                middle = w.operation("lshr", w.add(a, b), 1)
                 candidate = self.load(smaller(w, middle, self.count - 1))
                 from_right = chosen(w, right, self.types, record, candidate)
                 from_left = chosen(w, right, self.types, candidate, record)
-                further = w.value(f"xor i1 {self.before(from_right, from_left)}, {right}")
-                inside = w.value(f"and i1 {further}, {w.value(f'icmp ult i64 {a}, {b}')}")
-                w.do(f"store i64 {w.value(f'select i1 {inside}, i64 {w.add(middle, 1)}, i64 {a}')}, ptr {first}")
-                w.do(f"store i64 {w.value(f'select i1 {further}, i64 {b}, i64 {middle}')}, ptr {last}")
-        return [w.value(f"load i64, ptr {first}") for first, _ in slots]
+                further = w.operation("xor", self.before(from_right, from_left), right, "i1")
+                inside = w.operation("and", further, w.test("ult", a, b), "i1")
+                w.write(w.choose(inside, w.add(middle, 1), a), first, "i64")
+                w.write(w.choose(further, b, middle), last, "i64")
+        return [w.read(first, "i64") for first, _ in slots]
 
     def sort(self, size: int, each: int, length: str | int, kept: int | None = None) -> None:
         """Sort every segment of `size` (a power of two) places, of which the first `length` count; a thread takes `each` records.
@@ -79,7 +79,7 @@ class SharedRecords:
         w, block = self.w, self.block
         limit = min(kept or size, size)
         with w.loop(size.bit_length() - 1, stem="level") as level:
-            width = w.value(f"shl i64 1, {level}")
+            width = w.operation("shl", 1, level)
             # So many records of every run are there, at most.
             held = smaller(w, width, limit) if limit < size else width
             shift = smaller(w, level, limit.bit_length() - 1) if limit < size else level
@@ -90,20 +90,20 @@ class SharedRecords:
                 q: str | int = counted
                 there: str | None = None
                 if limit < size:
-                    there = w.value(f"icmp ult i64 {w.value(f'lshr i64 {counted}, {shift}')}, {w.value(f'lshr i64 {self.count}, {level}')}")
+                    there = w.test("ult", w.operation("lshr", counted, shift), w.operation("lshr", self.count, level))
                     # Records that are kept, counted through: those of the threads after the last one have been dropped.
-                    run = w.value(f"lshr i64 {q}, {shift}")
-                    q = w.add(w.value(f"shl i64 {run}, {level}"), w.value(f"and i64 {q}, {w.sub(held, 1)}"))
+                    run = w.operation("lshr", q, shift)
+                    q = w.add(w.operation("shl", run, level), w.operation("and", q, w.sub(held, 1)))
                 elif each * block.threads > self.count:
-                    there = w.value(f"icmp ult i64 {counted}, {self.count}")
+                    there = w.test("ult", counted, self.count)
                 if there is not None:
                     q = smaller(w, q, self.count - 1)
                 present.append(there)
-                place = w.value(f"and i64 {q}, {size - 1}")
+                place = w.operation("and", q, size - 1)
                 base = w.sub(q, place)
-                own = w.value(f"and i64 {place}, {w.value(f'sub i64 0, {width}')}")
-                other = w.value(f"xor i64 {own}, {width}")
-                rights.append(w.value(f"icmp ne i64 {w.value(f'and i64 {place}, {width}')}, 0"))
+                own = w.operation("and", place, w.operation("sub", 0, width))
+                other = w.operation("xor", own, width)
+                rights.append(w.test("ne", w.operation("and", place, width), 0))
                 low = w.add(base, smaller(w, other, length))
                 high = w.add(base, smaller(w, w.add(other, held), length))
                 lows.append(low)
@@ -115,10 +115,10 @@ class SharedRecords:
             ranked = zip(places, bases, rights, ranks, records, present, strict=True)
             for (_, place, own, low), base, right, rank, record, is_there in ranked:
                 offset = w.add(w.sub(place, own), w.sub(rank, low))
-                start = w.value(f"select i1 {right}, i64 {w.value(f'sub i64 {own}, {width}')}, i64 {own}")
-                counts: str | None = w.value(f"icmp ult i64 {place}, {length}")
+                start = w.choose(right, w.operation("sub", own, width), own)
+                counts: str | None = w.test("ult", place, length)
                 if limit < size:
-                    counts = w.value(f"and i1 {counts}, {w.value(f'icmp ult i64 {offset}, {limit}')}")
+                    counts = w.operation("and", counts, w.test("ult", offset, limit), "i1")
                 counts = both(w, counts, is_there)
                 moved.append((counts, str(w.add(w.add(base, start), offset)), record))
             block.barrier()

@@ -159,14 +159,14 @@ class _Fourier:
         w, count = block.w, length * together
         with w.loop(-(-count // block.threads), stem="move") as step:
             q = w.add(w.mul(step, block.threads), block.thread)
-            inside = None if count % block.threads == 0 else w.value(f"icmp ult i64 {q}, {count}")
+            inside = None if count % block.threads == 0 else w.test("ult", q, count)
             if interleaved:
                 line, k = w.mod(q, together), w.div(q, together)
             else:
                 line, k = w.div(q, length) if together > 1 else 0, w.mod(q, length) if together > 1 else q
             if among is not None:
-                exists = w.value(f"icmp ult i64 {w.add(among[0], line)}, {among[1]}")
-                inside = exists if inside is None else w.value(f"and i1 {inside}, {exists}")
+                exists = w.test("ult", w.add(among[0], line), among[1])
+                inside = exists if inside is None else w.operation("and", inside, exists, "i1")
             with block.only_if(inside):
                 body(line, k)
 
@@ -182,16 +182,16 @@ class _Fourier:
             b = w.add(lane, start)
             guards = []
             if start + per_line > butterflies:
-                guards.append(w.value(f"icmp ult i64 {b}, {butterflies}"))
+                guards.append(w.test("ult", b, butterflies))
             if block.threads > per_line * together:
-                guards.append(w.value(f"icmp ult i64 {line}, {together}"))
+                guards.append(w.test("ult", line, together))
             inside = None
             for guard in guards:
-                inside = guard if inside is None else w.value(f"and i1 {inside}, {guard}")
+                inside = guard if inside is None else w.operation("and", inside, guard, "i1")
             from_line = line
             if inside is not None:
-                b = w.value(f"select i1 {inside}, i64 {b}, i64 0")
-                from_line = w.value(f"select i1 {inside}, i64 {line}, i64 0")
+                b = w.choose(inside, b, 0)
+                from_line = w.choose(inside, line, 0)
             values: list[Complex] = [part_names(shared.load(places.at(from_line, w.add(b, butterflies * k)))) for k in range(radix)]
             q, p = w.mod(b, s), w.div(b, s)
             values = _twiddled(stages, roots, values, p, s, n // radix)
@@ -249,14 +249,14 @@ class _Fourier:
 
         def element(_line: Index, k: Index) -> None:
             total.store([(zero, zero)])
-            w.do(f"store i64 0, ptr {numerator}")
+            w.write(0, numerator, "i64")
             with w.loop(length, stem="term") as at:
-                here = w.value(f"load i64, ptr {numerator}")
+                here = w.read(numerator, "i64")
                 term = stages.mul(part_names(shared.load(at)), roots.at(here))
                 total.store([stages.add(part_names(total.load()[0]), term)])
                 following = w.add(here, k)
-                wrapped = w.value(f"icmp uge i64 {following}, {length}")
-                w.do(f"store i64 {w.value(f'select i1 {wrapped}, i64 {w.sub(following, length)}, i64 {following}')}, ptr {numerator}")
+                wrapped = w.test("uge", following, length)
+                w.write(w.choose(wrapped, w.sub(following, length), following), numerator, "i64")
             result.store(block.number, k, part_names(total.load()[0]))
 
         self._move(block, length, 1, False, element)
@@ -281,13 +281,13 @@ class _Fourier:
         zero = float_constant(0.0, t)
         with context.iterate([lines + 1, size]) as (line, k):
             from_end = w.sub(size, k)
-            near = w.value(f"icmp ult i64 {k}, {length}")
-            far = w.value(f"icmp ult i64 {from_end}, {length}")
-            is_filter = w.value(f"icmp eq i64 {line}, {lines}")
-            at = w.value(f"select i1 {near}, i64 {k}, i64 {w.value(f'select i1 {far}, i64 {from_end}, i64 0')}")
+            near = w.test("ult", k, length)
+            far = w.test("ult", from_end, length)
+            is_filter = w.test("eq", line, lines)
+            at = w.choose(near, k, w.choose(far, from_end, 0))
             chirp = roots.at(w.mod(w.mul(at, at), 2 * length))
-            held = w.value(f"or i1 {near}, {w.value(f'and i1 {far}, {is_filter}')}")
-            given = opened.load(w.value(f"select i1 {is_filter}, i64 0, i64 {line}"), w.value(f"select i1 {near}, i64 {k}, i64 0"))
+            held = w.operation("or", near, w.operation("and", far, is_filter, "i1"), "i1")
+            given = opened.load(w.choose(is_filter, 0, line), w.choose(near, k, 0))
             value = choose(context, t, is_filter, (chirp[0], stages.negate(chirp[1])), stages.mul(given, chirp))
             result.store(line, k, choose(context, t, held, value, (zero, zero)))
         finish(context, f"{lines} lines of {length} numbers times a chirp, and the chirp, padded to {size}")

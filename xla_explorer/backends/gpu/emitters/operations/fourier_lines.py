@@ -30,13 +30,13 @@ def converted(context: KernelContext, value: Complex, source: str, target: str) 
     if source == target:
         return value
     operation = "fpext" if target == "double" else "fptrunc"
-    re, im = [context.writer.value(f"{operation} {source} {part} to {target}") for part in value]
+    re, im = [context.writer.cast(operation, part, source, target) for part in value]
     return re, im
 
 
 def choose(context: KernelContext, t: str, condition: str, a: Complex, b: Complex) -> Complex:
     """`condition ? a : b`."""
-    re, im = [context.writer.value(f"select i1 {condition}, {t} {x}, {t} {y}") for x, y in zip(a, b, strict=True)]
+    re, im = [context.writer.choose(condition, x, y, t) for x, y in zip(a, b, strict=True)]
     return re, im
 
 
@@ -113,20 +113,20 @@ class ArrayLines(NamedTuple):
         def load(line: Index, k: Index) -> Complex:
             if not kind.is_complex:
                 value = str(array.load_linear(w, place(line, k)))
-                real = value if held == t else w.value(f"fpext {held} {value} to {t}")
+                real = value if held == t else w.cast("fpext", value, held, t)
                 return (zero, real) if self.swapped else (real, zero)
             half = self.length // 2
             mirrored = None
             if self.stored < self.length:  # the rest of the spectrum of real numbers
-                mirrored = w.value(f"icmp ugt i64 {k}, {half}")
-                k = w.value(f"select i1 {mirrored}, i64 {w.sub(self.length, k)}, i64 {k}")
+                mirrored = w.test("ugt", k, half)
+                k = w.choose(mirrored, w.sub(self.length, k), k)
             re, im = converted(context, part_names(array.load_linear(w, place(line, k))), held, t)
             if mirrored is not None:
-                whole = w.value(f"icmp eq i64 {k}, 0")
+                whole = w.test("eq", k, 0)
                 if self.length % 2 == 0:
-                    whole = w.value(f"or i1 {whole}, {w.value(f'icmp eq i64 {k}, {half}')}")
-                im = w.value(f"select i1 {mirrored}, {t} {stages.negate(im)}, {t} {im}")
-                im = w.value(f"select i1 {whole}, {t} {zero}, {t} {im}")
+                    whole = w.operation("or", whole, w.test("eq", k, half), "i1")
+                im = w.choose(mirrored, stages.negate(im), im, t)
+                im = w.choose(whole, zero, im, t)
             return (im, re) if self.swapped else (re, im)
 
         def store(line: Index, k: Index, value: Complex) -> None:
@@ -135,7 +135,7 @@ class ArrayLines(NamedTuple):
             value = converted(context, (stages.scale(value[0], self.scale), stages.scale(value[1], self.scale)), t, held)
             if self.stored < self.length:
                 inside, after = w.fresh_label("stored"), w.fresh_label("dropped")
-                w.branch_if(w.value(f"icmp ult i64 {k}, {self.stored}"), inside, after)
+                w.branch_if(w.test("ult", k, self.stored), inside, after)
                 w.start_block(inside)
             array.store_linear(w, place(line, k), value if kind.is_complex else value[0])
             if self.stored < self.length:

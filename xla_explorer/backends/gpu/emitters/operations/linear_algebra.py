@@ -96,8 +96,8 @@ class _Panels:
         """A row or column that exists, and whether it is the one that was asked for."""
         if self.size % self.panel == 0:
             return at, None
-        inside = self.w.value(f"icmp ult i64 {at}, {self.size}")
-        return self.w.value(f"select i1 {inside}, i64 {at}, i64 {self.size - 1}"), inside
+        inside = self.w.test("ult", at, self.size)
+        return self.w.choose(inside, at, self.size - 1), inside
 
     def fill(self, target: str, element: Element, row: str | int, column: str | int, unit: bool = False) -> None:
         """Fill `tile` or `diagonal` with the square at (row, column); where the triangle has ended, with the unit matrix. unit: its own
@@ -106,12 +106,12 @@ class _Panels:
         array = self.tile if target == "tile" else self.diagonal
         for start in range(0, panel * panel, self.block.threads):
             q = w.add(self.block.thread, start)
-            inside = None if start + self.block.threads <= panel * panel else w.value(f"icmp ult i64 {q}, {panel * panel}")
+            inside = None if start + self.block.threads <= panel * panel else w.test("ult", q, panel * panel)
             with self.block.only_if(inside):
                 r, c = w.div(q, panel), w.mod(q, panel)
                 (i, row_exists), (k, column_exists) = self.bounded(w.add(row, r)), self.bounded(w.add(column, c))
                 value = element(i, k)
-                one, on_diagonal = scalar_constant(1, self.kind), w.value(f"icmp eq i64 {r}, {c}")
+                one, on_diagonal = scalar_constant(1, self.kind), w.test("eq", r, c)
                 exists = both(w, row_exists, column_exists)
                 if exists is not None:
                     value = self.select(exists, value, self.select(on_diagonal, one, self.zero()))
@@ -124,7 +124,7 @@ class _Panels:
         w, panel = self.w, self.panel
         if self.panels == 1:
             return
-        with self.block.only_if(w.value(f"icmp ne i64 {number}, 0")), w.loop(number, stem="finished") as other:
+        with self.block.only_if(w.test("ne", number, 0)), w.loop(number, stem="finished") as other:
             first = w.mul(other, panel)
             self.block.barrier()
             self.fill("tile", factor, column, first)
@@ -194,28 +194,28 @@ class _Cholesky:
         w, size, threads = self.w, self.size, self.block.threads
         with w.loop(-(-size * size // threads), stem="clear") as step:
             q = w.add(w.mul(step, threads), self.block.thread)
-            inside = None if size * size % threads == 0 else w.value(f"icmp ult i64 {q}, {size * size}")
+            inside = None if size * size % threads == 0 else w.test("ult", q, size * size)
             row, column = w.div(q, size), w.mod(q, size)
             if not whole:
-                inside = both(w, inside, w.value(f"icmp u{'gt' if self.lower else 'lt'} i64 {column}, {row}"))
+                inside = both(w, inside, w.test(f"u{'gt' if self.lower else 'lt'}", column, row))
             with self.block.only_if(inside):
                 self.panels.store(self.output, (*self.batch, row, column), value)
 
     def write(self) -> None:
         """Panel by panel."""
         w, panels, block, size = self.w, self.panels, self.block, self.size
-        first = w.value(f"icmp eq i64 {block.thread}, 0")
+        first = w.test("eq", block.thread, 0)
         with block.only_if(first):
             self.failed.store(0, "0")
         self._clear(panels.zero(), False)
         with w.loop(panels.panels, stem="panel") as number:
             start = w.mul(number, panels.panel)
             left = w.sub(size, start)
-            batches: str | int = 1 if size <= block.threads else w.value(f"udiv i64 {w.add(left, block.threads - 1)}, {block.threads}")
+            batches: str | int = 1 if size <= block.threads else w.operation("udiv", w.add(left, block.threads - 1), block.threads)
             with w.loop(batches, stem="rows") as batch:
                 offset = w.add(w.mul(batch, block.threads), block.thread)
-                exists = w.value(f"icmp ult i64 {offset}, {left}")
-                row = w.value(f"select i1 {exists}, i64 {w.add(start, offset)}, i64 {size - 1}")
+                exists = w.test("ult", offset, left)
+                row = w.choose(exists, w.add(start, offset), size - 1)
                 for c, slot in enumerate(panels.sums):
                     column, _ = panels.bounded(w.add(start, c))
                     slot.store([self._read(self.source, row, column)])
@@ -225,16 +225,16 @@ class _Cholesky:
                     lambda k, row=row: self._read(self.output, row, k),  # type: ignore[misc]
                     start,
                 )
-                with block.only_if(w.value(f"icmp eq i64 {batch}, 0")):
+                with block.only_if(w.test("eq", batch, 0)):
                     self._factor(start, offset)
                 panels.solve_panel(True, False)
-                below = w.value(f"icmp uge i64 {offset}, {panels.panel}")
+                below = w.test("uge", offset, panels.panel)
                 for c, slot in enumerate(panels.sums):
                     _, there = panels.bounded(w.add(start, c))
                     with block.only_if(both(w, both(w, exists, below), there)):
                         self._write(row, w.add(start, c), slot.load()[0])
             block.barrier()
-        bad = w.value(f"icmp ne i32 {self.failed.load(0)}, 0")
+        bad = w.test("ne", self.failed.load(0), 0, "i32")
         with block.only_if(bad):
             self._clear(constant(w, math.nan, panels.kind), True)
 
@@ -242,19 +242,19 @@ class _Cholesky:
         """The diagonal tile: its rows are the sums of the first threads; its factor goes to shared memory and to the result."""
         w, panels, block, n = self.w, self.panels, self.block, self.panels.panel
         block.barrier()
-        with block.only_if(w.value(f"icmp ult i64 {offset}, {n}")):
+        with block.only_if(w.test("ult", offset, n)):
             _, row_exists = panels.bounded(w.add(start, offset))
             for c, slot in enumerate(panels.sums):
                 _, column_exists = panels.bounded(w.add(start, c))
                 exists = both(w, row_exists, column_exists)
                 value = slot.load()[0]
                 if exists is not None:
-                    unit = panels.select(w.value(f"icmp eq i64 {offset}, {c}"), scalar_constant(1, panels.kind), panels.zero())
+                    unit = panels.select(w.test("eq", offset, c), scalar_constant(1, panels.kind), panels.zero())
                     value = panels.select(exists, value, unit)
                 panels.diagonal.store(w.add(w.mul(offset, n), c), value)
         q = block.thread
         row, column = w.div(q, n), w.mod(q, n)
-        inside = None if block.threads <= n * n else w.value(f"icmp ult i64 {q}, {n * n}")
+        inside = None if block.threads <= n * n else w.test("ult", q, n * n)
 
         def real_number(value: Value) -> Scalar:
             return Complex(value, w.number(0.0, value.type)) if panels.kind.is_complex else value
@@ -264,24 +264,24 @@ class _Cholesky:
             loaded = panels.diagonal.load(w.mul(done, n + 1))
             pivot = loaded.real if isinstance(loaded, Complex) else loaded
             positive = pivot > 0.0
-            with block.only_if(w.value(f"and i1 {w.value(f'icmp eq i64 {q}, 0')}, {w.value(f'xor i1 {positive}, true')}")):
+            with block.only_if(w.operation("and", w.test("eq", q, 0), w.operation("xor", positive, "true", "i1"), "i1")):
                 self.failed.store(0, "1")
-            below = w.value(f"and i1 {w.value(f'icmp eq i64 {column}, {done}')}, {w.value(f'icmp ugt i64 {row}, {done}')}")
+            below = w.operation("and", w.test("eq", column, done), w.test("ugt", row, done), "i1")
             with block.only_if(both(w, inside, below)):
                 panels.diagonal.store(q, panels.over_real(panels.diagonal.load(q), real_number(w.square_root(pivot))))
             block.barrier()
-            rest = w.value(f"and i1 {w.value(f'icmp ugt i64 {column}, {done}')}, {w.value(f'icmp uge i64 {row}, {column}')}")
+            rest = w.operation("and", w.test("ugt", column, done), w.test("uge", row, column), "i1")
             with block.only_if(both(w, inside, rest)):
                 a = panels.diagonal.load(w.add(w.mul(row, n), done))
                 b = panels.conjugate(panels.diagonal.load(w.add(w.mul(column, n), done)))
                 panels.diagonal.store(q, panels.op("subtract", panels.diagonal.load(q), panels.op("multiply", a, b)))
         block.barrier()
-        with block.only_if(both(w, inside, w.value(f"icmp eq i64 {row}, {column}"))):
+        with block.only_if(both(w, inside, w.test("eq", row, column))):
             loaded = panels.diagonal.load(q)
             panels.diagonal.store(q, real_number(w.square_root(loaded.real if isinstance(loaded, Complex) else loaded)))
         block.barrier()
         (_, row_exists), (_, column_exists) = panels.bounded(w.add(start, row)), panels.bounded(w.add(start, column))
-        stored = both(w, both(w, row_exists, column_exists), w.value(f"icmp uge i64 {row}, {column}"))
+        stored = both(w, both(w, row_exists, column_exists), w.test("uge", row, column))
         with block.only_if(both(w, inside, stored)):
             self._write(w.add(start, row), w.add(start, column), panels.diagonal.load(q))
 
@@ -309,9 +309,9 @@ def write_triangular_solve(i: HloInstruction, architecture: GpuArchitecture, slo
     groups = -(-sides // threads)
     batch = tuple(unravel(w, w.div(block.number, groups), b.shape.dimensions[:-2]))
     side = w.add(w.mul(w.mod(block.number, groups), threads), block.thread)
-    exists = None if sides % threads == 0 else w.value(f"icmp ult i64 {side}, {sides}")
+    exists = None if sides % threads == 0 else w.test("ult", side, sides)
     if exists is not None:
-        side = w.value(f"select i1 {exists}, i64 {side}, i64 {sides - 1}")
+        side = w.choose(exists, side, sides - 1)
     matrix, given, output = context.arrays[a], context.arrays[b], context.outputs[0]
 
     def counted(at: str | int) -> str | int:

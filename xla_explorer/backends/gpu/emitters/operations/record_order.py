@@ -33,7 +33,7 @@ def order_of_records(context: KernelContext, comparator: HloComputation) -> Befo
         x, y = [key_of_record(w, comparator, key, record) for record in (a, b)]
         if not _has_unordered(key):
             keys = [integer_key(w, value, kind, key.ascending, key.total_order) for value in (x, y)]
-            return w.value(f"icmp ult {'i8' if kind.is_pred else f'i{type_bits(register_type(kind))}'} {keys[0]}, {keys[1]}")
+            return w.test("ult", keys[0], keys[1], 'i8' if kind.is_pred else f'i{type_bits(register_type(kind))}')
         first, second = [w.widen(real(value)) for value in (x, y)]
         # True of a number and NaN as well.
         behind = w.compare("ugt" if key.ascending else "ult", second, first)
@@ -42,8 +42,8 @@ def order_of_records(context: KernelContext, comparator: HloComputation) -> Befo
     def before(a: Record, b: Record) -> str:
         result = less(keys[-1], a, b)
         for key in reversed(keys[:-1]):
-            not_after = w.value(f"xor i1 {less(key, b, a)}, true")
-            result = w.value(f"or i1 {less(key, a, b)}, {w.value(f'and i1 {not_after}, {result}')}")
+            not_after = w.operation("xor", less(key, b, a), "true", "i1")
+            result = w.operation("or", less(key, a, b), w.operation("and", not_after, result, "i1"), "i1")
         return result
 
     return before

@@ -45,7 +45,7 @@ def _write_zero(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[i
     """The number of the only device."""
     context = fresh_context(i, slots)
     block = Block(context, WARP)
-    with block.only_if(context.writer.value(f"icmp eq i64 {block.thread}, 0")):
+    with block.only_if(context.writer.test("eq", block.thread, 0)):
         context.outputs[0].store(context.writer, (), "0")
     return OperationDraft((KernelDraft(context, LaunchDimensions(1, WARP, 1, "one number")),), "constant")
 

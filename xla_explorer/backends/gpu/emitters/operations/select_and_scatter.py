@@ -36,7 +36,7 @@ def write_select_and_scatter(i: HloInstruction, architecture: GpuArchitecture, s
         with context.iterate(list(source.dimensions)) as index, emitter.scope():
             at = select_position(context, emitter, index)
             if kind is S32:
-                at = w.value(f"trunc i64 {at} to i32")
+                at = w.cast("trunc", at, "i64", "i32")
             chosen.store_linear(w, w.linear(index, by_window.strides), at)
         launch = launch_dimensions(context.threads, architecture)
         kernels.append(KernelDraft(context, launch._replace(reasoning=f"a thread per window; {launch.reasoning}"), 0, "_select"))
@@ -59,15 +59,15 @@ def write_select_and_scatter(i: HloInstruction, architecture: GpuArchitecture, s
                         start = w.sub(w.add(w.mul(position, rule.base_dilation), rule.padding_low), w.mul(offset, rule.window_dilation))
                         number = start
                         if rule.stride > 1:
-                            number = w.value(f"sdiv i64 {start}, {rule.stride}")
-                            conditions.append(w.value(f"icmp eq i64 {w.mul(number, rule.stride)}, {start}"))
-                        conditions.append(w.value(f"icmp ult i64 {number}, {extent}"))
+                            number = w.operation("sdiv", start, rule.stride)
+                            conditions.append(w.test("eq", w.mul(number, rule.stride), start))
+                        conditions.append(w.test("ult", number, extent))
                         window.append(number)
                     loops.enter_context(Guard(w, conditions))
                     t = register_type(kind)
-                    wanted = here if kind is S64 or isinstance(here, int) else w.value(f"trunc i64 {here} to i32")
+                    wanted = here if kind is S64 or isinstance(here, int) else w.cast("trunc", here, "i64", "i32")
                     selected = chosen.load_linear(w, w.linear(window, by_window.strides))
-                    loops.enter_context(Guard(w, [w.value(f"icmp eq {t} {selected}, {wanted}")]))
+                    loops.enter_context(Guard(w, [w.test("eq", selected, wanted, t)]))
                     loops.enter_context(emitter.scope())
                     arguments = [total.load()[0], emitter.element(i.operands[1], tuple(window))]
                     total.store(emitter.combine(i.called[1], arguments, [i.shape.element_type] * 2))

@@ -20,7 +20,7 @@ from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Rec
 from xla_explorer.backends.gpu.emitters.operations.record_order import order_of_records
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.ir.types import I32
+from xla_explorer.compiler.codegen.ir.types import I32, I64
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import integer_key
 from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
@@ -62,7 +62,7 @@ class ArrayRows:
         index = self._index(row, at)
         record = [array.load(self.w, index) for array in self.arrays]
         if self.numbered:
-            record.append(self.w.named(at if isinstance(at, int) else self.w.value(f"trunc i64 {at} to i32"), I32))
+            record.append(self.w.named(at if isinstance(at, int) else self.w.cast("trunc", at, "i64", "i32"), I32))
         return record
 
     def store(self, row: str | int, at: str | int, record: Record) -> None:
@@ -170,7 +170,7 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
         record = source.load(there, w.add(start, smaller(w, at, w.sub(length, 1))))
         if places < plan.threads:  # a block has whole warps
             place = smaller(w, place, places - 1)
-            with block.only_if(w.value(f"icmp ult i64 {block.thread}, {places}")):
+            with block.only_if(w.test("ult", block.thread, places)):
                 memory.store(place, record)
         else:
             memory.store(place, record)
@@ -180,11 +180,11 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
     step = plan.size if wanted is None else wanted
     for number in range(plan.each):
         place, row, at = position(number)
-        inside = w.value(f"icmp ult i64 {at}, {count}")
+        inside = w.test("ult", at, count)
         if plan.rows % plan.segments or places < plan.threads:
-            inside = w.value(f"and i1 {inside}, {w.value(f'icmp ult i64 {row}, {plan.rows}')}")
+            inside = w.operation("and", inside, w.test("ult", row, plan.rows), "i1")
         if places < plan.threads:
-            inside = w.value(f"and i1 {inside}, {w.value(f'icmp ult i64 {block.thread}, {places}')}")
+            inside = w.operation("and", inside, w.test("ult", block.thread, places), "i1")
         with block.only_if(inside):
             target.store(row, w.add(w.mul(tile, step), at), memory.load(place))
     block.finish()
@@ -215,53 +215,53 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
     diagonal = w.sub(start, pair)
     count = smaller(w, w.sub(w.add(left, right), diagonal), tile)
 
-    with block.only_if(w.value(f"icmp ult i64 {block.thread}, 2")):
-        is_end = w.value(f"icmp eq i64 {block.thread}, 1")
-        d = w.add(diagonal, w.value(f"select i1 {is_end}, i64 {count}, i64 0"))
+    with block.only_if(w.test("ult", block.thread, 2)):
+        is_end = w.test("eq", block.thread, 1)
+        d = w.add(diagonal, w.choose(is_end, count, 0))
         low, high = w.stack_slot("i64"), w.stack_slot("i64")
-        w.do(f"store i64 {w.call_intrinsic('llvm.smax.i64', 'i64', ('i64', str(w.sub(d, right))), ('i64', '0'))}, ptr {low}")
-        w.do(f"store i64 {smaller(w, d, left)}, ptr {high}")
+        w.write(w.intrinsic("llvm.smax.i64", I64, w.named(w.sub(d, right), I64), w.number(0, I64)), low, "i64")
+        w.write(smaller(w, d, left), high, "i64")
         with w.loop(width.bit_length(), stem="diagonal"):
-            a, b = w.value(f"load i64, ptr {low}"), w.value(f"load i64, ptr {high}")
-            at = w.value(f"lshr i64 {w.add(a, b)}, 1")
-            inside = w.value(f"icmp ult i64 {a}, {b}")
+            a, b = w.read(low, "i64"), w.read(high, "i64")
+            at = w.operation("lshr", w.add(a, b), 1)
+            inside = w.test("ult", a, b)
             # Both exist while the search goes on; afterwards the row's last record stands in.
-            other = w.value(f"sub i64 {w.value(f'add i64 {middle}, {d}')}, {w.add(at, 1)}")
+            other = w.operation("sub", w.operation("add", middle, d), w.add(at, 1))
             from_left = source.load(row, smaller(w, w.add(pair, at), length - 1))
             from_right = source.load(row, smaller(w, other, length - 1))
-            further = w.value(f"and i1 {inside}, {w.value(f'xor i1 {before(from_right, from_left)}, true')}")
-            w.do(f"store i64 {w.value(f'select i1 {further}, i64 {w.add(at, 1)}, i64 {a}')}, ptr {low}")
-            w.do(f"store i64 {w.value(f'select i1 {further}, i64 {b}, i64 {at}')}, ptr {high}")
-        splits.store(block.thread, w.value(f"load i64, ptr {low}"))
+            further = w.operation("and", inside, w.operation("xor", before(from_right, from_left), "true", "i1"), "i1")
+            w.write(w.choose(further, w.add(at, 1), a), low, "i64")
+            w.write(w.choose(further, b, at), high, "i64")
+        splits.store(block.thread, w.read(low, "i64"))
     block.barrier()
     begin, end = str(splits.load(0)), str(splits.load(1))
     from_left_run = w.sub(end, begin)
     records, rights, places = [], [], []
     for step in range(each):
         q = w.add(block.thread, step * threads)
-        on_right = w.value(f"icmp uge i64 {q}, {from_left_run}")
+        on_right = w.test("uge", q, from_left_run)
         in_left = w.add(w.add(pair, begin), q)
         in_right = w.add(w.add(middle, w.sub(diagonal, begin)), w.sub(q, from_left_run))
-        at = w.value(f"select i1 {on_right}, i64 {in_right}, i64 {in_left}")
+        at = w.choose(on_right, in_right, in_left)
         records.append(source.load(row, smaller(w, at, length - 1)))
         memory.store(q, records[-1])
         rights.append(on_right)
         places.append(q)
     block.barrier()
-    lows: list[str | int] = [w.value(f"select i1 {on_right}, i64 0, i64 {from_left_run}") for on_right in rights]
-    highs: list[str | int] = [w.value(f"select i1 {on_right}, i64 {from_left_run}, i64 {count}") for on_right in rights]
+    lows: list[str | int] = [w.choose(on_right, 0, from_left_run) for on_right in rights]
+    highs: list[str | int] = [w.choose(on_right, from_left_run, count) for on_right in rights]
     ranks = memory.ranks(records, rights, lows, highs, tile.bit_length())
     block.barrier()
     for q, rank, record, on_right in zip(places, ranks, records, rights, strict=True):
         # A left record's rank counts from where the right ones begin, and the other way round.
-        at = w.value(f"select i1 {on_right}, i64 {w.add(w.sub(q, from_left_run), rank)}, i64 {w.add(q, w.sub(rank, from_left_run))}")
-        with block.only_if(w.value(f"icmp ult i64 {q}, {count}")):
+        at = w.choose(on_right, w.add(w.sub(q, from_left_run), rank), w.add(q, w.sub(rank, from_left_run)))
+        with block.only_if(w.test("ult", q, count)):
             memory.store(at, record)
     block.barrier()
     for q in places:
-        inside = w.value(f"icmp ult i64 {q}, {count}")
+        inside = w.test("ult", q, count)
         if wanted is not None:
-            inside = w.value(f"and i1 {inside}, {w.value(f'icmp ult i64 {w.add(start, q)}, {wanted}')}")
+            inside = w.operation("and", inside, w.test("ult", w.add(start, q), wanted), "i1")
         with block.only_if(inside):
             target.store(row, w.add(start, q), memory.load(q))
     block.finish()
@@ -345,7 +345,7 @@ def write_topk(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
         def before(a: Record, b: Record) -> str:
             # Equal ones keep their order, which is that of their positions.
             keys = [integer_key(w, record[0], element_type, ascending=smallest) for record in (a, b)]
-            return w.value(f"icmp ult i{bits} {keys[0]}, {keys[1]}")
+            return w.test("ult", keys[0], keys[1], f"i{bits}")
 
         return before
 

@@ -132,8 +132,8 @@ class _Scan:
         row = w.add(w.mul(self.block.number, rows), w.div(self.block.thread, plan.group))
         if plan.rows % rows == 0:
             return row, 0, lane, None
-        valid = w.value(f"icmp ult i64 {row}, {plan.rows}")
-        return w.value(f"select i1 {valid}, i64 {row}, i64 {plan.rows - 1}"), 0, lane, valid
+        valid = w.test("ult", row, plan.rows)
+        return w.choose(valid, row, plan.rows - 1), 0, lane, valid
 
     def tiles(self, row: str | int, chunk: str | int, lane: str | int, body: Callable[[list[tuple[str | int, ...]], list[list[Scalar]],
               list[str | None]], None]) -> None:  # fmt: skip
@@ -152,9 +152,9 @@ class _Scan:
             for j in range(EACH):
                 if j % together == 0:
                     at = w.add(begin, j)
-                    inside = None if exact else w.value(f"icmp ult i64 {at}, {plan.length}")
+                    inside = None if exact else w.test("ult", at, plan.length)
                     if inside is not None:
-                        at = w.value(f"select i1 {inside}, i64 {at}, i64 0")
+                        at = w.choose(inside, at, 0)
                 value = self.reducer.elements(self.index(row, self.place(at, j % together, together), 0))
                 values.append(value if inside is None else self.reducer.select(inside, value, self.identity()))
                 places.append(self.index(row, self.place(w.add(begin, j - j % together), j % together, together), 0))
@@ -168,8 +168,8 @@ class _Scan:
         carry = Accumulators(self.context, reducer.wide)
         carry.store(self.start())
         if plan.chunks > 1:
-            before = w.value(f"icmp ult i64 {lane}, {chunk}")
-            place = w.value(f"select i1 {before}, i64 {lane}, i64 0")
+            before = w.test("ult", lane, chunk)
+            place = w.choose(before, lane, 0)
             value = load_record(self.context, self.totals, w.add(w.mul(row, plan.chunks), place))
             value = block.combine_threads(reducer.select(before, value, self.identity()), reducer.wide, plan.group, reducer.combine)
             carry.store(reducer.combine(carry.load(), value))
@@ -186,23 +186,23 @@ class _Scan:
             own: str | int = w.mod(lane, WARP)
             distance = 1
             while distance < min(plan.group, WARP):
-                further = w.value(f"icmp uge i64 {own}, {distance}")
+                further = w.test("uge", own, distance)
                 total = reducer.select(further, reducer.combine(block.from_lane_below(total, reducer.wide, distance), total), total)
                 distance *= 2
             lanes = total
-            before = reducer.select(w.value(f"icmp ne i64 {own}, 0"), block.from_lane_below(lanes, reducer.wide, 1), self.identity())
+            before = reducer.select(w.test("ne", own, 0), block.from_lane_below(lanes, reducer.wide, 1), self.identity())
             if plan.group < WARP:
                 whole = block.from_lane(lanes, reducer.wide, w.add(w.sub(block.lane, own), plan.group - 1))
             elif shared is None:
                 whole = block.from_lane(lanes, reducer.wide, WARP - 1)
             else:
-                with block.only_if(w.value(f"icmp eq i64 {own}, {WARP - 1}")):
+                with block.only_if(w.test("eq", own, WARP - 1)):
                     shared.store(block.warp, lanes[0])
                 block.barrier()
                 whole, ahead = self.identity(), self.identity()
                 for number in range(warps):
                     other: list[Scalar] = [shared.load(w.add(first_warp, number))]
-                    mine = w.value(f"icmp ult i64 {number}, {warp}")
+                    mine = w.test("ult", number, warp)
                     ahead = reducer.select(mine, reducer.combine(ahead, other), ahead)
                     whole = reducer.combine(whole, other)
                 before = reducer.combine(ahead, before)
@@ -234,7 +234,7 @@ class _Scan:
 
         self.tiles(row, chunk, lane, body)
         total = self.block.combine_threads(slot.load(), reducer.wide, plan.group, reducer.combine)
-        with self.block.only_if(w.value(f"icmp eq i64 {lane}, 0")):
+        with self.block.only_if(w.test("eq", lane, 0)):
             self.totals[0].store_linear(w, w.add(w.mul(row, plan.chunks), chunk), total[0])
 
     # -- columns -------------------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ class _Scan:
         w, plan, block, reducer = self.w, self.plan, self.block, self.reducer
         number = w.add(w.mul(block.number, block.threads), block.thread)
         count = plan.rows * plan.chunks * plan.columns
-        inside = None if count % block.threads == 0 else w.value(f"icmp ult i64 {number}, {count}")
+        inside = None if count % block.threads == 0 else w.test("ult", number, count)
         with block.only_if(inside), self.emitter.scope():
             column, rest = w.mod(number, plan.columns), w.div(number, plan.columns)
             chunk, row = w.mod(rest, plan.chunks), w.div(rest, plan.chunks)
@@ -253,7 +253,7 @@ class _Scan:
                 with w.loop(plan.chunks, stem="before") as other, self.emitter.scope():
                     cell = w.add(w.mul(w.add(w.mul(row, plan.chunks), other), plan.columns), column)
                     value = reducer.combine(slot.load(), load_record(self.context, self.totals, cell))
-                    slot.store(reducer.select(w.value(f"icmp ult i64 {other}, {chunk}"), value, slot.load()))
+                    slot.store(reducer.select(w.test("ult", other, chunk), value, slot.load()))
             first = w.mul(chunk, plan.chunk)
             together = EACH if plan.chunk % EACH == 0 and plan.chunk > EACH else 1
             with w.loop(plan.chunk // together, stem="step") as step, self.emitter.scope():
@@ -263,8 +263,8 @@ class _Scan:
                     at = w.add(first, w.add(w.mul(step, together), j))
                     there = None
                     if plan.length % plan.chunk:
-                        there = w.value(f"icmp ult i64 {at}, {plan.length}")
-                        at = w.value(f"select i1 {there}, i64 {at}, i64 0")
+                        there = w.test("ult", at, plan.length)
+                        at = w.choose(there, at, 0)
                     places.append(self.index(row, self.place(at), column))
                     exist.append(there)
                 values = [reducer.elements(at) for at in places]
