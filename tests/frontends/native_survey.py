@@ -17,8 +17,8 @@ import xla_explorer as xe
 from tests.support.corpora import SHARED
 from xla_explorer.explorer.sessions.loading import ModuleLike
 
-# What calls back into Python by its nature, and what keeps a state outside of the program.
-EXPECTED = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback", "xla_python_cpu_callback", "rng-get-and-update-state")
+# What calls back into Python by its nature.
+EXPECTED = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback", "xla_python_cpu_callback")
 
 
 class EvaluatorKind(NamedTuple):

@@ -131,3 +131,17 @@ def test_an_upper_cholesky_call_without_a_library_is_loops_that_tell_failure() -
     factor, failed = xe.evaluate(module, a)
     np.testing.assert_allclose(factor[0], np.eye(3) * 2)
     assert failed.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_factorisation_may_ask_for_the_order_of_the_rows(kind: str) -> None:
+    calls = Calls()
+    for sizes in ((2, 4, 4), (5, 3), (3, 5), (0, 2), (1, 1)):
+        *batch, rows, columns = sizes
+        calls.add("LuDecomposition", [matrices(kind, *sizes)], [
+            shape(kind, *sizes), shape("int32", *batch, min(rows, columns)), shape("int32", *batch, rows),
+        ])  # fmt: skip
+    for found, wanted in zip(*calls.run(), strict=True):
+        close(found[0], wanted[0])
+        np.testing.assert_array_equal(found[1], wanted[1])
+        np.testing.assert_array_equal(found[2], wanted[2])

@@ -19,7 +19,7 @@ FLOATS = {
     "f4e2m1fn": ml_dtypes.float4_e2m1fn,
     "f8e8m0fnu": ml_dtypes.float8_e8m0fnu,
 }
-INTEGERS = {"s4": ml_dtypes.int4, "u4": ml_dtypes.uint4, "s2": ml_dtypes.int2, "u2": ml_dtypes.uint2}
+INTEGERS = {"s4": ml_dtypes.int4, "u4": ml_dtypes.uint4, "s2": ml_dtypes.int2, "u2": ml_dtypes.uint2, "s1": ml_dtypes.int1, "u1": ml_dtypes.uint1}
 
 
 def run(text, *inputs):
@@ -292,3 +292,13 @@ ENTRY e { a = f8e8m0fnu[3,20000] parameter(0)
  ROOT t = f8e8m0fnu[3,20000] sort(a), dimensions={1}, to_apply=c }"""
     made = compile_for_cpu(text).execute([x.view(ml_dtypes.float8_e8m0fnu)])[0]
     np.testing.assert_array_equal(np.asarray(made).view(np.uint8), np.sort(x, axis=1))
+
+
+def test_logistic_of_a_narrow_type_is_rounded_once():
+    # As XLA:CPU's, where the type is normalised before the operation is expanded.
+    x = np.arange(256, dtype=np.uint8).view(FLOATS["f8e5m2"])
+    found = run("HloModule m\nENTRY e { x = f8e5m2[256] parameter(0)\n ROOT r = f8e5m2[256] logistic(x) }", x)
+    with np.errstate(over="ignore"):
+        wanted = (1 / (1 + np.exp(-x.astype(np.float32)))).astype(FLOATS["f8e5m2"])
+    good = ~np.isnan(x.astype(np.float32))
+    np.testing.assert_array_equal(found.view(np.uint8)[good], wanted.view(np.uint8)[good])

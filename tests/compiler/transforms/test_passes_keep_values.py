@@ -180,6 +180,16 @@ CASES = [
     Case(
         "topk-decomposer", "x = f32[3,7] parameter(0)\nROOT r = (f32[3,2], s32[3,2]) topk(x), k=2, largest=false", gone="topk", there="sort"
     ),
+    Case(
+        "custom-call-expander",
+        'x = f32[3,7] parameter(0)\nROOT r = (f32[3,2], s32[3,2]) custom-call(x), custom_call_target="TopK"',
+        gone="custom-call",
+        there="topk",
+    ),
+    *[
+        Case("custom-call-expander", f'x = f32[3] parameter(0)\nROOT r = f32[3] custom-call(x), custom_call_target="{name}"', gone="custom-call")
+        for name in ("annotate_device_placement", "MoveToHost", "LayoutConstraint", "xla.sdy.FuncResultSharding")
+    ],
     Case("batchnorm_expander", NORM + "ROOT r = (f32[2,3], f32[3], f32[3]) batch-norm-training(x, a, b), epsilon=0.01, feature_index=1"),
     Case("batchnorm_expander", NORM + "ROOT r = f32[2,3] batch-norm-inference(x, a, b, c, v), epsilon=0.01, feature_index=1"),
     Case("batchnorm_expander", NORM + "ROOT r = (f32[2,3], f32[3], f32[3]) batch-norm-grad(x, a, c, v, y), epsilon=0.01, feature_index=1"),

@@ -7,8 +7,11 @@ import pytest
 
 import xla_explorer as xe
 
+pytestmark = pytest.mark.codegen
+
 
 def times(kind: str, elements: np.ndarray, starts: list[int], columns: list[int], dense: np.ndarray, index: str = "s32") -> np.ndarray:
+    """By the evaluator, which native code must agree with."""
     rows, sizes = len(starts) - 1, ",".join(map(str, dense.shape))
     result = ",".join(map(str, (rows, *dense.shape[1:])))
     text = f"""HloModule m
@@ -20,7 +23,11 @@ ENTRY e {{
   ROOT r = {kind}[{result}] custom-call(elements, starts, columns, dense), custom_call_target="cpu_csr_sparse_dense_ffi", api_version=API_VERSION_TYPED_FFI
 }}"""
     numbers = np.int32 if index == "s32" else np.int64
-    return np.asarray(xe.evaluate(xe.parse_hlo(text), elements, np.array(starts, numbers), np.array(columns, numbers), dense))
+    arguments = elements, np.array(starts, numbers), np.array(columns, numbers), dense
+    session, wanted = xe.compile(text), np.asarray(xe.evaluate(text, *arguments))
+    assert [step for step in session.executable.steps if step.runs_on == "evaluator"] == []
+    np.testing.assert_array_equal(session(*arguments), wanted)
+    return wanted
 
 
 @pytest.mark.parametrize("index", ["s32", "s64"])

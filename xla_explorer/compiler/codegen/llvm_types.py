@@ -36,6 +36,8 @@ _REGISTER = {
     "f64": "double",
     "c64": "float",
     "c128": "double",
+    "s1": "i1",
+    "u1": "i1",
     "s2": "i2",
     "u2": "i2",
     "s4": "i4",

@@ -149,12 +149,12 @@ NATIVE_CODE = table(
             _OWN_LOOP,
         ),
         "convolution-too-large": ("the copies do not stay in the cache", "the copies of %conv do not stay in the cache", _OWN_LOOP),
-        "random-without-state": (
-            "the new state of the generator is not returned",
-            "%r gives its bits alone, without the new state",
-            "return the state",
+        "random-element-type": ("random bits have no code for this type", "%r makes random c64", "make u32, and convert"),
+        "custom-call-target": (
+            "a custom call's target has no native code for these operands",
+            "%r: the custom call target my_target has no native code",
+            "give it a meaning with @xe.hlo.evaluator.evaluates_custom_call, or write it with HLO operations",
         ),
-        "random-element-type": ("random bits have no code for this type", "%r makes random s4", "make u32, and convert"),
         "random-algorithm": (
             "the generator's algorithm has no code",
             "%r: rng_default with a state of u32[3]",

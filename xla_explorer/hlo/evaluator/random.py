@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xla_explorer.hlo.analysis.threefry import paired_dimension
-from xla_explorer.hlo.evaluator.conversion import convert, widen
+from xla_explorer.hlo.evaluator.conversion import convert, from_bits, widen
 from xla_explorer.hlo.evaluator.registry import Array, UnsupportedOpcodeError, Value, evaluates
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ def rng_bit_generator(i: HloInstruction, operands: Sequence[Value], evaluator: E
     element = shape.element_type
     if element.bits < 32:
         words = words.astype(np.uint16 if element.bits == 16 else np.uint8)
-    bits = words.view(element.dtype) if element.bits >= 8 else convert(words, element)
+    width = 1 if element.is_pred else element.bits
+    bits = from_bits(words & words.dtype.type((1 << width) - 1) if width < 8 else words, element)
     return (new.view(given.dtype), bits.reshape(shape.dimensions)) if i.shape.is_tuple else bits.reshape(shape.dimensions)
 
 

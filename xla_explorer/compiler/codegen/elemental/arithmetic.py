@@ -129,6 +129,8 @@ def sign(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
         wide = w.widen(x)
         one = w.copy_sign(w.number(1.0, wide.type), wide)
         return w.narrow_exact(w.select(w.compare("one", wide, 0.0), one, wide), t)
+    if t.scalar == I1.scalar:
+        return x  # 0, and 1 or -1
     positive = w.convert("zext", x.differs(0), t.scalar)
     return positive if element_type.is_unsigned else w.select(x < 0, -1, positive)
 

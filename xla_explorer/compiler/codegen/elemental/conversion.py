@@ -97,13 +97,13 @@ def _double_to_odd_float(w: Builder, value: Value) -> Value:
 @emits_elementwise("bitcast-convert")
 def bitcast_convert(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """The same bits as another type of the same width (other widths are no elementwise operation)."""
-    return from_bits(w, to_bits(w, operands[0]), i.shape.element_type)
+    return from_bits(w, to_bits(w, operands[0], i.operands[0].shape.element_type), i.shape.element_type)
 
 
-def to_bits(w: Builder, value: Scalar) -> Value:
+def to_bits(w: Builder, value: Scalar, element_type: PrimitiveType) -> Value:
     """A value as the integer with its bits (pred: i8, as in memory)."""
     x = real(value)
-    if x.type.scalar == "i1":
+    if element_type.is_pred:
         return w.convert("zext", x, "i8")
     return w.convert("bitcast", x, f"i{x.type.bits}") if x.type.is_float or x.type.format else x
 
@@ -121,7 +121,7 @@ def bitcast_convert_width(e: ElementalEmitter, i: HloInstruction, index: tuple[s
     w, operand = e.writer, i.operands[0]
     wide, narrow_ = sorted([_bits_in_memory(operand.shape.element_type), _bits_in_memory(i.shape.element_type)], reverse=True)
     if operand.shape.rank < i.shape.rank:
-        bits = to_bits(w, e.element(operand, index[:-1]))
+        bits = to_bits(w, e.element(operand, index[:-1]), operand.shape.element_type)
         if index[-1] != 0:
             amount = w.named(w.mul(index[-1], narrow_), Type(f"i{wide}"))
             if wide != 64 and not amount.is_constant:
@@ -130,7 +130,7 @@ def bitcast_convert_width(e: ElementalEmitter, i: HloInstruction, index: tuple[s
         return from_bits(w, w.convert("trunc", bits, f"i{narrow_}"), i.shape.element_type)
     joined: Value | None = None
     for k in range(wide // narrow_):
-        part = w.convert("zext", to_bits(w, e.element(operand, (*index, k))), f"i{wide}")
+        part = w.convert("zext", to_bits(w, e.element(operand, (*index, k)), operand.shape.element_type), f"i{wide}")
         joined = part if joined is None else joined | (part << (k * narrow_))
     assert joined is not None
     return from_bits(w, joined, i.shape.element_type)

@@ -115,7 +115,7 @@ def bitcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar
     value = e.element(operand, tuple(where))
     if operand.shape.element_type is i.shape.element_type:
         return value
-    return from_bits(w, to_bits(w, value), i.shape.element_type)
+    return from_bits(w, to_bits(w, value, operand.shape.element_type), i.shape.element_type)
 
 
 @emits_indexed("iota")

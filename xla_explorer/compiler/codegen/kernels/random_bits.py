@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.threefry import paired_dimension
 from xla_explorer.hlo.instruction import HloInstruction
@@ -19,14 +20,13 @@ _ALGORITHMS = ("rng_default", "rng_philox", "rng_three_fry")
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PHILOX_MULTIPLIERS, _PHILOX_STEPS = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
 _THREEFRY_PARITY = 0x1BD11BDA
+_STATE = "random_state"  # the machine's, as long as the program is loaded
 
 
 def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
-    """Whole bytes in row-major order, a state of two or three 64-bit words."""
-    if not i.shape.is_tuple:
-        return refuse("random-without-state", f"%{i.name} gives its bits alone, without the new state")
-    bits = i.shape.tuple_shapes[1]
-    if bits.element_type.bits not in (8, 16, 32, 64) or bits.element_type.is_complex or bits.element_type.is_pred:
+    """Elements in row-major order, a state of two or three 64-bit words."""
+    bits = i.shape.tuple_shapes[1] if i.shape.is_tuple else i.shape
+    if bits.element_type.is_complex:
         return refuse(
             "random-element-type", f"%{i.name} makes random {bits.element_type}", element_type=bits.element_type.name
         )
@@ -44,10 +44,10 @@ class _Words:
     one."""
 
     def __init__(self, context: KernelContext) -> None:
-        array = context.outputs[1]
+        array = context.outputs[-1]
         self.w = context.writer
         self.pointer, self.pointer_type = array.pointer, array.pointer_type
-        self.element_bits = array.shape.element_type.bits
+        self.element_bits = type_bits(register_type(array.shape.element_type))
         self.count = array.shape.element_count * max(self.element_bits // 32, 1)
 
     def store(self, at: str | int, word: str) -> None:
@@ -55,6 +55,8 @@ class _Words:
         w, t = self.w, f"i{min(self.element_bits, 32)}"
         if t != "i32":
             word = w.value(f"trunc i32 {word} to {t}")
+        if self.element_bits < 8:
+            word, t = w.value(f"zext {t} {word} to i8"), "i8"
         address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {at}")
         w.do(f"store {t} {word}, {self.pointer_type} {address}, align {int(t[1:]) // 8}")
 
@@ -63,7 +65,7 @@ class _State:
     """The generator's state as 64-bit words: key, counter, for Philox with three words the counter's upper half."""
 
     def __init__(self, context: KernelContext) -> None:
-        source, self.target = context.arrays[context.roots[0].operands[0]], context.outputs[0]
+        source, self.target = context.arrays[context.roots[0].operands[0]], context.outputs[0] if len(context.outputs) > 1 else None
         self.w = context.writer
         self.pointer_type = source.pointer_type
         self.words = [
@@ -81,7 +83,9 @@ class _State:
         return w.value(f"trunc i64 {word} to i32"), w.value(f"trunc i64 {w.value(f'lshr i64 {word}, 32')} to i32")
 
     def store(self, counter: list[str]) -> None:
-        """Write the state after the run."""
+        """Write the state after the run, where it is asked for."""
+        if self.target is None:
+            return
         for k, word in enumerate([self.words[0], *counter]):
             self.w.do(f"store i64 {word}, {self.pointer_type} {self._at(self.target.pointer, k)}, align 4")
 
@@ -162,7 +166,7 @@ def _write_threefry(context: KernelContext) -> None:
     """One counter gives two words: a 64-bit element, or two elements that are neighbours along the paired
     dimension (an odd one as if it were one longer)."""
     w, state, words = context.writer, _State(context), _Words(context)
-    dimensions = context.outputs[1].shape.dimensions
+    dimensions = context.outputs[-1].shape.dimensions
 
     def pair(number: str | int) -> tuple[str, str]:
         x, y = state.halves(w.value(f"add i64 {state.words[1]}, {number}"))
@@ -195,3 +199,19 @@ def _write_threefry(context: KernelContext) -> None:
             run([outer, inner], lambda a, c: (a, size // 2, c), False)
     with context.shares.phase(alone=True), context.iterate([1]):
         state.store([w.value(f"add i64 {state.words[1]}, {outer * half * inner}")])
+
+
+def write_random_state_kernel(context: KernelContext) -> None:
+    """rng-get-and-update-state: the state before, and what is added; atomically, so that callers side by side draw other numbers. It
+    begins as the evaluator's does."""
+    w, output, delta = context.writer, context.outputs[0], context.roots[0].attribute("delta")
+    context.globals[f"@{_STATE} = internal global [2 x i64] [i64 1, i64 0], align 16"] = None
+    high = f"getelementptr inbounds (i8, ptr @{_STATE}, i64 8)"
+    before = w.value(f"load atomic i64, ptr {high} monotonic, align 8")
+    low = w.value(f"atomicrmw add ptr @{_STATE}, i64 {delta} monotonic")
+    after = w.value(f"add i64 {low}, {delta}")
+    wrapped = w.value(f"icmp ult i64 {after}, {low}")
+    carry = w.value(f"zext i1 {wrapped} to i64")
+    w.value(f"atomicrmw add ptr {high}, i64 {carry} monotonic")
+    for k, word in enumerate((low, before)):
+        output.store_linear(w, k, word)

@@ -16,6 +16,7 @@ from xla_explorer.compiler.codegen.lapack.routines import (
     Letter,
     Nothing,
     Number,
+    RowOrder,
     Status,
     Unused,
     Work,
@@ -103,6 +104,28 @@ class _LapackKernel:
                 self._fill(argument.result, batch, self._number(argument.element_type, 0.0))
             elif isinstance(argument, Eigenvectors):
                 self._unpack(number, argument, batch)
+        if self.call.row_order is not None:
+            self._order_rows(self.call.row_order, batch)
+
+    def _order_rows(self, order: RowOrder, batch: Index) -> None:
+        """Exchanges of rows counted from 0, and where the rows are after them."""
+        w, rows, exchanges = self.w, self.context.outputs[order.result], self.views[order.exchanges]
+        argument = self.call.arguments[order.exchanges]
+        assert isinstance(argument, Array) and argument.result is not None
+        counted = self.context.outputs[argument.result]
+        if not rows.shape.dimensions[-1]:
+            return
+        with w.loop(rows.shape.dimensions[-1], stem="row") as row:
+            rows.store(w, (*batch, row), w.value(f"trunc i64 {row} to i32") if isinstance(row, str) else str(row))
+        if not exchanges.shape.dimensions[0]:
+            return
+        with w.loop(exchanges.shape.dimensions[0], stem="exchange") as step:
+            other = w.value(f"sub i32 {exchanges.load(w, (step,))}, 1")
+            counted.store(w, (*batch, step), other)
+            place = w.value(f"sext i32 {other} to i64")
+            mine, its = rows.load(w, (*batch, step)), rows.load(w, (*batch, place))
+            rows.store(w, (*batch, step), its)
+            rows.store(w, (*batch, place), mine)
 
     def _element(self, array: ArrayInMemory, index: Index) -> str:
         offset = self.w.mul(self.w.linear(index, array.shape.strides), array.shape.element_type.bytes)

@@ -63,6 +63,14 @@ class Status(NamedTuple):
     is_info: bool = True
 
 
+class RowOrder(NamedTuple):
+    """The permutation of the rows that the routine's exchanges make; these are counted from 0 in their result. exchanges: the number of
+    the argument that has them."""
+
+    result: int
+    exchanges: int
+
+
 class Unused(NamedTuple):
     """A matrix that was not asked for; the result is zeros."""
 
@@ -84,12 +92,13 @@ Argument = Letter | Number | Nothing | Work | Array | Status | Unused | Eigenvec
 
 class LapackCall(NamedTuple):
     """symbol: of the routine. batch: dimensions in front of each matrix. needs_finite: the routine may not end, or says nothing useful,
-    where an element is NaN or infinite."""
+    where an element is NaN or infinite. row_order: what the call has in place of `info`."""
 
     symbol: str
     batch: tuple[int, ...]
     arguments: tuple[Argument, ...]
     needs_finite: bool = False
+    row_order: RowOrder | None = None
 
 
 class _Call:
@@ -276,7 +285,7 @@ _FAMILIES = (
 )
 _BY_NAME = {f"{kind}{(f.complex if kind in 'cz' else '') or f.real}": f for f in _FAMILIES for kind in "sdcz"}
 # What JAX's other platforms call, whose operands and results are those of a LAPACK routine.
-_OTHERS = {"Qr": "geqrf", "Eigh": "syevd", "ProductOfElementaryHouseholderReflectors": "orgqr"}
+_OTHERS = {"Qr": "geqrf", "Eigh": "syevd", "LuDecomposition": "getrf", "ProductOfElementaryHouseholderReflectors": "orgqr"}
 LAPACK_SYMBOLS = tuple([f"{name}_" for name in _BY_NAME])
 
 
@@ -317,7 +326,10 @@ def lapack_call(i: HloInstruction) -> LapackCall | Reason:
     batch = first.dimensions[:-least]
     if any(s.dimensions[: len(batch)] != batch for s in (*shapes[: family.operands], *results)):
         return _unfit(i, "takes operands of one batch")
-    return LapackCall(f"{name}_", batch, family.arguments(_Call(i, kind)), family.needs_finite)
+    arguments = family.arguments(_Call(i, kind))
+    if str(i.attributes.get("custom_call_target")).strip('"') == "LuDecomposition":
+        return LapackCall(f"{name}_", batch, (*arguments[:-1], Status(None)), row_order=RowOrder(2, len(arguments) - 2))
+    return LapackCall(f"{name}_", batch, arguments, family.needs_finite)
 
 
 def _unfit(i: HloInstruction, what: str) -> Reason:

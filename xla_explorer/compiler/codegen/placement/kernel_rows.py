@@ -7,11 +7,16 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
+from xla_explorer.compiler.codegen.kernels.custom_calls import custom_call_is_emitted, write_custom_call_kernel
 from xla_explorer.compiler.codegen.kernels.fourier.transform import fft_is_emitted, write_fft_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.contraction import write_dot_kernel
 from xla_explorer.compiler.codegen.kernels.products.convolution import write_convolution_kernel
-from xla_explorer.compiler.codegen.kernels.random_bits import rng_bit_generator_is_emitted, write_random_bits_kernel
+from xla_explorer.compiler.codegen.kernels.random_bits import (
+    rng_bit_generator_is_emitted,
+    write_random_bits_kernel,
+    write_random_state_kernel,
+)
 from xla_explorer.compiler.codegen.kernels.reduction import write_reduction_kernel
 from xla_explorer.compiler.codegen.kernels.scatter import write_scatter_kernel
 from xla_explorer.compiler.codegen.kernels.select_and_scatter import write_select_and_scatter_kernel
@@ -67,6 +72,9 @@ KERNEL_ROWS = table(
     (
         KernelRow("concatenate", is_complex=True),
         KernelRow("convolution", write_convolution_kernel, standalone=True, is_complex=True),
+        KernelRow(
+            "custom-call", write_custom_call_kernel, standalone=True, sequential=True, is_complex=True, check=custom_call_is_emitted
+        ),
         KernelRow("dot", write_dot_kernel, is_complex=True),
         KernelRow("dynamic-update-slice", is_complex=True),
         KernelRow("fft", write_fft_kernel, standalone=True, sequential=True, is_complex=True, check=fft_is_emitted),
@@ -75,6 +83,7 @@ KERNEL_ROWS = table(
         KernelRow("reduce", write_reduction_kernel, is_complex=True),
         KernelRow("reduce-window", write_reduce_window_kernel, is_complex=True),
         KernelRow("rng-bit-generator", write_random_bits_kernel, standalone=True, check=rng_bit_generator_is_emitted),
+        KernelRow("rng-get-and-update-state", write_random_state_kernel, standalone=True, sequential=True),
         KernelRow("scatter", write_scatter_kernel, is_complex=True),
         KernelRow("select-and-scatter", write_select_and_scatter_kernel, standalone=True, sequential=True),
         KernelRow("sort", write_sort_kernel, standalone=True, sequential=True, is_complex=True, check=sort_is_emitted),

@@ -17,6 +17,7 @@ from xla_explorer.compiler.rewriting.rule import RuleSet, rule
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.primitive_type import BF16, F16, F32, PrimitiveType
 
 
 @rule(
@@ -28,11 +29,23 @@ from xla_explorer.hlo.module import HloModule
     + "n = f32[4] negate(x)\ne = f32[4] exponential(n)\ns = f32[4] add(one, e)\nROOT r = f32[4] divide(one, s)",
 )
 def expand_logistic(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
-    """logistic(x) becomes 1 / (1 + exp(-x))."""
-    shape = instruction.shape
+    """logistic(x) becomes 1 / (1 + exp(-x)); in the type that XLA:CPU normalises a narrow one to before, and rounded once."""
+    own = instruction.shape
+    wide = _computed_in(own.element_type)
+    shape = own if wide is own.element_type else own.with_element_type(wide)
+    if shape is not own:
+        x = computation.add("convert", shape, (x,))
     one = splat_constant(computation, shape, 1)
     exponential = computation.add("exponential", shape, (computation.add("negate", shape, (x,)),))
-    return computation.add("divide", shape, (one, computation.add("add", shape, (one, exponential))))
+    result = computation.add("divide", shape, (one, computation.add("add", shape, (one, exponential))))
+    return result if shape is own else computation.add("convert", own, (result,))
+
+
+def _computed_in(element_type: PrimitiveType) -> PrimitiveType:
+    """f32 for bf16 and for exponents alone, f16 for other floats of eight bits and fewer."""
+    if element_type is BF16 or element_type.name == "f8e8m0fnu":
+        return F32
+    return F16 if element_type.is_float and element_type.bits <= 8 else element_type
 
 
 EXPANDING_RULES = RuleSet("logistic-expander", [expand_logistic])

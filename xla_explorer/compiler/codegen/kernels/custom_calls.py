@@ -1,0 +1,112 @@
+"""Custom calls with a kernel of their own, by target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.types import I64
+from xla_explorer.compiler.codegen.ir.values import Complex, Value
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.sorting.row_sort import repeat_while
+from xla_explorer.compiler.codegen.llvm_types import real
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+class _Row(NamedTuple):
+    """serves: whether the call's operands and result are those of the kernel."""
+
+    write: Callable[[KernelContext], None]
+    serves: Callable[[HloInstruction], bool]
+
+
+def _target(i: HloInstruction) -> str:
+    return str(i.attributes.get("custom_call_target") or "").strip('"')
+
+
+def custom_call_is_emitted(i: HloInstruction) -> Reason | None:
+    """None where the target has a kernel for such operands."""
+    row = _ROWS.get(_target(i))
+    if row is None:
+        return refuse("custom-call-target", f"%{i.name}: the custom call target {_target(i)} has no native code", target=_target(i))
+    if not row.serves(i):
+        shapes = ", ".join([o.shape.text_without_layout for o in i.operands])
+        return refuse("custom-call-target", f"%{i.name}: {_target(i)} has no native code for {shapes}", target=_target(i))
+    return None
+
+
+def write_custom_call_kernel(context: KernelContext) -> None:
+    """The kernel of the target."""
+    _ROWS[_target(context.roots[0])].write(context)
+
+
+_SPARSE_TYPES = ("f32", "f64", "c64", "c128", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64")
+
+
+def _is_sparse_product(i: HloInstruction) -> bool:
+    """Compressed sparse rows (elements, where rows start, columns) times a dense vector or matrix."""
+    shapes = [*[o.shape for o in i.operands], i.shape]
+    if len(shapes) != 5 or not all(s.is_array and s.layout.is_default for s in shapes):
+        return False
+    elements, starts, columns, dense, result = shapes
+    types = {s.element_type.name for s in (elements, dense, result)}
+    indices = {s.element_type.name for s in (starts, columns)}
+    if len(types) != 1 or not types <= set(_SPARSE_TYPES) or len(indices) != 1 or not indices <= {"s32", "s64"}:
+        return False
+    if [s.rank for s in (elements, starts, columns)] != [1, 1, 1] or dense.rank not in (1, 2):
+        return False
+    return result.dimensions == (starts.dimensions[0] - 1, *dense.dimensions[1:])
+
+
+def _write_sparse_product(context: KernelContext) -> None:
+    """Row by row; sums of f32 are taken in f64, as the evaluator takes them. What lies outside of the arrays is padding."""
+    w, (elements, starts, columns, dense) = context.writer, [context.arrays[o] for o in context.roots[0].operands]
+    output = context.outputs[0]
+    element_type, extents = output.shape.element_type, output.shape.dimensions
+    place = w.stack_slot("i64")
+
+    def wide(x: Scalar) -> Scalar:
+        if isinstance(x, Complex):
+            return Complex(*[w.convert("fpext", part, "double") if part.type.scalar == "float" else part for part in x])
+        return w.convert("fpext", x, "double") if x.type.scalar == "float" else x
+
+    def narrow(x: Value) -> Value:
+        return w.convert("fptrunc", x, "float") if element_type.name in ("f32", "c64") else x
+
+    def loaded(array: ArrayInMemory, at: str | int) -> str:
+        number = real(array.load(w, (at,)))
+        return str(number if number.type is I64 else w.convert("sext", number, "i64"))
+
+    def limited(number: str) -> str:
+        """A place of an element: no less than 0, no more than there are."""
+        low = w.call_intrinsic("llvm.smax.i64", "i64", ("i64", number), ("i64", "0"))
+        return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", low), ("i64", str(elements.shape.element_count)))
+
+    with context.iterate(list(extents)) as index:
+        begin, end = [limited(loaded(starts, w.add(index[0], k))) for k in (0, 1)]
+        w.do(f"store i64 {begin}, ptr {place}")
+        zero = wide(output.load(w, index))
+        types = [part.type for part in (zero if isinstance(zero, Complex) else (zero,))]
+        sums = [w.stack_slot(t.scalar) for t in types]
+        for t, sum_ in zip(types, sums, strict=True):
+            w.do(f"store {t} {w.number(0, t)}, ptr {sum_}")
+        with repeat_while(w, lambda: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {place}')}, {end}")):
+            at = w.value(f"load i64, ptr {place}")
+            column = loaded(columns, at)
+            inside, on = w.fresh_label("inside"), w.fresh_label("on")
+            w.branch_if(w.value(f"icmp ult i64 {column}, {dense.shape.dimensions[0]}"), inside, on)
+            w.start_block(inside)
+            term = wide(elements.load(w, (at,))) * wide(dense.load(w, (column, *index[1:])))  # type: ignore[operator]
+            for t, sum_, part in zip(types, sums, term if isinstance(term, Complex) else (term,), strict=True):
+                w.do(f"store {t} {w.named(w.value(f'load {t}, ptr {sum_}'), t) + part}, ptr {sum_}")
+            w.branch(on)
+            w.start_block(on)
+            w.do(f"store i64 {w.named(at, I64) + 1}, ptr {place}")
+        totals = [narrow(w.named(w.value(f"load {t}, ptr {sum_}"), t)) for t, sum_ in zip(types, sums, strict=True)]
+        output.store(w, index, Complex(*totals) if len(totals) == 2 else totals[0])
+
+
+_ROWS = {"cpu_csr_sparse_dense_ffi": _Row(_write_sparse_product, _is_sparse_product)}
