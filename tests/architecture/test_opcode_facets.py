@@ -86,8 +86,6 @@ HOLES: dict[str, dict[str, tuple[str, ...]]] = {
             "batch-norm-inference",
             "batch-norm-grad",
             "rng",
-            "rng-get-and-update-state",
-            "custom-call",
         ),
     },
 }
