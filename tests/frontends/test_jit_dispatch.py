@@ -133,3 +133,15 @@ def test_an_export_of_symbolic_shapes_is_refined_for_the_shapes_of_the_call() ->
         x = np.ones((rows, 3), np.float32)
         np.testing.assert_allclose(ours(x), np.sin(x).sum(axis=0) + rows, rtol=1e-6)
     assert not any("?" in shape.text for shape in ours.session.module.parameter_shapes())
+
+
+def test_a_function_that_was_called_directly_still_says_that_jax_cannot_trace_it() -> None:
+    import jax
+
+    ours, x = xe.jit(lambda x: (x * x).sum()), np.ones(2, np.float32)
+    for _ in range(2):
+        assert float(ours(x)) == 2.0
+        for traced in (jax.jit(ours), jax.grad(ours)):
+            with pytest.raises(xe.XlaExplorerError, match="cannot trace through"):
+                traced(x)
+    assert float(ours(np.ones(3, np.float32))) == 3.0 and ours.session is ours.compiled(np.ones(3, np.float32))

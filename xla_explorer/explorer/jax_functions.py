@@ -20,7 +20,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.frontends.jax_program import JaxProgram, lower
-from xla_explorer.frontends.jax_program.foreign_functions import call_program, program_target
+from xla_explorer.frontends.jax_program.foreign_functions import call_program, program_target, tracing_nothing
 from xla_explorer.hlo.module import HloModule
 
 if TYPE_CHECKING:
@@ -56,9 +56,22 @@ class JittedFunction:
         self.session: Session | None = None
         self._foreign: dict[Any, ForeignProgram] = {}
         self._dispatch: Any = None  # jax.jit of `_traced`, once there is jax; False where Python has to call
+        # (whether JAX is tracing nothing, `_dispatch`), as long as there is one session, which is then that of every call.
+        self._direct: tuple[Callable[[], bool], Any] | None = None
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        direct = self._direct
+        if direct is not None and direct[0]():
+            try:
+                return direct[1](*args, **keywords)
+            except _NotForeign:
+                pass
+        return self._call(args, keywords)
+
+    def _call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A call that may trace, compile, or be told that JAX traces it."""
+        self._direct = None
         jax = import_optional("jax", "jax")
         tracer = jax.core.Tracer
         for leaf in jax.tree_util.tree_leaves((args, keywords)):
@@ -80,11 +93,14 @@ class JittedFunction:
                 if len(self.sessions) > 1:
                     leaves, tree = self._flatten(jax, args, keywords)
                     self.session = self.sessions[self._key(jax, args, keywords, tree, leaves)][1]
+                elif (idle := tracing_nothing()) is not None:
+                    self._direct = idle, self._dispatch
                 return result
         return self._call_by_python(jax, args, keywords)
 
     def _traced(self, *args: Any, **keywords: Any) -> Any:
         """What JAX traces once for each signature: the compile, and a call of its native code."""
+        self._direct = None
         jax = import_optional("jax", "jax")
         leaves, tree = self._flatten(jax, args, keywords)
         if any(not isinstance(leaf, jax.core.Tracer) for leaf in leaves):

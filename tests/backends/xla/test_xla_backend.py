@@ -120,3 +120,13 @@ def test_a_group_of_one_device_runs() -> None:
 sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY e { x = f32[4] parameter(0)  ROOT r = f32[4] all-reduce(x), replica_groups={{0}}, to_apply=sum }"""
     np.testing.assert_array_equal(xe.compile(text, backend="xla")(np.ones(4, np.float32)), np.ones(4, np.float32))
+
+
+def test_linear_algebra_of_jax_runs_in_the_child() -> None:
+    text = """HloModule m
+ENTRY e {
+  x = f32[1,1] constant({{4}})
+  c = (f32[1,1], s32[]) custom-call(x), custom_call_target="lapack_spotrf_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}
+  ROOT r = f32[1,1] get-tuple-element(c), index=0
+}"""
+    assert xe.compile(text, backend="xla")().tolist() == [[2.0]]

@@ -14,6 +14,17 @@ from typing import Any
 from xla_explorer.foundation.messages import receive, send
 
 
+def _find_lapack() -> None:
+    """Let jaxlib look up LAPACK's routines, as JAX does when it lowers a call: without, a program read from a file calls null pointers."""
+    try:
+        import numpy as np
+        from jaxlib.lapack import prepare_lapack_call
+
+        prepare_lapack_call("potrf_ffi", np.dtype(np.float32))
+    except (ImportError, AttributeError, KeyError, TypeError):  # a jaxlib that finds them otherwise
+        return
+
+
 class Worker:
     """jaxlib's CPU client and the one executable that was compiled last."""
 
@@ -27,6 +38,7 @@ class Worker:
         self.jax, self.device = jax, jax.devices("cpu")[0]
         self.devices = _jax.DeviceList((self.device,))
         self.executable: Any = None
+        _find_lapack()
 
     def compile(self, text: str) -> dict[str, float]:
         """HLO text to an executable; seconds by phase. The first compile of a process warms the client up before it is timed."""

@@ -42,6 +42,18 @@ def program_target(handler: Callable[[int, int], int]) -> str | None:
     return _TARGET
 
 
+@functools.lru_cache(maxsize=1)
+def tracing_nothing() -> Callable[[], bool] | None:
+    """A function that says whether JAX is tracing nothing on this thread; None where this version of JAX has none that is as fast."""
+    import_optional("jax", "jax")
+    try:
+        from jax._src import core
+
+        return core.trace_ctx.is_top_level  # type: ignore[no-any-return]
+    except (ImportError, AttributeError):
+        return None
+
+
 def call_program(target: str, record: int, results: Any, arguments: Any, given_away: dict[int, int]) -> list[Any]:
     """The results of a program, traced: a call of the foreign function. results: shapes and types. given_away: for arguments whose memory a
     result takes over, its number."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.jax_program.host_callbacks import HostCallback, bind_callbacks, keep, start_with_own_tokens
 from xla_explorer.frontends.jax_program.mlir import computation_of, hlo_text, refined_shapes
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.module import HloModule
@@ -19,7 +20,8 @@ class JaxProgram(NamedTuple):
 
     module: parameters are the array leaves of the arguments, results the leaves of what the function returns. parameters: for each
     parameter of the module, the number of the leaf that it takes (JAX drops leaves that play no part when the function came
-    jitted). in_tree, out_tree: how leaves make up the arguments and the result. results: shape and type of each result leaf.
+    jitted). in_tree, out_tree: how leaves make up the arguments and the result. results: shape and type of each result leaf. callbacks:
+    Python functions that it calls; they can be called as long as this lives.
     """
 
     module: HloModule
@@ -27,6 +29,7 @@ class JaxProgram(NamedTuple):
     in_tree: Any
     out_tree: Any
     results: tuple[Any, ...]
+    callbacks: tuple[HostCallback, ...] = ()
 
 
 def lower(
@@ -54,12 +57,14 @@ def lower(
     name, place = _definition(function)
     module = parse_hlo(hlo_text(computation))
     module.name = name or module.name
+    start_with_own_tokens(module)
+    callbacks = bind_callbacks(module, lowered._lowering.compile_args.get("host_callbacks") or ())
     complete_source_places(module, place)
     count = len(module.entry.parameters())
     leaves = lowered.in_tree.num_leaves
     kept = tuple(range(leaves)) if count == leaves else tuple(sorted(lowered._lowering.compile_args["kept_var_idx"]))
     results = tuple(jax.tree_util.tree_leaves(lowered.out_info))
-    return JaxProgram(module, kept, lowered.in_tree, lowered.out_tree, results)
+    return JaxProgram(module, kept, lowered.in_tree, lowered.out_tree, results, callbacks)
 
 
 def from_jax(
@@ -106,8 +111,10 @@ def from_jax(
     >>> module.entry.root.shape.text_without_layout
     'f32[3]'
     """
-    return lower(function, args_or_specs, keywords, static_argnums=static_argnums, static_argnames=static_argnames,
-                 donate_argnums=donate_argnums, platform=platform).module
+    program = lower(function, args_or_specs, keywords, static_argnums=static_argnums, static_argnames=static_argnames,
+                    donate_argnums=donate_argnums, platform=platform)
+    keep(program.callbacks)
+    return program.module
 
 
 def _definition(function: Callable[..., Any]) -> tuple[str, tuple[str, int] | None]:

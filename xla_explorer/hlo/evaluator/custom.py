@@ -28,6 +28,12 @@ def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     """By target, see `@evaluates_custom_call`. UnsupportedOpcodeError names an unknown target."""
     target = i.attributes.value("custom_call_target")
     function = CUSTOM_CALL_FUNCTIONS.get(target.strip('"'))
+    if function is None and "_python_cpu_callback" in target:
+        raise UnsupportedOpcodeError(
+            "custom-call",
+            f"%{i.name} calls a Python function ({target.strip(chr(34))}), which is not in the module",
+            "call xe.jit or xe.from_jax on the Python program itself, in the process that has the function",
+        )
     if function is None:
         raise UnsupportedOpcodeError(
             "custom-call",
