@@ -86,5 +86,5 @@ def test_a_function_that_is_gone_is_said_to_be() -> None:
 
 def test_a_module_from_a_file_says_that_the_function_is_not_in_it() -> None:
     text = 'HloModule m\nENTRY e { x = f32[3] parameter(0)\n ROOT r = f32[3] custom-call(x), custom_call_target="xla_ffi_python_cpu_callback" }'
-    with pytest.raises(xe.XlaExplorerError, match="a Python function .* not in the module"):
+    with pytest.raises(xe.XlaExplorerError, match=r"a Python function .* not in the module"):
         xe.evaluate(text, X)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.hlo.evaluator import EvaluationError, evaluates_custom_call
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import TOKEN
 from xla_explorer.hlo.shape import Shape, tuple_shape
