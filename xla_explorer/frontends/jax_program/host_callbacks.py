@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.evaluator import EvaluationError, evaluates_custom_call
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -82,7 +83,7 @@ def start_with_own_tokens(module: HloModule) -> None:
     if entry.root.shape.is_tuple:
         root = entry.root
         parts = root.operands if root.opcode.name == "tuple" else tuple(
-            [entry.add("get-tuple-element", shape, (root,), {"index": k}) for k, shape in enumerate(root.shape.tuple_shapes)]
+            [entry.add("get-tuple-element", shape, (root,), attributes_of({"index": k})) for k, shape in enumerate(root.shape.tuple_shapes)]
         )
         parts = tuple([part for part in parts if not _is_token(part.shape)])
         entry.set_root(entry.add("tuple", tuple_shape([part.shape for part in parts]), parts))
