@@ -41,6 +41,7 @@ __all__ = [
 _ROUNDS = 5
 _READ = ("dot-library-rewriter", "fusion")  # of XLA's dump: what tells why a kernel was fused as it was, and by which pass
 _MOST_RECORDED = 5  # runs: thousands of events each, which are alike
+_TIMED_US = 5e6  # of either compiler's runs together
 
 
 def profile(program: Any, *arrays: Any, repeats: int = 20) -> XlaProfile:
@@ -89,7 +90,7 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     *arrays
         The arguments; of a module without them, random ones.
     repeats
-        Runs that are timed and recorded.
+        Runs that are timed; a program of which they would take more than five seconds is run five times.
 
     Returns
     -------
@@ -115,9 +116,10 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     theirs_us: list[float] = []
     ours_us: list[float] = []
     placed.execute(leaves)
+    each = timed_each_round(float(recorded.runs()["wall_us"].median()), repeats)
     for _ in range(_ROUNDS):  # in turns, so that a change of the machine's pace meets both
-        theirs_us += executable.time(leaves, max(repeats // _ROUNDS, 1))
-        for _ in range(max(repeats // _ROUNDS, 1)):
+        theirs_us += executable.time(leaves, each)
+        for _ in range(each):
             started = clock.perf_counter_ns()
             placed.execute(leaves)
             ours_us.append((clock.perf_counter_ns() - started) / 1e3)
@@ -126,6 +128,11 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     except NotThereError:
         replay = None
     return WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), float(np.median(ours_us)))
+
+
+def timed_each_round(run_us: float, repeats: int) -> int:
+    """How often each compiler runs in a round: of a long program once, for long runs vary less."""
+    return max(repeats // _ROUNDS, 1) if repeats * run_us < _TIMED_US else 1
 
 
 def compare(first: Session, second: Session) -> XlaDifference:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.real_xla import timed_each_round
 from xla_explorer.explorer.xla.advice import Facts, KernelFact, advise
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -72,6 +73,11 @@ def test_time_without_a_kernel_is_not_put_down_to_more_starts_than_there_are() -
 def test_the_largest_gain_stands_first() -> None:
     kernels = [KernelFact(COPIES, 20, 1, ""), KernelFact(SCATTER, 70, 1, ""), KernelFact(DOUBLES, 60, 1, "")]
     assert [advice.gain_us for advice in advise(Facts(200.0, 0.0, kernels))] == [70, 30, 20]
+
+
+@pytest.mark.parametrize(("run_us", "repeats", "each"), [(900.0, 20, 4), (900.0, 3, 1), (1.2e6, 20, 1), (1.2e6, 5, 1)])
+def test_a_long_program_is_timed_once_a_round(run_us: float, repeats: int, each: int) -> None:
+    assert timed_each_round(run_us, repeats) == each
 
 
 @pytest.mark.jax
