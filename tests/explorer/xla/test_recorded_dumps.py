@@ -37,6 +37,17 @@ def test_a_dump_of_xla_on_a_gpu_is_replayed_by_priority_fusion() -> None:
         xe.xla.replay(xe.load(DUMPS / "gpu_products").session(), "buffers")
 
 
+def test_a_norm_with_a_pool_and_a_scatter_is_replayed_by_the_rules_of_xla_on_a_gpu() -> None:
+    found = xe.xla.replay(xe.load(DUMPS / "gpu_norm_pool").session(), "fusion")
+    rows = {(row.subject, row.consumer): row for row in found.rows}
+    assert len(rows) == 44 and found.agreement >= 40 / 44
+    assert rows["mul.0.0", "reduce_window_max.7.0"].why.endswith("fusing is with all of its readers or with none")
+    assert all(row.agrees for (_, consumer), row in rows.items() if "scatter" in consumer)
+    apart = [row for row in found.rows if row.xla == "memory" and row.agrees]
+    assert all(row.message for row in apart)
+    assert {row.code for row in apart} == {"in-place-update-conflict", "stored-anyway", "reduce-is-root-only", "reduce-into-reduce"}
+
+
 def test_every_buffer_of_attention_and_of_a_loop_is_where_the_replay_puts_it() -> None:
     for name, rows, allocations, temporary in (("cpu_attention", 14, 11, 2097152), ("cpu_loop", 31, 15, 1048)):
         found = xe.xla.replay(xe.load(DUMPS / name).session(), "buffers")

@@ -5,11 +5,14 @@ Source: xla/service/cpu/cpu_instruction_fusion.cc (`CanBeLoopFused`), xla/hlo/ir
 
 from __future__ import annotations
 
+from math import prod
+
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import OPCODES, OpcodeSpec, opcode
 
 REDUCE = opcode("reduce")
+REDUCE_WINDOW = opcode("reduce-window")
 DYNAMIC_UPDATE_SLICE = opcode("dynamic-update-slice")
 CONCATENATE = opcode("concatenate")
 BROADCAST = opcode("broadcast")
@@ -77,6 +80,11 @@ def reduced_size(reduce: HloInstruction) -> int:
     for number in reduce.attribute("dimensions"):
         size *= dimensions[number]
     return size
+
+
+def window_size(reduce_window: HloInstruction) -> int:
+    """How many elements of an operand each result element of a reduce-window reads."""
+    return prod([dimension.size for dimension in reduce_window.attribute("window").dimensions])
 
 
 def has_default_layout(i: HloInstruction) -> bool:

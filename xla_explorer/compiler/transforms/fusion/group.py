@@ -88,6 +88,8 @@ class FusionGroup:
                     hoisted = min(e.hoisted, _hoisted_points(user)) if e.key == 0 else e.hoisted
                 elif opcode is fusible.REDUCE and user is not self.root:
                     points = hoisted = e.points * fusible.reduced_size(user)
+                elif opcode is fusible.REDUCE_WINDOW:
+                    points = hoisted = e.points * fusible.window_size(user)
                 elif opcode is fusible.CONCATENATE or opcode is fusible.PAD:
                     points = hoisted = min(points, max(1, points * size // max(1, user.shape.element_count)))
                 result.append(Evaluation(key, points, hoisted))

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import heapq
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.explaining import not_an_operand, weighed
@@ -20,7 +20,6 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import (
-    GpuCostModel,
     GpuKernel,
     InstructionFacts,
     KernelEstimate,
@@ -28,18 +27,20 @@ from xla_explorer.compiler.transforms.fusion.gpu_cost_model import (
 )
 from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
 from xla_explorer.compiler.transforms.fusion.priority_policy import (
-    LEGALITY,
+    OWN_RULES,
     PROFITABILITY,
     Kernels,
     Offer,
     PriorityCandidate,
 )
+from xla_explorer.compiler.transforms.fusion.xla_priority import XLA_RULES
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Reason, first_refusal
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import OpcodeSpec
 
 
 @register_pass()
@@ -49,7 +50,7 @@ class PriorityFusion:
 
     max_operands: arrays that one kernel may read. max_emitted: LLVM instructions per element, about. max_evaluations: copies of one
     producer in the code of one element. tiny_reduce: reduces of at most so many elements are repeated in their consumers.
-    outer_reshapes: whether a reshape of what a kernel reads stays outside of it, as it moves nothing (XLA takes it in).
+    policy: `time` compares times as said above; `xla` fuses what XLA:GPU would, by its rules and the terms of its cost model.
     """
 
     name: ClassVar[str] = "priority-fusion"
@@ -58,7 +59,7 @@ class PriorityFusion:
     max_emitted: int = 1000
     max_evaluations: int = 15
     tiny_reduce: int = 8
-    outer_reshapes: bool = True
+    policy: Literal["time", "xla"] = "time"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Fuse in the entry and in every computation that while, conditional and call run."""
@@ -81,7 +82,7 @@ class PriorityFusion:
         planner = PriorityPlanner(consumer.parent, context, self)
         if consumer not in planner.groups:
             return weighed(kind, subjects, EDGE_LEGALITY, planner.kernels.candidate(producer, consumer))
-        return weighed(kind, subjects, (*LEGALITY, *PROFITABILITY), planner.candidate(producer, consumer))
+        return weighed(kind, subjects, (*planner.rules.legality, *PROFITABILITY), planner.candidate(producer, consumer))
 
 
 class PriorityPlanner:
@@ -90,7 +91,8 @@ class PriorityPlanner:
 
     def __init__(self, computation: HloComputation, context: PassContext, options: PriorityFusion) -> None:
         self.computation, self.context, self.options = computation, context, options
-        self.cost = GpuCostModel(context.target)
+        self.rules = XLA_RULES if options.policy == "xla" else OWN_RULES
+        self.cost = self.rules.cost(context.target)
         order = computation.post_order()
         self.place = {i: number for number, i in enumerate(order)}
         pinned = fusible.control_successors(computation)
@@ -99,7 +101,7 @@ class PriorityPlanner:
         self.kernels = Kernels(self.groups, self.place, options, pinned, context.control)
         known: dict[HloInstruction, InstructionFacts] = {}
         for i in order:
-            if fusible.is_consumer(i) and not i.control_predecessors and i not in pinned:
+            if self.rules.is_kernel(i) and not i.control_predecessors and i not in pinned:
                 self.groups[i] = GpuKernel(i, known)
                 for operand in self.groups[i].operands:
                     self.readers.setdefault(operand, {})[i] = None
@@ -113,7 +115,7 @@ class PriorityPlanner:
     def plan(self) -> list[GpuKernel]:
         """Groups of two or more members, users before producers."""
         for producer in self.readers:
-            if _is_asked(producer):
+            if self._is_asked(producer):
                 self._push(producer)
         while self._queue:
             priority, _, producer = heapq.heappop(self._queue)
@@ -129,7 +131,7 @@ class PriorityPlanner:
                     for consumer in list(self.readers[producer]):
                         self._decide(producer, consumer, offer._replace(consumers=()))
         self._take_constants()
-        if self.options.outer_reshapes:
+        if self.rules.outer_reshapes:
             for group in self.groups.values():
                 group.leave_reshapes_outside()
         found = [group for group in self.groups.values() if len(group.members) > 1]
@@ -148,7 +150,10 @@ class PriorityPlanner:
 
     def _again(self, producer: HloInstruction) -> None:
         """Something about it changed: it is estimated anew when its turn comes, which its old priority says."""
-        if producer in self._gone or producer in self._waiting or not self.readers.get(producer) or not _is_asked(producer):
+        if producer in self._gone or producer in self._waiting or not self.readers.get(producer) or not self._is_asked(producer):
+            return
+        if self.rules.into_all:  # XLA estimates at once: what could go nowhere may be the best now
+            self._push(producer)
             return
         old = self._offers.get(producer)
         self._waiting.add(producer)
@@ -159,21 +164,26 @@ class PriorityPlanner:
         blocked: dict[HloInstruction, Reason] = {}
         able: list[HloInstruction] = []
         for consumer in self.readers.get(producer, ()):
-            reason = first_refusal(LEGALITY, self.kernels.candidate(producer, consumer))
+            reason = first_refusal(self.rules.legality, self.kernels.candidate(producer, consumer))
             if reason is None:
                 able.append(consumer)
             else:
                 blocked[consumer] = reason
-        stays = self._stays(producer)
+        stays = self._stays(producer, self.rules.overlooked)
         if not stays and blocked:
             consumer, reason = next(iter(blocked.items()))
             stays = f"%{consumer.name} reads it there ({reason.code})"
+        if self.rules.into_all and stays and producer.opcode not in fusible.BYTE_PRESERVING:
+            return Offer((), -1.0, stays, blocked, (), ())
         own = (self.estimates[producer],) if producer in self.groups else ()
         before = [self.estimates[c] for c in able]
         after = [self._trial(producer, c) for c in able]
         gains = [b.nanoseconds - a.nanoseconds for b, a in zip(before, after, strict=True)]
-        if not stays and able:
+        if able and (not stays or self.rules.into_all):
             total = sum(gains) + sum([k.nanoseconds for k in own])
+            if own and self.rules.overlooked:
+                outside = [u for u in producer.users if u.opcode in self.rules.overlooked and u not in self._gone]
+                total += len(outside) * self.cost.overlooked_user(producer, own[0])
             if total >= 0 or producer.opcode in fusible.BYTE_PRESERVING:
                 gain = math.inf if producer.opcode in fusible.BYTE_PRESERVING else total  # a reshape hides what stands behind it
                 return Offer(tuple(able), gain, "", blocked, tuple(after), (*own, *before))
@@ -185,11 +195,15 @@ class PriorityPlanner:
             return Offer(chosen, saved, stays or "the user forces one of its consumers", blocked, tuple(after), tuple(before))
         return Offer((), -1.0, stays, blocked, tuple(after), tuple(before) if stays else (*own, *before))
 
-    def _stays(self, producer: HloInstruction) -> str:
+    def _is_asked(self, producer: HloInstruction) -> bool:
+        return producer.opcode.name not in self.rules.never_asked and not fusible.is_small_constant(producer)
+
+    def _stays(self, producer: HloInstruction, overlooked: frozenset[OpcodeSpec] = frozenset()) -> str:
+        """Who needs it in memory, whatever is fused. overlooked: opcodes of users that are not asked about."""
         if producer is self.computation.root:
             return "it is the result of the computation"
         for user in producer.users:
-            if user not in self.groups and user not in self._gone:
+            if user not in self.groups and user not in self._gone and user.opcode not in overlooked:
                 return f"%{user.name} ({user.opcode.name}) reads it there"
         return ""
 
@@ -253,7 +267,7 @@ class PriorityPlanner:
     def _decide(self, producer: HloInstruction, consumer: HloInstruction, offer: Offer) -> Reason | None:
         return self.context.decide(
             "fusion",
-            LEGALITY,
+            self.rules.legality,
             PROFITABILITY,
             producer,
             self._named(producer, consumer),
@@ -263,19 +277,16 @@ class PriorityPlanner:
 
     def _facts(self, producer: HloInstruction, consumer: HloInstruction, offer: Offer) -> dict[str, Any]:
         """Both times with what they are made of."""
-        if not offer.fused or not producer.shape.is_array:
-            return {}
         group = self.groups[consumer]
+        read_by = [u.name for u in producer.users if u in group.members]
+        if not offer.fused or not producer.shape.is_array:
+            return {"read_by": read_by}
         return {
             "bytes_saved": 0 if offer.stays or producer not in self.estimates else 2 * producer.shape.byte_size,
             **estimate_facts("fused", list(offer.fused)),
             **estimate_facts("unfused", list(offer.unfused)),
             "consumers": len(offer.fused),
             "instructions": group.emitted,
-            "read_by": [u.name for u in producer.users if u in group.members],
+            "read_by": read_by,
         }
-
-
-def _is_asked(producer: HloInstruction) -> bool:
-    return producer.opcode.name not in fusible.NEVER_ASKED and not fusible.is_small_constant(producer)
 

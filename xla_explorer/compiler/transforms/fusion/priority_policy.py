@@ -6,19 +6,21 @@ Source: xla/service/gpu/gpu_fusible.cc.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassControl
-from xla_explorer.compiler.transforms.fusion import updating
+from xla_explorer.compiler.target import Target
+from xla_explorer.compiler.transforms.fusion import fusible, updating
 from xla_explorer.compiler.transforms.fusion.candidate import FusionLimits
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuKernel, KernelEstimate
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel, KernelEstimate
 from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
 from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import OpcodeSpec
 
 
 class Offer(NamedTuple):
@@ -208,6 +210,8 @@ def faster_when_fused(candidate: PriorityCandidate) -> Reason | None:
     if offer is None or candidate.consumer in offer.consumers:
         return None
     fused, unfused = _microseconds(offer.fused), _microseconds(offer.unfused)
+    if offer.stays and not offer.fused:
+        return refuse("stored-anyway", f"%{producer.name} is in memory: {offer.stays}, and fusing is with all of its readers or with none")
     if offer.stays:
         return refuse(
             "stored-anyway",
@@ -229,5 +233,26 @@ def _microseconds(kernels: tuple[KernelEstimate, ...]) -> float:
     return sum([k.nanoseconds for k in kernels]) / 1e3
 
 
-LEGALITY: tuple[Predicate, ...] = (*EDGE_LEGALITY, updates_in_place_safely, operands_within_limit, code_within_limit, user_allows_it)
+KERNEL_LEGALITY: tuple[Predicate, ...] = (updates_in_place_safely, operands_within_limit, code_within_limit, user_allows_it)
+LEGALITY: tuple[Predicate, ...] = (*EDGE_LEGALITY, *KERNEL_LEGALITY)
 PROFITABILITY: tuple[Predicate, ...] = (faster_when_fused,)
+
+
+class PriorityRules(NamedTuple):
+    """What a policy of the pass is made of. is_kernel: whether an instruction can be the root of a kernel. never_asked: opcodes that are
+    no producers.
+
+    into_all: a producer goes into all of its users or into none. overlooked: users that do not count for that.
+    outer_reshapes: whether a reshape of what a kernel reads stays outside of it, as it moves nothing.
+    """
+
+    legality: tuple[Predicate, ...]
+    is_kernel: Callable[[HloInstruction], bool]
+    never_asked: frozenset[str]
+    cost: Callable[[Target], GpuCostModel]
+    into_all: bool
+    overlooked: frozenset[OpcodeSpec]
+    outer_reshapes: bool
+
+
+OWN_RULES = PriorityRules(LEGALITY, fusible.is_consumer, fusible.NEVER_ASKED, GpuCostModel, False, frozenset(), True)

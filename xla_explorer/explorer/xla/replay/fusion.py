@@ -15,7 +15,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.frontends.xla_dump import FusionVerdict
 from xla_explorer.hlo.instruction import HloInstruction
 
-POLICIES: Final = {"fusion": "cpu-instruction-fusion{policy=xla}", "priority-fusion": "priority-fusion{outer_reshapes=false}"}
+POLICIES: Final = {"fusion": "cpu-instruction-fusion{policy=xla}", "priority-fusion": "priority-fusion{policy=xla}"}
 """XLA's pass -> ours by the same rules."""
 _NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
 _CONTROL_FLOW = frozenset({"while", "conditional", "call"})  # no kernels: nothing is fused with them
