@@ -203,6 +203,8 @@ def test_values_are_checked_after_every_pass_on_request() -> None:
     assert xe.compile(TEXT, backend="interpreter", check_values=(X, Y)).error is None
     with pytest.raises(xe.errors.CompileFailedError) as caught:
         xe.compile(TEXT, backend="interpreter", passes=_pipeline(FoldsWrongly()), check_values=True)
+    with pytest.raises(xe.errors.InvalidOptionError, match="True or the arguments, got int"):
+        xe.compile(TEXT, backend="interpreter", check_values=3)
     problem = caught.value.session.error
     assert isinstance(problem, ValuesDifferError) and problem.pass_name == "folds-wrongly" and problem.error > 0.01
     assert [s.name for s in caught.value.session.passes.record.steps][-1] == "folds-wrongly"

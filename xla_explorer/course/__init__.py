@@ -15,6 +15,7 @@ from xla_explorer.course import (
     nb11_roofline,
     nb12_retarget,
     nb13_own_device,
+    nb14_miscompile,
 )
 from xla_explorer.course.checking.passes import check_pass
 from xla_explorer.course.checking.programs import random_program
@@ -39,6 +40,7 @@ _NOTEBOOKS = (
     nb11_roofline,
     nb12_retarget,
     nb13_own_device,
+    nb14_miscompile,
 )
 
 __all__ = [

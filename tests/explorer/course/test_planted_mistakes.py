@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+import tests.explorer.course.mistakes_nb14  # noqa: F401  # which adds its own
 import xla_explorer as xe
+from tests.explorer.course.mistakes import MISTAKES, mistake
 from tests.notebooks.course_notebooks import solution_cells
 from xla_explorer.course.fusion_plan import default_plan, is_given, required
 from xla_explorer.course.nb05_algebra import CANDIDATES
@@ -17,10 +18,6 @@ from xla_explorer.course.nb06_fusion_legality import KERNELS_OF_THEIR_OWN
 
 if not solution_cells():
     pytest.skip("the reference solutions are not in this copy: the checks are NOT tried with mistakes made from them", allow_module_level=True)
-
-# (exercise, code of the failure, most instructions in the counter-example or None) -> answer
-MISTAKES: list[tuple[str, str, int | None, Any]] = []
-
 
 def solution(exercise: str, name: str, **scope: Any) -> Any:
     """What a cell of the reference solutions defines under a name."""
@@ -43,14 +40,6 @@ may_merge = solution(
     OWN_KERNEL=KERNELS_OF_THEIR_OWN,
 )
 live_ranges = solution("nb08.liveness", "live_ranges")
-
-
-def mistake(name: str, code: str, most: int | None = None) -> Callable[[Any], Any]:
-    def add(answer: Any) -> Any:
-        MISTAKES.append((name, code, most, answer))
-        return answer
-
-    return add
 
 
 RIGHT_QUIZ = solution("nb01.quiz", "answers")

@@ -69,11 +69,13 @@ class BisectionResult(Report):
             return f"every pass keeps the value; the generated code of {self.pass_name} differs (largest error {self.error:.2g})"
         text = f"pass {self.step}, {self.pass_name}, is the first after which the value differs ({self._how_far})"
         if self.event is not None:
-            about = " and ".join([f"%{name}" for name in self.event.names])
+            names = [f"%{name}" for name in self.event.names]
+            about = " and ".join(names)
             if self.rewrite is not None:
                 text += f"; its action number {self.rewrite} is the first that does it: {self.event.by} on {about}"
             else:
-                text += f"; it does not say what it does; the value is wrong from where {about} was {self.event.kind}"
+                change = " was replaced by ".join(names) if self.event.kind == "replaced" else f"{about} was {self.event.kind}"
+                text += f"; it does not ask before it rewrites; the value is wrong from where {change}"
         return text + f" ({self.evaluations} evaluations)"
 
     @property

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
+from xla_explorer.backends.interfaces.compiler import InvalidOptionError
 from xla_explorer.compiler.pipeline import PassControl, PassFailedError, PassTrace
 from xla_explorer.explorer.sessions.arguments import Signature, random_arguments
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
@@ -43,6 +44,11 @@ def compiled(
     """Passes, then the backend. check_values: arguments to check every pass with; True: random ones. at_backend: told when the passes are
     done."""
     if check_values is not None and check_values is not False:
+        if check_values is not True and not isinstance(check_values, Iterable):
+            raise InvalidOptionError(
+                f"check_values must be True or the arguments, got {type(check_values).__name__}",
+                "check_values=True evaluates after each pass with random arguments, check_values=(x, y) with these",
+            )
         arguments = random_arguments(source) if check_values is True else tuple(check_values)
         control = PassControl() if options.control is None else options.control
         control.check_values = Signature(source).leaves(arguments)

@@ -1,0 +1,225 @@
+"""Notebook 14, find the miscompile: the pass, the instruction, the smallest program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.course.checking.programs import Array, arguments_of, leaves_of, random_program, same_bits
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.result import Failure, program_text, value_text
+from xla_explorer.explorer.questions.reduction import smaller_modules
+from xla_explorer.hlo.evaluator import Evaluator
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+# A mistake in a compiler: instructions of the first opcode become the second; `swap` exchanges the operands, `lose` forgets the operation.
+MISTAKES = (
+    ("subtract", "swap"), ("divide", "swap"), ("maximum", "minimum"), ("minimum", "maximum"), ("add", "subtract"),
+    ("multiply", "add"), ("negate", "lose"), ("abs", "lose"), ("tanh", "lose"), ("exponential", "negate"),
+)  # fmt: skip
+_MOST_TRIALS = 1000
+
+
+def smaller(module: HloModule) -> Iterator[HloModule]:
+    """Valid modules that are one step smaller than `module`, which is left as it is; the boldest steps come first.
+
+    A step makes another instruction the root, puts an operand or a parameter in the place of an instruction, or takes out what is unused.
+    """
+    yield from smaller_modules(module, tidy=True)
+
+
+def values_of(module: HloModule, *arguments: Any) -> dict[str, Array]:
+    """What each instruction of the entry computes for some arguments, by its name; what the result does not need is left out."""
+    evaluator = Evaluator(record=True)
+    evaluator.evaluate_computation(module.entry, arguments)
+    values = {i.name: evaluator.values.get(i.id) for i in module.entry.post_order()}
+    return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+
+def miscompiled(module: HloModule, opcode: str, instead: str, most: int | None = None) -> HloModule:
+    """A copy in which a mistake of `MISTAKES` was made: at the first `most` instructions of that opcode, or at all of them."""
+    copy = module.clone()
+    for i in [i for i in copy.entry.post_order() if i.opcode.name == opcode][:most]:
+        operands = i.operands[::-1] if instead == "swap" else i.operands
+        other = copy.entry.add({"swap": opcode, "lose": "copy"}.get(instead, instead), i.shape, operands)
+        copy.entry.replace(i, other)
+        copy.entry.remove(i)
+        other.name = i.name  # a module gives no name twice, but a wrong instruction must look like the right one
+    return copy
+
+
+def shows(module: HloModule, opcode: str, instead: str) -> bool:
+    """Whether a mistake changes the module's result for some of the arguments that checks use."""
+    wrong = miscompiled(module, opcode, instead)
+    for arguments in arguments_of(module):
+        pairs = zip(leaves_of(module, arguments), leaves_of(wrong, arguments), strict=True)
+        if not all(same_bits(a, b) for a, b in pairs):
+            return True
+    return False
+
+
+@exercise(
+    "nb14.first_bad",
+    "Write first_bad(count, is_bad): a step k that is bad while step k - 1 is good.",
+    "Step 0 is good and step `count` is bad: keep one of each, and look between them.",
+    hints=(
+        "Look at the middle. If it is bad it is the new bad end, else the new good one.",
+        "You are done when the two ends are neighbours.",
+        "Do not ask about the ends: you know them, and each question costs a compilation.",
+    ),
+)
+def first_bad(function: Callable[[int, Callable[[int], bool]], Any]) -> Cases:
+    """Long and short pipelines; some in which a later pass repairs what an earlier one broke."""
+    for bad in (
+        [True], [False, True], [True, True], [False, True, True], [False] * 63 + [True], [True] * 64, [False] * 99 + [True],
+        *[[False] * k + [True] * (100 - k) for k in (0, 1, 37, 50, 98)], [False, True, False, False, True, True, True],
+        [True, False] * 16 + [True], [False] * 999 + [True],
+    ):  # fmt: skip
+        yield _halved(function, bad)
+
+
+def _halved(function: Callable[[int, Callable[[int], bool]], Any], bad: list[bool]) -> Failure | None:
+    count, asked = len(bad), []
+    budget = math.ceil(math.log2(count)) if count > 1 else 0
+
+    def is_bad(step: int) -> bool:
+        asked.append(step)
+        if not 0 <= step <= count:
+            raise WrongAnswer(failure("no-such-step", f"You asked about step {step}.", f"0 to {count}", str(step), "Both ends are inside."))
+        if len(asked) > 4 * count + 8:
+            raise WrongAnswer(failure("too-many-questions", "You ask again and again.", f"{budget} questions", "no end"))
+        return step > 0 and bad[step - 1]
+
+    def failure(code: str, message: str, expected: str, got: str, hint: str = "") -> Failure:
+        states = "".join(["B" if one else "g" for one in bad[:70]])
+        return Failure(code, f"{message} The steps, good and Bad: g{states}{'...' * (count > 70)}", expected, got, hint=hint)
+
+    found = function(count, is_bad)
+    if isinstance(found, bool) or not isinstance(found, (int, np.integer)):
+        return failure("no-step", "The answer is the number of a step.", "an integer", repr(found), "Return the bad end.")
+    if not 1 <= found <= count or not bad[found - 1]:
+        return failure("good-step", f"Step {found} is good.", "a bad step", str(found), "The bad end is the answer, not the good one.")
+    if found > 1 and bad[found - 2]:
+        return failure("not-the-first", f"Step {found - 1} is bad already.", "a step whose predecessor is good", str(found),
+                       "When the middle is bad, the end moves to the middle itself.")  # fmt: skip
+    if len(asked) > budget:
+        return failure("too-many-questions", f"{len(asked)} questions for {count} steps.", f"at most {budget}", str(len(asked)),
+                       "Each question halves what is between the ends: log2 of the steps are enough, and the ends are known.")  # fmt: skip
+    return None
+
+
+@exercise(
+    "nb14.first_wrong",
+    "Write first_wrong(before, after, arguments): the name of the first instruction with another value, or None.",
+    "values_of(module, *arguments) gives the value of every instruction by its name.",
+    hints=(
+        "Go through after.entry.post_order(): operands come before users, so the first one that differs was not given a wrong operand.",
+        "Skip names that only one of the two modules has.",
+        "A NaN is the same as a NaN here, and -0.0 is not the same as 0.0: np.array_equal says neither. same_bits does.",
+    ),
+)
+def first_wrong(function: Callable[..., Any]) -> Cases:
+    """Mistakes at one instruction, among them small ones, and programs without a mistake."""
+    for module, opcode, instead in _planted():
+        for arguments in arguments_of(module):
+            after = miscompiled(module, opcode, instead, 1) if opcode else module.clone()
+            want = _first_wrong(module, after, arguments)
+            with answering(module):
+                got = function(module.clone(), after.clone(), arguments)
+            if got == want or getattr(got, "name", None) == want is not None:
+                yield None
+            else:
+                yield _other_culprit(module, after, arguments, want, got)
+
+
+def _planted() -> Iterator[tuple[HloModule, str, str]]:
+    zero = parse_hlo("""ENTRY main { x = f32[3] parameter(0)  o = f32[] constant(0)  os = f32[3] broadcast(o), dimensions={}
+      z = f32[3] multiply(x, os)  n = f32[3] negate(z)  ROOT r = f32[3] divide(x, n) }""")
+    later = parse_hlo("ENTRY main { x = f32[2] parameter(0)  y = f32[2] negate(x)  z = f32[2] tanh(x)  ROOT r = f32[2] add(z, y) }")
+    little = parse_hlo("""ENTRY main { x = f32[3] parameter(0)  a = f32[3] abs(x)  c = f32[] constant(1e-6)  one = f32[] constant(1)
+      cs = f32[3] broadcast(c), dimensions={}  ones = f32[3] broadcast(one), dimensions={}  z = f32[3] maximum(a, ones)
+      y = f32[3] add(z, cs)  ROOT d = f32[3] subtract(y, z) }""")
+    yield from ((zero, "negate", "lose"), (zero, "", ""), (later, "negate", "lose"), (later, "tanh", "lose"), (little, "add", "subtract"))
+    for seed in range(40):
+        module = random_program(seed, 12)
+        opcode, instead = MISTAKES[seed % len(MISTAKES)]
+        if any(i.opcode.name == opcode for i in module.entry.post_order()):
+            yield module, opcode, instead
+
+
+def _first_wrong(before: HloModule, after: HloModule, arguments: tuple[Any, ...]) -> str | None:
+    right, wrong = values_of(before, *arguments), values_of(after, *arguments)
+    for i in after.entry.post_order():
+        if i.name in right and i.name in wrong and not same_bits(right[i.name], wrong[i.name]):
+            return i.name
+    return None
+
+
+def _other_culprit(before: HloModule, after: HloModule, arguments: tuple[Any, ...], want: str | None, got: Any) -> Failure:
+    name = getattr(got, "name", got)
+    right, wrong = values_of(before, *arguments), values_of(after, *arguments)
+    if name is None:
+        hint = f"%{want} is {value_text(right[want or ''])} before and {value_text(wrong[want or ''])} after."
+    elif name not in right or name not in wrong:
+        hint = f"{name!r} is the name of no instruction that both have."
+    elif same_bits(right[name], wrong[name]):
+        hint = f"%{name} is the same to the bit in both (a NaN is a NaN)."
+    else:
+        hint = f"%{name} is wrong, but %{want} was wrong before it: one of its operands, or theirs, is to blame."
+    text = f"Compiled it reads:\n{program_text(after)}"
+    return Failure("another-culprit", f"The first wrong value is another one. {text}", repr(want), repr(name), before, arguments, hint)
+
+
+@exercise(
+    "nb14.shrink",
+    "Write shrink(module, still_fails): a module that still fails and of which no smaller one does.",
+    "for candidate in smaller(module): the first that still fails is your new module.",
+    hints=(
+        "Then begin again from it: what could not be left out before may be left out now.",
+        "You are done when no candidate fails any more.",
+        "Ask still_fails once for each candidate, and take the first that fails: to look for the best one costs more than it gains.",
+    ),
+)
+def shrink(function: Callable[[HloModule, Callable[[HloModule], bool]], Any]) -> Cases:
+    """Random programs in which a mistake of a compiler shows."""
+    shown = 0
+    for seed in range(60):
+        module, (opcode, instead) = random_program(seed, 12), MISTAKES[seed % len(MISTAKES)]
+        if shown < 12 and shows(module, opcode, instead):
+            shown += 1
+            yield _shrunk(function, module, opcode, instead)
+
+
+def _shrunk(function: Callable[..., Any], module: HloModule, opcode: str, instead: str) -> Failure | None:
+    trials = 0
+
+    def still_fails(candidate: HloModule) -> bool:
+        nonlocal trials
+        trials += 1
+        if trials > _MOST_TRIALS:
+            raise WrongAnswer(Failure("too-many-trials", f"You tried more than {_MOST_TRIALS} modules.", "some dozens", f"{trials}", module,
+                                      hint="Take the first candidate that fails, and begin again from that one."))  # fmt: skip
+        return shows(candidate, opcode, instead)
+
+    text = program_text(module)
+    with answering(module):
+        found = function(module, still_fails)
+    becomes = {"swap": "has its operands swapped", "lose": "is left out"}.get(instead, f"becomes a {instead}")
+    mistake = f"The mistake: every {opcode} {becomes}."
+    if program_text(module) != text:
+        return Failure("module-changed", f"The module that was given is another one now. {mistake}", text, program_text(module),
+                       hint="Candidates are copies already: no need to change anything in place.")  # fmt: skip
+    if not isinstance(found, HloModule):
+        return Failure("no-module", "The answer is a module.", "an HloModule", repr(found), module, hint="Return the smallest one found.")
+    if not shows(found, opcode, instead):
+        return Failure("does-not-fail", f"What you returned does not show the mistake any more. {mistake}", "a module that fails",
+                       program_text(found), module, hint="Keep a candidate only when still_fails says so.")  # fmt: skip
+    further = next((one for one in smaller(found) if shows(one, opcode, instead)), None)
+    if further is not None:
+        return Failure("not-the-smallest", f"A module that is one step smaller fails as well. {mistake}", program_text(further),
+                       program_text(found), module, hint="After each step begin again: go on until no candidate fails.")  # fmt: skip
+    return None
