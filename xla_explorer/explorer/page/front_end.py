@@ -17,7 +17,7 @@ from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 ASSETS = Path(__file__).resolve().parent / "assets"
 _BELOW = (
     "schema", "layout", "anchored", "scene", "elements", "state", "diff", "pools", "kinship", "store", "drawing", "colours",
-    "neighbours", "blocks", "tables", "lines", "mnemonics", "hover", "llvm", "roofline", "loops_space", "loops_try", "tabs",
+    "neighbours", "blocks", "tables", "lines", "pane_titles", "mnemonics", "hover", "llvm", "roofline", "loops_space", "loops_try", "tabs",
     "graph_camera", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
 _ABOVE = (

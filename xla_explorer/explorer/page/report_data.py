@@ -32,7 +32,8 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
 
     {"ask": NAME} of a tab that has data, {"ask": "remarks" | "counts" | "help"}, {"ask": "apart", "a", "b"}, {"ask": "llvm", "kernel"},
     {"ask": "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"},
-    {"ask": "opened", "step", "opened", "show"}, or {"ask": "loop", "kernel", "schedule", "run"}.
+    {"ask": "opened", "step", "opened", "show"}, {"ask": "loop", "kernel", "schedule", "run"}, {"ask": "beside_kernel", "kernel", "stages"},
+    or {"ask": "stage_text", "name"}.
 
     Raises:
         ValueError: it is none of these, or the source cannot answer it.
@@ -55,6 +56,10 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
         return plain(reports.loop_try(_number(message, "kernel"), str(message.get("schedule") or ""), bool(message.get("run"))))
     if ask == "llvm":
         return plain(reports.llvm_passes(str(message.get("kernel"))))
+    if ask == "beside_kernel":
+        return reports.beside_kernel(_number(message, "kernel"), [str(name) for name in _list(message, "stages")])
+    if ask == "stage_text":
+        return list(reports.stage_text(str(message.get("name"))))
     if ask == "rewrite":
         return rewrite_data(reports.rewrite(_number(message, "step"), _number(message, "number")))
     if ask == "around":

@@ -255,6 +255,18 @@ class Reports:
         """The kernels as loop nests, in the order in which they run."""
         return ()
 
+    def beside(self, *, live: bool) -> dict[str, Any]:
+        """The kernels and columns of the tab of code side by side; without a kernel that answers, the rows of those that take longest."""
+        return {"stages": [], "open": [], "kernels": [], "made": {}}
+
+    def beside_kernel(self, kernel: int, stages: Sequence[str]) -> dict[str, Any]:
+        """The rows of one kernel. ValueError where there is none."""
+        raise ValueError("this source has no kernels")
+
+    def stage_text(self, name: str) -> Sequence[str]:
+        """The lines of a column of code, all of them. ValueError where there is none."""
+        raise ValueError("this source has no code")
+
     def loop_try(self, kernel: int, schedule: str, run: bool) -> LoopTry:
         """What another schedule of a kernel would come to. ValueError where it has no nest."""
         raise ValueError("this source has no loop nests")

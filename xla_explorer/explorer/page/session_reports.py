@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
 from xla_explorer.explorer.code.access_patterns import access_patterns_of
-from xla_explorer.explorer.code.code_panes import by_xla
+from xla_explorer.explorer.code.code_panes import by_xla, code_panes
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
 from xla_explorer.explorer.code.loop_nests import KernelLoops
@@ -24,6 +24,7 @@ from xla_explorer.explorer.measures.emulation import emulation
 from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs, measured_bound
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads, profile
+from xla_explorer.explorer.page import beside_data
 from xla_explorer.explorer.page.comparison_table import comparison_rows
 from xla_explorer.explorer.page.reports import (
     ApartReason,
@@ -266,6 +267,16 @@ class SessionReports(TraceReports):
             return ()
         kernels = shown_loops(session)
         return [loop_kernel(kernel, first) for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)]
+
+    def beside(self, *, live: bool) -> dict[str, Any]:
+        times = {row.instruction: row.measured_us or row.predicted_us or 0.0 for row in self.kernels() if row.instruction is not None}
+        return beside_data.summary(self._session, code_panes(self._session), times, live=live)
+
+    def beside_kernel(self, kernel: int, stages: Sequence[str]) -> dict[str, Any]:
+        return beside_data.one_kernel(self._session, kernel, stages)
+
+    def stage_text(self, name: str) -> Sequence[str]:
+        return beside_data.stage_text(self._session, name)
 
     def loop_try(self, kernel: int, schedule: str, run: bool) -> LoopTry:
         return loop_try(self._session, kernel, schedule, run)

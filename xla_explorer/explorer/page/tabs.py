@@ -39,6 +39,7 @@ TABS: tuple[Tab, ...] = (
     Tab("decisions", static=lambda source, rows: decisions_html(source.decisions(), rows)),
     Tab("rewrite"),
     Tab("kernels", data=_kernels),
+    Tab("beside", data=lambda source, live: source.reports.beside(live=live)),
     Tab(
         "loops",
         data=lambda source, live: plain(source.reports.loops()),

@@ -171,6 +171,14 @@ class GpuCostModel:
             max([threads_of(r) for r in roots]),
         )
 
+    def kernel(self, kernel: HloInstruction) -> KernelEstimate:
+        """A kernel as it stands in a module: a fusion, or an instruction of its own."""
+        if kernel.opcode.name == "fusion":
+            return self.fusions([kernel])
+        cost = instruction_cost(kernel)
+        operations = cost.flops + _TRANSCENDENTAL * cost.transcendentals
+        return self._estimate(operations, cost.bytes_read, 0.0, cost.bytes_written, threads_of(kernel))
+
     def _estimate(self, operations: float, net: float, again: float, written: float, threads: int) -> KernelEstimate:
         device = self.device
         blocks = -(-threads // _BLOCK)
@@ -192,7 +200,7 @@ def threads_of(root: HloInstruction) -> int:
     if root.opcode is fusible.REDUCE:
         results = (root.shape.tuple_shapes[0] if root.shape.is_tuple else root.shape).element_count
         return max(1, results, root.operands[0].shape.element_count // _ELEMENTS_PER_THREAD_OF_A_REDUCE)
-    return max(1, root.shape.element_count)
+    return max(1, sum([shape.element_count for _, shape in root.shape.leaves() if shape.is_array]))
 
 
 def estimate_facts(stem: str, kernels: list[KernelEstimate]) -> dict[str, Any]:

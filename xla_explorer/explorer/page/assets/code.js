@@ -1,6 +1,7 @@
 // The code strip: any number of texts side by side, one selection through all of them.
-import { codePane, firstPanes, panesOfStep, paneTitle } from "./code_pane.js";
+import { codePane, firstPanes, panesOfStep } from "./code_pane.js";
 import { make, messageOf } from "./elements.js";
+import { paneTitle } from "./pane_titles.js";
 
 /** @typedef {import("./code_pane.js").Pane} Pane */
 

@@ -1,6 +1,7 @@
 // One pane of the code strip: its head with what made the text, its lines, and for PTX what each line did on the emulator.
 import { make, messageOf, numberOf } from "./elements.js";
 import { lineBlocks } from "./lines.js";
+import { paneTitle } from "./pane_titles.js";
 import { namedAll } from "./store.js";
 
 /** @typedef {import("./state.js").App} App */
@@ -17,22 +18,6 @@ import { namedAll } from "./store.js";
  * @property {Map<number, any>} [counts]
  */
 /** @typedef {{ el: HTMLElement, lines: ReturnType<typeof lineBlocks> }} BuiltPane */
-
-/** @type {Record<string, string>} */
-const TITLES = {
-  source: "your source",
-  hlo: "HLO",
-  "hlo-before": "HLO before",
-  "hlo-after": "HLO after",
-  loops: "loop nests",
-  "llvm-ir": "LLVM IR",
-  "llvm-ir-optimized": "LLVM optimised",
-  assembly: "assembly",
-  ptx: "PTX",
-  sass: "SASS",
-};
-/** @param {string} name */
-export const paneTitle = name => TITLES[name] || name;
 
 /**
  * @param {App} app

@@ -1,0 +1,57 @@
+"""The tab of code side by side, live and in a page: aligned rows, columns that come and go, one selection, whole lines."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xla_explorer as xe
+from tests.browser.live_page import open_live
+from tests.browser.screenshots import SELECT
+from tests.explorer.test_side_by_side import TEXT
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the tab of code side by side is NOT tested in a browser"),
+]
+
+
+@pytest.fixture(scope="module")
+def session() -> xe.Session:
+    return xe.compile(TEXT, threads=1)
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_columns_are_aligned_follow_the_selection_and_cut_no_line(browser: Any, session: xe.Session, tmp_path: Path, live: bool) -> None:
+    page = browser.new_page(viewport={"width": 900, "height": 900})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    if live:
+        open_live(page, xe.explore(session), tmp_path)
+    else:
+        session.save(tmp_path / "page.html")
+        page.goto((tmp_path / "page.html").as_uri())
+        page.wait_for_selector(".xe[data-ready]")
+    page.keyboard.press("s")
+    page.wait_for_selector(".xe-beside-table")
+    heads = page.locator(".xe-beside-table th").all_inner_texts()
+    assert len(heads) == 3 and "estimated for sm_" in heads[2] and "measured" not in heads[2]
+    page.evaluate(SELECT, "a")
+    page.wait_for_selector(".xe-beside-table td.hlo .on")
+    row = page.locator(".xe-beside-table tr", has=page.locator("td.hlo .on"))
+    assert "fadd" in row.locator("td").nth(1).inner_text() and "add.f32" in row.locator("td").nth(2).inner_text()
+    page.locator(".xe-beside .xe-pane-chips button", has_text="assembly").click()
+    page.wait_for_function("document.querySelectorAll('.xe-beside-table th').length === 4")
+    row.locator("td").nth(3).locator(".xe-line").first.click()
+    assert page.evaluate("document.querySelector('.xe').explorer.origin") == "beside"
+    cut = "() => [...document.querySelectorAll('.xe-beside-table code')].filter(el => el.scrollWidth > el.clientWidth + 1).length"
+    assert page.evaluate(cut) == 0, "wrapped lines are whole"
+    page.locator(".xe-beside select").nth(1).select_option("order")
+    numbers = page.locator(".xe-beside-table td:nth-child(2) .no").all_inner_texts()
+    assert [int(n) for n in numbers] == sorted(int(n) for n in numbers) and errors == []
+    page.close()

@@ -1,0 +1,79 @@
+"""What a kernel takes, and how that is known: measured on a device, counted by the emulator, or estimated by a cost model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_explorer.backends.interfaces import ProgramStep
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel
+from xla_explorer.explorer.display import microseconds, number_of
+from xla_explorer.explorer.measures.kernel_costs import KernelCost
+from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.hlo.analysis.cost import instruction_cost
+
+
+def is_emulated(session: Compilation) -> bool:
+    """Whether the program runs on the PTX emulator, whose own time says nothing about a device."""
+    executor = getattr(session.result.executable if session.result is not None else None, "executor", None)
+    return bool(getattr(getattr(executor, "facts", None), "emulated", False))
+
+
+def column_time(session: Compilation, steps: Sequence[ProgramStep], emulation: Any = None) -> str:
+    """The time of some kernels of a compile as words; empty where nothing is known.
+
+    emulation: of the same program, if there was one. Measured times name the machine. Of an emulated program there is what the emulator
+    counted, and the estimate of the device's cost model, never the emulator's time.
+    """
+    if not steps:
+        return ""
+    emulated = is_emulated(session)
+    if not emulated and (measured := [row for row in _measured(session, steps) if row is not None]) and len(measured) == len(steps):
+        total, runs = sum([us for us, _ in measured]), min([n for _, n in measured])
+        return f"{microseconds(total)} measured on {_machine(session)} (n {runs})"
+    said = []
+    if emulated and (counted := _counted(emulation, steps)):
+        said.append(f"{number_of(counted, 'warp instruction')} on the emulator")
+    if (guess := estimated_microseconds(session, steps)) is not None:
+        said.append(f"~{microseconds(guess)} estimated" + (f" for {_machine(session)}" if session.backend == "gpu" else " on one core"))
+    return ", ".join(said)
+
+
+def _machine(session: Compilation) -> str:
+    executable: Any = session.result.executable if session.result is not None else None
+    facts = getattr(getattr(executable, "executor", None), "facts", None)
+    if facts is None or facts.emulated:
+        architecture = getattr(getattr(executable, "ptx", None), "architecture", "")
+        return f"{architecture or session.backend}" if session.backend == "gpu" else f"this machine ({session.backend})"
+    return str(facts.name)
+
+
+def _measured(session: Compilation, steps: Sequence[ProgramStep]) -> list[tuple[float, int] | None]:
+    frame = session.last_profile
+    if frame is None:
+        return []
+    rows = zip(frame["instruction"].tolist(), frame["median_us"].tolist(), frame["n"].tolist(), strict=True)
+    known = {int(key): (float(us), int(n)) for key, us, n in rows if key is not None and key == key and us is not None and us == us}
+    return [known.get(step.instruction) for step in steps]
+
+
+def _counted(emulation: Any, steps: Sequence[ProgramStep]) -> int:
+    if emulation is None:
+        return 0
+    names = {step.function for step in steps}
+    frame = emulation.counters
+    return int(frame[frame["kernel"].isin(names)]["warp_instructions"].sum())
+
+
+def estimated_microseconds(session: Compilation, steps: Sequence[ProgramStep]) -> float | None:
+    """By the cost model of the backend; None where it has none."""
+    found = [session.module.find(step.instruction) for step in steps if step.opcode != "entry"]
+    if not found:
+        return None
+    if session.backend == "gpu":
+        target: Any = session.passes.record.target
+        model = GpuCostModel(target)
+        return sum([model.kernel(i).nanoseconds for i in found]) / 1e3
+    if session.backend not in ("cpu", "xla"):
+        return None
+    return sum([KernelCost(i, 1.0, instruction_cost(i)).nanoseconds for i in found]) / 1e3

@@ -1,0 +1,215 @@
+// The tab of code side by side: one kernel, a column for each stage, aligned by HLO line or in the order of the code.
+import { make, messageOf, scrollWithin, showMicroseconds } from "./elements.js";
+import { paneTitle } from "./pane_titles.js";
+import { registerTab } from "./tabs.js";
+import { highlighted } from "./texts.js";
+
+/** @typedef {import("./state.js").App} App */
+/** @typedef {[number, number]} Run lines of a stage: the first, from 1, and how many */
+/** @typedef {[string, number | null, Run[][]]} BesideRow HLO line, its instruction, runs by stage */
+/** @typedef {{ stages: string[], rows: BesideRow[], notes: Record<string, string>, times: Record<string, string> }} BesideKernel */
+/** @typedef {[string, number, string, number | null, number[]]} BesideEntry name, instruction, source line, microseconds, what it computes */
+/** @typedef {{ stages: string[], open: string[], kernels: BesideEntry[], made: Record<string, BesideKernel> }} Beside */
+
+/** @param {App} app */
+function besideTab(app) {
+  const choice = make("select", { tabIndex: -1, ariaLabel: "kernel", onchange: () => open(Number(choice.value)) }),
+    columns = make("span", { className: "xe-pane-chips", role: "group", ariaLabel: "columns" }),
+    order = make("select", { tabIndex: -1, ariaLabel: "order", onchange: () => draw() }, make("option", { value: "aligned", textContent: "aligned by HLO line" }), make("option", { value: "order", textContent: "in the order of the code" })),
+    wrap = make("button", { tabIndex: -1, textContent: "wrap", ariaPressed: "true", title: "long lines go on in the next row; else the columns scroll", onclick: () => wrap.setAttribute("aria-pressed", String(!body.classList.toggle("scrolled"))) }),
+    previous = make("button", { tabIndex: 0, textContent: "‹", ariaLabel: "previous kernel", onclick: () => walk(-1) }),
+    next = make("button", { tabIndex: 0, textContent: "›", ariaLabel: "next kernel", onclick: () => walk(1) }),
+    note = make("p", { className: "xe-note", hidden: true, role: "status" }),
+    body = make("div", { className: "xe-scroll xe-columns" }),
+    root = make("div", { className: "xe-beside xe-panel" }, make("div", { className: "xe-bar-row" }, previous, choice, next, columns, make("span", { className: "xe-grow" }), order, wrap), note, body);
+  /** @type {Beside | null} */
+  let all = null;
+  /** @type {string[]} */
+  let shownStages = [];
+  /** @type {BesideKernel | null} */
+  let kernel = null;
+  let current = -1,
+    ticket = 0;
+  /** @type {Map<string, Promise<string[]>>} */
+  const texts = new Map();
+  /** @type {Map<string, string[]>} */
+  const ready = new Map();
+
+  /** The lines of a stage: from the kernel all of them, from a page those of its pane. @param {string} stage */
+  function textOf(stage) {
+    if (!texts.has(stage))
+      texts.set(
+        stage,
+        app.store.data.live
+          ? app.store.report("stage_text", { name: stage }, `stage_text ${stage}`)
+          : app.store.panes().then((/** @type {any[]} */ panes) => (panes.find(p => p.name === stage)?.lines ?? []).map((/** @type {[string]} */ line) => line[0])),
+      );
+    return /** @type {Promise<string[]>} */ (texts.get(stage));
+  }
+  /** @param {string} text */
+  const say = text => {
+    note.textContent = text;
+    note.hidden = !text;
+  };
+
+  async function shown() {
+    if (all) return follow();
+    try {
+      all = await app.store.report("beside", {}, "beside", "session.side_by_side()");
+    } catch (error) {
+      return say(messageOf(error));
+    }
+    const found = /** @type {Beside} */ (all);
+    shownStages = found.open.slice();
+    if (!found.kernels.length || !found.stages.length) return say("this backend makes no kernels with code");
+    choice.replaceChildren(...found.kernels.map(([name, id, , us]) => make("option", { value: id, textContent: `%${name}${us ? `  ${showMicroseconds(us)}` : ""}` })));
+    follow();
+    if (current < 0) open(found.kernels[0][1]);
+  }
+  /** @param {1 | -1} by */
+  function walk(by) {
+    const ids = all?.kernels.map(entry => entry[1]) ?? [],
+      at = ids.indexOf(current);
+    if (ids.length) {
+      const id = ids[(at + by + ids.length) % ids.length];
+      app.select(id, "beside");
+      open(id);
+    }
+  }
+  function chips() {
+    const stages = all?.stages ?? [];
+    columns.replaceChildren(
+      ...stages.map(name =>
+        make("button", {
+          tabIndex: -1,
+          textContent: paneTitle(name),
+          className: shownStages.includes(name) ? "on" : "",
+          ariaPressed: String(shownStages.includes(name)),
+          onclick: () => {
+            const wanted = shownStages.includes(name) ? shownStages.filter(other => other !== name) : [...shownStages, name];
+            shownStages = stages.filter(other => wanted.includes(other));
+            open(current);
+          },
+        }),
+      ),
+    );
+  }
+  /** @param {number} id */
+  async function open(id) {
+    const mine = ++ticket;
+    current = id;
+    choice.value = String(id);
+    chips();
+    const kept = all?.made[String(id)];
+    if (!kept && !app.store.data.live) {
+      kernel = null;
+      body.replaceChildren();
+      return say(`left out of this page for its size: session.side_by_side(kernel="%${app.store.names.get(id) ?? id}") shows it`);
+    }
+    try {
+      say(kept ? "" : "…");
+      const stages = shownStages,
+        found = kept ?? (await app.store.report("beside_kernel", { kernel: id, stages }, `beside ${id} ${stages.join()}`));
+      await Promise.all(stages.map(async stage => ready.set(stage, await textOf(stage))));
+      if (mine !== ticket) return;
+      kernel = found;
+      say("");
+      draw();
+    } catch (error) {
+      if (mine === ticket) say(messageOf(error));
+    }
+  }
+  /** @param {string} text @param {number | null} id @param {number} [number] */
+  function line(text, id, number) {
+    const el = make("div", { className: "xe-line" }, number === undefined ? null : make("span", { className: "no", textContent: number }), make("code", {}, ...highlighted(text)));
+    if (id !== null) {
+      el.dataset.id = id;
+      el.classList.add(`c${id % 8}`);
+    }
+    return el;
+  }
+  /** The lines of a cell, with a mark where others lie between. @param {string} stage @param {Run[]} runs @param {number | null} id */
+  function cell(stage, runs, id) {
+    const lines = ready.get(stage) ?? [],
+      out = /** @type {HTMLElement[]} */ ([]);
+    runs.forEach(([first, count], k) => {
+      if (k) out.push(make("div", { className: "xe-between", textContent: "⋮", ariaHidden: "true" }));
+      for (let at = first; at < first + count; at++) out.push(line(lines[at - 1] ?? "", id, at));
+    });
+    return make("td", { className: "xe-lines" }, ...out);
+  }
+  function draw() {
+    if (!kernel) return;
+    const made = kernel,
+      places = shownStages.map(stage => made.stages.indexOf(stage)),
+      heads = shownStages.map(stage =>
+        make(
+          "th",
+          { scope: "col" },
+          make("b", { textContent: paneTitle(stage) }),
+          make("span", { className: "xe-time-of", textContent: made.times[stage] || "" }),
+          make("small", { textContent: made.notes[stage] || "" }),
+        ),
+      ),
+      rows = made.rows.filter(([, id, cells]) => order.value === "aligned" || id !== null || cells.some(c => c.length));
+    /** @type {HTMLElement[]} */
+    let parts;
+    if (order.value === "aligned")
+      parts = rows.map(([hlo, id, cells]) =>
+        make("tr", {}, make("td", { className: "xe-lines hlo" }, hlo ? line(hlo.trim(), id) : ""), ...shownStages.map((stage, k) => cell(stage, cells[places[k]] ?? [], id))),
+      );
+    else {
+      const inOrder = places.map((place, k) => {
+        const all_ = made.rows.flatMap(([, id, cells]) => (cells[place] ?? []).flatMap(([first, count]) => Array.from({ length: count }, (_, n) => /** @type {[number, number | null]} */ ([first + n, id]))));
+        all_.sort((a, b) => a[0] - b[0]);
+        const lines = ready.get(shownStages[k]) ?? [];
+        return make("td", { className: "xe-lines" }, ...all_.map(([at, id]) => line(lines[at - 1] ?? "", id, at)));
+      });
+      parts = [make("tr", {}, make("td", { className: "xe-lines hlo" }, ...made.rows.filter(([hlo]) => hlo).map(([hlo, id]) => line(hlo.trim(), id))), ...inOrder)];
+    }
+    body.replaceChildren(
+      make("table", { className: "xe-beside-table" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, make("b", { textContent: "HLO" })), ...heads)), make("tbody", {}, ...parts)),
+    );
+    mark();
+  }
+  /** To the kernel of the selection, where it is in another one. */
+  function follow() {
+    if (!all || app.selected === null) return;
+    const ids = new Set(all.kernels.flatMap(entry => [entry[1], ...entry[4]])),
+      meant = app.store.counterparts(app.selected, ids, app.now?.picture.aliases),
+      holds = (/** @type {BesideEntry} */ entry) => meant.has(entry[1]) || entry[4].some(id => meant.has(id)),
+      here = all.kernels.find(entry => entry[1] === current),
+      other = here && holds(here) ? here : all.kernels.find(holds);
+    if (other && other[1] !== current) open(other[1]);
+    else mark();
+  }
+  function mark() {
+    const lines = /** @type {HTMLElement[]} */ ([...body.querySelectorAll("[data-id]")]),
+      id = app.pointed ?? app.selected,
+      ids = id === null ? new Set() : app.store.counterparts(id, new Set(lines.map(el => Number(el.dataset.id))), app.now?.picture.aliases);
+    for (const el of lines) el.classList.toggle("on", ids.has(Number(el.dataset.id)));
+    const on = body.querySelector(".on");
+    if (on && app.origin !== "beside" && app.pointed === null) scrollWithin(body, on, true);
+  }
+  body.addEventListener("click", (/** @type {any} */ event) => {
+    const found = event.target.closest("[data-id]");
+    if (found) app.select(Number(found.dataset.id), "beside");
+  });
+  body.addEventListener("pointerover", (/** @type {any} */ event) => {
+    const found = event.target.closest("[data-id]"),
+      id = found ? Number(found.dataset.id) : null;
+    if (id !== app.pointed) app.change({ pointed: id });
+  });
+  body.addEventListener("pointerleave", () => app.pointed !== null && app.change({ pointed: null }));
+  app.subscribe(["selected"], () => app.tab === "beside" && follow());
+  app.subscribe(["pointed"], () => app.tab === "beside" && mark());
+  app.subscribe(["timings"], () => {
+    app.store.forget("beside");
+    for (const id of all?.kernels.map(entry => entry[1]) ?? []) app.store.forget(`beside ${id} ${shownStages.join()}`);
+    all = app.store.data.live ? null : all;
+    if (app.tab === "beside") shown();
+  });
+  return { root, shown };
+}
+
+registerTab({ key: "beside", name: "side by side", title: "Side by side", shortcut: "s", view: besideTab });

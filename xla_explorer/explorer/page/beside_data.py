@@ -1,0 +1,82 @@
+"""The tab of code side by side: which kernels and columns there are, and of one kernel the rows that belong together.
+
+Texts travel once, as panes; a row has runs of their lines: `[first, count]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from xla_explorer.explorer.code.code_panes import costly
+from xla_explorer.explorer.code.side_by_side import DEFAULT_STAGES, GPU_STAGES, KernelCode, kernels_beside, stage_names
+from xla_explorer.explorer.code.stage_functions import CodeLine
+from xla_explorer.explorer.display.code_pane import CodePane
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
+
+EMBEDDED_KERNELS, EMBEDDED_LINES = 60, 8_000
+"""What a page carries: the kernels that take longest, and of these so many lines. `session.side_by_side(kernel=NAME)` has the others."""
+
+
+def summary(session: Compilation, panes: Sequence[CodePane], times: dict[int, float], *, live: bool) -> dict[str, Any]:
+    """Kernels with what they compute, the longest first; columns, and which are open at first. live: kernels are asked for one by one."""
+    steps = list(program_steps(session))
+    steps.sort(key=lambda step: -times.get(step.instruction, 0.0))
+    cheap = {pane.name for pane in panes if not costly(session, pane)}
+    stages = [name for name in stage_names(session) if live or (name in cheap and name != "loops")]
+    first = [name for name in DEFAULT_STAGES if name in stages and name in cheap]
+    first += [name for name in ("ptx", "assembly", "llvm-ir") if name in stages and name in cheap and name not in first]
+    ids = [step.instruction for step in steps]
+    kernels = [[s.name, i, source_line(session, i), times.get(i), _computed(session, i)] for s, i in zip(steps, ids, strict=True)]
+    made: dict[str, Any] = {}
+    if not live and stages:
+        room = EMBEDDED_LINES
+        for kernel in kernels_beside(session, steps[:EMBEDDED_KERNELS], stages):
+            room -= sum([len(lines) for lines in kernel.code.values()])
+            if room < 0:
+                break
+            made[str(kernel.instruction)] = kernel_data(kernel, stages)
+    return {"stages": stages, "open": first[:2], "kernels": kernels, "made": made}
+
+
+def _computed(session: Compilation, key: int) -> list[int]:
+    i = session.module.find(key) if session.passes.lineage.records.get(key) is not None else None
+    return list(i.called[0].instructions) if i is not None and i.opcode.name == "fusion" else []
+
+
+def kernel_data(kernel: KernelCode, stages: Sequence[str]) -> dict[str, Any]:
+    """The rows of a kernel: HLO line, its instruction, and for each stage runs of lines."""
+    rows = [[row.hlo, row.instruction, [_runs(cell) for cell in row.cells]] for row in kernel.rows]
+    return {"stages": list(stages), "rows": rows, "notes": kernel.notes, "times": kernel.times}
+
+
+def one_kernel(session: Compilation, key: int, stages: Iterable[str]) -> dict[str, Any]:
+    """`kernel_data` of a kernel by its instruction. ValueError for what is no kernel or stage."""
+    there = stage_names(session)
+    wanted = [name for name in stages if name in there]
+    steps = [step for step in program_steps(session) if step.instruction == key]
+    if not steps:
+        raise ValueError(f"{key} is not a kernel of this compile")
+    return kernel_data(kernels_beside(session, steps[:1], wanted)[0], wanted)
+
+
+def stage_text(session: Compilation, name: str) -> list[str]:
+    """The lines of a column, all of them. ValueError for one that there is not."""
+    if name not in stage_names(session):
+        raise ValueError(f"there is no stage {name!r}")
+    if name in session.stages():
+        return session.stage(name).text.split("\n")
+    stage = session.gpu().stages().get(GPU_STAGES[name])
+    return [] if stage is None else stage.text.split("\n")
+
+
+def _runs(lines: Sequence[CodeLine]) -> list[list[int]]:
+    runs: list[list[int]] = []
+    for line in lines:
+        if runs and line.number == sum(runs[-1]):
+            runs[-1][1] += 1
+        else:
+            runs.append([line.number, 1])
+    return runs
+
+
