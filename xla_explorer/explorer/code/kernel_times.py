@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_explorer.backends.interfaces import ProgramStep
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel
+from xla_explorer.compiler.costs.gpu_kernel_costs import finished_kernel_estimate
 from xla_explorer.explorer.display import microseconds, number_of
 from xla_explorer.explorer.measures.kernel_costs import KernelCost
 from xla_explorer.explorer.sessions.compilation import Compilation
@@ -71,9 +71,7 @@ def estimated_microseconds(session: Compilation, steps: Sequence[ProgramStep]) -
     if not found:
         return None
     if session.backend == "gpu":
-        target: Any = session.passes.record.target
-        model = GpuCostModel(target)
-        return sum([model.kernel(i).nanoseconds for i in found]) / 1e3
+        return sum([finished_kernel_estimate(session.passes.record.target, i).nanoseconds for i in found]) / 1e3
     if session.backend not in ("cpu", "xla"):
         return None
     return sum([KernelCost(i, 1.0, instruction_cost(i)).nanoseconds for i in found]) / 1e3

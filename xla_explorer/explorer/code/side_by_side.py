@@ -23,6 +23,7 @@ DEFAULT_STAGES = ("llvm-ir-optimized", "ptx")
 
 
 _NO_WORK = ("parameter", "constant", "fusion", "tuple", "broadcast", "bitcast")
+_NO_SASS = 'SASS needs ptxas and nvdisasm: pip install "xla-explorer[sass]"; session.gpu().assembly() says which is missing'
 
 
 class AlignedRow(NamedTuple):
@@ -203,18 +204,10 @@ def _column(session: Compilation, name: str) -> _Column:
         return _Column(session, session, name)
     try:
         gpu = session.gpu()
-        return _Column(session, gpu, GPU_STAGES[name], problem="" if GPU_STAGES[name] in gpu.stages() else _why_no(name))
+        missing = "" if GPU_STAGES[name] in gpu.stages() else _NO_SASS if name == "sass" else f"the backend gpu has no stage {name}"
+        return _Column(session, gpu, GPU_STAGES[name], missing)
     except XlaExplorerError as problem:
-        return _Column(session, None, GPU_STAGES[name], problem=problem.message)
-
-
-def _why_no(name: str) -> str:
-    if name != "sass":
-        return f"the backend gpu has no stage {name}"
-    from xla_explorer.backends.gpu.disassembly import why_no_sass
-
-    missing = why_no_sass()
-    return missing.message if missing is not None else "this compile was made without SASS"
+        return _Column(session, None, GPU_STAGES[name], problem.message)
 
 
 class _Column:

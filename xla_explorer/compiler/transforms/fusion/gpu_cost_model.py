@@ -1,10 +1,4 @@
-"""Estimated time of one GPU kernel: launch, arithmetic, memory traffic, and how much of the device it occupies.
-
-Source of the form: xla/service/gpu/model/gpu_performance_model.cc and gpu_performance_model_base.cc. time = launch + the larger of
-arithmetic and memory + a small part of the smaller (they overlap). Arithmetic runs on the multiprocessors that have a block. Memory
-is read once from DRAM and again from a cache; a kernel of few threads has too few requests under way to reach the bandwidth
-(Little's law).
-"""
+"""Estimated times of the GPU kernels that fusion decides about; `costs/gpu_kernel_costs.py` has the model."""
 
 from __future__ import annotations
 
@@ -12,33 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
+from xla_explorer.compiler.costs.gpu_kernel_costs import TRANSCENDENTAL, KernelEstimate, gpu_kernel_estimate
 from xla_explorer.compiler.target import Target, gpu_numbers
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
-_OVERLAP = 0.95  # of the smaller of arithmetic and memory time is hidden behind the larger
-_BLOCK = 128  # threads of a block of a loop kernel
-_BYTES_UNDER_WAY = 16  # that one thread has requested at a time
 _ELEMENTS_PER_THREAD_OF_A_REDUCE = 16
-_TRANSCENDENTAL = 20  # instructions of one call, about
 _SECTOR = 32  # bytes that DRAM delivers at least
-
-
-class KernelEstimate(NamedTuple):
-    """operations: instructions of lanes. bytes_read: distinct. bytes_read_again: from a cache. occupancy: share of the device's resident
-    threads that the kernel fills, 0 to 1. Times in nanoseconds."""
-
-    operations: float
-    bytes_read: float
-    bytes_read_again: float
-    bytes_written: float
-    threads: int
-    occupancy: float
-    compute: float
-    memory: float
-    nanoseconds: float
 
 
 class InstructionFacts(NamedTuple):
@@ -125,9 +101,10 @@ class GpuKernel(FusionGroup):
 class GpuCostModel:
     """Estimates kernels of one device. launch: nanoseconds of one."""
 
-    __slots__ = ("device", "launch")
+    __slots__ = ("_target", "device", "launch")
 
     def __init__(self, target: Target) -> None:
+        self._target = target
         self.device, launch = gpu_numbers(target)
         self.launch = launch.nanoseconds
 
@@ -164,33 +141,15 @@ class GpuCostModel:
         costs = [instruction_cost(k) for k in kernels]
         roots = [r for k in kernels for r in (k.called[0].root.operands if k.shape.is_tuple else (k.called[0].root,))]
         return self._estimate(
-            sum([c.flops + _TRANSCENDENTAL * c.transcendentals for c in costs]),
+            sum([c.flops + TRANSCENDENTAL * c.transcendentals for c in costs]),
             sum([c.bytes_read for c in costs]),
             0.0,
             sum([c.bytes_written for c in costs]),
             max([threads_of(r) for r in roots]),
         )
 
-    def kernel(self, kernel: HloInstruction) -> KernelEstimate:
-        """A kernel as it stands in a module: a fusion, or an instruction of its own."""
-        if kernel.opcode.name == "fusion":
-            return self.fusions([kernel])
-        cost = instruction_cost(kernel)
-        operations = cost.flops + _TRANSCENDENTAL * cost.transcendentals
-        return self._estimate(operations, cost.bytes_read, 0.0, cost.bytes_written, threads_of(kernel))
-
     def _estimate(self, operations: float, net: float, again: float, written: float, threads: int) -> KernelEstimate:
-        device = self.device
-        blocks = -(-threads // _BLOCK)
-        active = min(blocks, device.multiprocessors)
-        lanes = min(device.lanes, min(threads, _BLOCK) if blocks < device.multiprocessors else device.lanes)
-        compute = operations / (active * lanes * device.clock_gigahertz)
-        resident = device.resident_threads
-        occupancy = min(1.0, threads / resident)
-        bandwidth = min(device.dram_bytes_per_nanosecond, min(threads, resident) * _BYTES_UNDER_WAY / device.dram_nanoseconds)
-        memory = (net + again + written) / bandwidth + (device.dram_nanoseconds if net + written else 0.0)
-        time = self.launch + compute + memory - _OVERLAP * min(compute, memory)
-        return KernelEstimate(operations, net, again, written, threads, occupancy, compute, memory, time)
+        return gpu_kernel_estimate(self._target, operations, net, again, written, threads)
 
 
 def threads_of(root: HloInstruction) -> int:
@@ -200,7 +159,7 @@ def threads_of(root: HloInstruction) -> int:
     if root.opcode is fusible.REDUCE:
         results = (root.shape.tuple_shapes[0] if root.shape.is_tuple else root.shape).element_count
         return max(1, results, root.operands[0].shape.element_count // _ELEMENTS_PER_THREAD_OF_A_REDUCE)
-    return max(1, sum([shape.element_count for _, shape in root.shape.leaves() if shape.is_array]))
+    return max(1, root.shape.element_count)
 
 
 def estimate_facts(stem: str, kernels: list[KernelEstimate]) -> dict[str, Any]:
