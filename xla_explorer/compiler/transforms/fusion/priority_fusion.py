@@ -14,6 +14,7 @@ import heapq
 import math
 from typing import Any, ClassVar, Literal
 
+from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.explaining import not_an_operand, weighed
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
@@ -22,7 +23,6 @@ from xla_explorer.compiler.transforms.fusion.building import build_fusion, order
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import (
     GpuKernel,
     InstructionFacts,
-    KernelEstimate,
     estimate_facts,
 )
 from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY

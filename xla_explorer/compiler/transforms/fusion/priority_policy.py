@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
+from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
 from xla_explorer.compiler.transforms.fusion import fusible, updating
 from xla_explorer.compiler.transforms.fusion.candidate import FusionLimits
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel, KernelEstimate
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel
 from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
 from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
 from xla_explorer.foundation.measured import at_most
