@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from math import prod
 
+from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
 from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel, KernelEstimate
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel
 from xla_explorer.compiler.transforms.fusion.policy import producer_is_free_to_move
 from xla_explorer.compiler.transforms.fusion.priority_policy import KERNEL_LEGALITY, PriorityCandidate, PriorityRules
 from xla_explorer.foundation.measured import at_most
