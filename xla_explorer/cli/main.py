@@ -15,6 +15,7 @@ from typing import Any
 
 from xla_explorer import __version__
 from xla_explorer.cli.terminal import cleaned_output, say
+from xla_explorer.foundation.collector import end_without_collecting
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 FILE_HELP = "file of HLO text (.hlo, .txt, also .gz), or - for standard input"
@@ -211,6 +212,8 @@ def _show_warning(message: Warning | str, category: type[Warning], filename: str
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit code."""
+    if arguments is None:  # the program itself, not a call from Python
+        end_without_collecting()
     given = make_parser().parse_args(arguments)
     from xla_explorer.cli import commands  # here, so that --help and a misspelt option answer at once
 

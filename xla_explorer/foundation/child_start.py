@@ -18,7 +18,7 @@ import threading
 import time
 from typing import Any, Final
 
-from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.collector import collector_paused, end_without_collecting
 
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
@@ -77,6 +77,7 @@ def _prctl(option: int, value: int) -> None:
 def main() -> None:
     """Confine this process, tie it to its parent, run the module's `main()`."""
     module, parent, starter, *arguments = sys.argv[1:]
+    end_without_collecting()
     confine()
     if sys.platform != "win32":
         end_with_parent(int(parent), starter)

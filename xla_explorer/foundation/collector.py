@@ -6,6 +6,7 @@ the whole graph; pausing makes both 2 to 9 times faster.
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,3 +41,10 @@ def collector_paused() -> Iterator[None]:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+
+def end_without_collecting() -> None:
+    """Let this process end without a walk through everything that is still alive: after a compile that takes 0.2 s of processor time.
+
+    For processes of our own; called first, so that it is the last thing to happen at exit."""
+    atexit.register(gc.freeze)
