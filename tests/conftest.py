@@ -88,6 +88,18 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """What is alive when a file's tests have ended (tables, caches) stays for long: the collector looks at it once. At the end of the suite
+    a test that collects would take a second otherwise, and the collections of its own as long."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or nextitem.path != item.path:
+            gc.collect()
+            gc.freeze()
+
+
 def _skipping_what_cannot_run() -> Generator[None, object, object]:
     """Under a description of a CPU that has more than this one (XLA_EXPLORER_TARGET), a test ends where it would execute code: what it
     looked at until then holds, and all code was compiled and verified."""

@@ -36,7 +36,7 @@ def test_what_is_refused_has_its_reason():
             xe.compile(TEXT, backend="gpu", device="emulator", passes="none", schedules=text)
 
 
-CUT = TEXT.replace("40,96", "4,60000").replace("[40]", "[4]")
+CUT = TEXT.replace("40,96", "2,16384").replace("[40]", "[2]")
 
 
 def test_two_kernels_of_a_policy_are_two_nests_whose_decision_says_that_sums_are_reordered():

@@ -1,14 +1,14 @@
 // Line diff by Myers' greedy algorithm, after the common head and tail are cut off. Lines are [text, instruction id].
 const MOST_EDITS = 800;
 
-function editScript(a, b) {
+function editScript(a, b, mostEdits) {
   const n = a.length,
     m = b.length,
     most = n + m,
     trace = [];
   const v = new Map([[1, 0]]);
   for (let d = 0; d <= most; d++) {
-    if (d > MOST_EDITS) return null;
+    if (d > mostEdits) return null;
     trace.push(new Map(v));
     for (let k = -d; k <= d; k += 2) {
       let x = k === -d || (k !== d && (v.get(k - 1) ?? -1) < (v.get(k + 1) ?? -1)) ? (v.get(k + 1) ?? 0) : (v.get(k - 1) ?? 0) + 1;
@@ -90,7 +90,7 @@ function uniqueMatches(a, b) {
  * @param {number | null} context unchanged lines kept around a change; null keeps them all
  * @returns {DiffRow[]}
  */
-export function diffRows(before, after, context = 3) {
+export function diffRows(before, after, context = 3, mostEdits = MOST_EDITS) {
   let head = 0,
     tail = 0;
   while (head < before.length && head < after.length && before[head][0] === after[head][0]) head++;
@@ -102,7 +102,7 @@ export function diffRows(before, after, context = 3) {
     tail++;
   const a = before.slice(head, before.length - tail).map(l => l[0]),
     b = after.slice(head, after.length - tail).map(l => l[0]);
-  const inner = editScript(a, b) || uniqueMatches(a, b);
+  const inner = editScript(a, b, mostEdits) || uniqueMatches(a, b);
   /** @type {DiffRow[]} */
   const rows = [];
   const same = [
