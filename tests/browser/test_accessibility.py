@@ -42,13 +42,11 @@ _DANGLING = """() => ["aria-controls", "aria-labelledby", "aria-activedescendant
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        found = started.new_page(viewport={"width": 1440, "height": 950})
-        open_live(found, xe.explore(xe.compile(MODULE, threads=1)), tmp_path_factory.mktemp("accessible"))
-        yield found
-        started.close()
+def page(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    found = browser.new_page(viewport={"width": 1440, "height": 950})
+    open_live(found, xe.explore(xe.compile(MODULE, threads=1)), tmp_path_factory.mktemp("accessible"))
+    yield found
+    found.close()
 
 
 def _said(page: Any) -> str:

@@ -38,19 +38,18 @@ ENTRY %main (x: f32[8,4]) -> f32[8,4] {
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: Any) -> Iterator[Lab]:
-    server = Lab(tmp_path_factory.mktemp("extension"), "JupyterLab Light")
+def lab(light_lab: Lab) -> Lab:
+    server = light_lab
     (server.work / "plus.hlo").write_text(HLO)
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "id": "a", "source": "%%hlo plus\n" + HLO}
     other = {**cell, "id": "b", "source": "x = 1"}
     notebook = {"cells": [cell, other], "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}}, "nbformat": 4, "nbformat_minor": 5}
     (server.work / "cells.ipynb").write_text(json.dumps(notebook))
-    yield server
-    server.stop()
+    return server
 
 
 @pytest.fixture(scope="module")
-def opened(lab: Lab, browser: Any) -> Any:
+def opened(lab: Lab, browser: Any) -> Iterator[Any]:
     """JupyterLab loaded once: each test opens its document in it."""
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.problems = []
@@ -59,7 +58,8 @@ def opened(lab: Lab, browser: Any) -> Any:
     page.on("request", lambda r: page.problems.append(r.url) if r.url.startswith("http") and "127.0.0.1" not in r.url else None)
     page.goto(lab.address_of(""))
     page.wait_for_selector(".jp-LauncherCard", timeout=60_000)
-    return page
+    yield page
+    page.close()
 
 
 @pytest.fixture

@@ -28,9 +28,12 @@ pytestmark = [
 
 
 @pytest.fixture(params=["light", "dark"])
-def lab(request: Any, tmp_path: Path) -> Iterator[tuple[Lab, str]]:
-    started = Lab(tmp_path / "lab", "JupyterLab Dark" if request.param == "dark" else "JupyterLab Light")
-    yield started, request.param
+def lab(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Lab, str]]:
+    if request.param == "light":
+        yield request.getfixturevalue("light_lab"), "light"
+        return
+    started = Lab(tmp_path / "lab", "JupyterLab Dark")
+    yield started, "dark"
     started.stop()
 
 
@@ -60,49 +63,47 @@ def _run_all_cells(page: Any) -> None:
 
 
 @pytest.mark.sampled(1)
-def test_tour_runs_and_the_widget_steps_by_key(lab: tuple[Lab, str]) -> None:
+def test_tour_runs_and_the_widget_steps_by_key(lab: tuple[Lab, str], browser: Any) -> None:
     server, theme = lab
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        # The browser prefers light in both: what counts is JupyterLab's own theme.
-        page = browser.new_page(viewport={"width": 1500, "height": 1000}, color_scheme="light")
-        outside: list[str] = []
-        page.on("request", lambda r: outside.append(r.url) if "127.0.0.1" not in r.url and r.url.startswith("http") else None)
-        page.goto(server.address)
-        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-        _run_all_cells(page)
-        widget = page.locator(".xe[data-ready]")
-        widget.first.wait_for(timeout=90_000)
-        page.wait_for_function(
-            "() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(p => /\\[\\d+\\]/.test(p.innerText))",
-            timeout=90_000,
-        )
-        errors = page.locator("[data-mime-type='application/vnd.jupyter.error']")
-        assert errors.count() == 0, errors.first.inner_text()
-        widget.first.scroll_into_view_if_needed()
-        page.wait_for_timeout(400)
-        assert widget.first.get_attribute("data-theme") == theme
-        assert [str(t) for t in written_texts(page, ".xe[data-ready]") if t.contrast < 4.5] == []
-        _keep(page, f"tour_widget_{theme}")
+    # The browser prefers light in both: what counts is JupyterLab's own theme.
+    page = browser.new_page(viewport={"width": 1500, "height": 1000}, color_scheme="light")
+    outside: list[str] = []
+    page.on("request", lambda r: outside.append(r.url) if "127.0.0.1" not in r.url and r.url.startswith("http") else None)
+    page.goto(server.address)
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    _run_all_cells(page)
+    widget = page.locator(".xe[data-ready]")
+    widget.first.wait_for(timeout=90_000)
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(p => /\\[\\d+\\]/.test(p.innerText))",
+        timeout=90_000,
+    )
+    errors = page.locator("[data-mime-type='application/vnd.jupyter.error']")
+    assert errors.count() == 0, errors.first.inner_text()
+    widget.first.scroll_into_view_if_needed()
+    page.wait_for_timeout(400)
+    assert widget.first.get_attribute("data-theme") == theme
+    assert [str(t) for t in written_texts(page, ".xe[data-ready]") if t.contrast < 4.5] == []
+    _keep(page, f"tour_widget_{theme}")
 
-        last = int(widget.first.get_attribute("data-step"))
-        page.locator(".xe").first.focus()
-        seen = [last]
-        for _ in range(2):
-            page.keyboard.press("[")
-            page.wait_for_timeout(300)
-            seen.append(int(widget.first.get_attribute("data-step")))
-        assert seen[0] > seen[1] > seen[2], f"[ did not step back: {seen}"
-        _keep(page, f"tour_widget_stepped_{theme}")
-        page.keyboard.press("]")
+    last = int(widget.first.get_attribute("data-step"))
+    page.locator(".xe").first.focus()
+    seen = [last]
+    for _ in range(2):
+        page.keyboard.press("[")
         page.wait_for_timeout(300)
-        assert int(widget.first.get_attribute("data-step")) == seen[1]
-        # The keys stay inside the widget: Lab's own would have added or removed cells.
-        assert page.locator(".jp-Notebook .jp-CodeCell").count() == _code_cells()
-        if os.environ.get("XLA_EXPLORER_SCREENSHOTS"):
-            _keep_cells(page, theme)
-        assert not outside, f"something was fetched from outside: {outside[:3]}"
-        browser.close()
+        seen.append(int(widget.first.get_attribute("data-step")))
+    assert seen[0] > seen[1] > seen[2], f"[ did not step back: {seen}"
+    _keep(page, f"tour_widget_stepped_{theme}")
+    page.keyboard.press("]")
+    page.wait_for_timeout(300)
+    assert int(widget.first.get_attribute("data-step")) == seen[1]
+    # The keys stay inside the widget: Lab's own would have added or removed cells.
+    assert page.locator(".jp-Notebook .jp-CodeCell").count() == _code_cells()
+    if os.environ.get("XLA_EXPLORER_SCREENSHOTS"):
+        _keep_cells(page, theme)
+    assert not outside, f"something was fetched from outside: {outside[:3]}"
+    page.close()
 
 
 def _code_cells() -> int:
