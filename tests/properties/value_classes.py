@@ -111,7 +111,7 @@ def _contracted_product(q: Question) -> Array:
     names = _opcodes(q.module)
     if not q.hostile or not _floating(q.want) or "multiply" not in names or not names & {"add", "subtract"}:
         return np.zeros(q.want.shape, bool)
-    return _not_finite(q.want) | _not_finite(q.got)
+    return _not_finite(q.want) | _not_finite(q.got) | np.asarray((q.want == 0) & (q.got == 0))
 
 
 def _nan_without_a_nan(q: Question) -> Array:
@@ -193,7 +193,7 @@ def _group_sizes(q: Question) -> Array:
 STATED = (
     ValueClass(
         "contracted-product",
-        "a product that overflows alone does not where the sum that it goes into is rounded with it",
+        "a product that overflows alone, or underflows to a zero, does not where the sum that it goes into is rounded with it",
         _contracted_product,
     ),
     ValueClass(

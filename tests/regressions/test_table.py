@@ -34,3 +34,8 @@ def test_each_row_names_tests_that_exist(finding: str, tests: list[tuple[str, st
         file = TESTS.parent / path
         assert file.is_file(), f"{finding}: {path} is not there"
         assert not name or re.search(rf"^\s*(async )?def {name}\b", file.read_text(), re.MULTILINE), f"{finding}: {path} has no {name}"
+
+
+def test_the_readme_says_what_ends_native_code() -> None:
+    text = " ".join((TESTS.parent / "README.md").read_text(encoding="utf-8").split())
+    assert "native code that does not end stops for nothing but `kill`, Ctrl-C included" in text

@@ -157,3 +157,18 @@ ENTRY e {
     check_program(text, *inputs)
     executable = compile_for_cpu(text)
     assert executable.profile(inputs, 1).kernels
+
+
+def test_a_call_of_topk_is_native():
+    """As TensorFlow's optimised modules have it: with a comparator of two or of four parameters."""
+    for more in ("", "i = s32[] parameter(2)\n j = s32[] parameter(3)\n"):
+        text = f"""HloModule m
+c {{ a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  {more} ROOT r = pred[] compare(a, b), direction=GT }}
+ENTRY e {{
+  x = f32[3,9]{{1,0}} parameter(0)
+  ROOT t = (f32[3,2]{{1,0}}, s32[3,2]{{1,0}}) custom-call(x), custom_call_target="TopK", called_computations={{c}}
+}}"""
+        check_program(text, RANDOM.integers(0, 4, (3, 9)).astype(np.float32))
+        assert {step.runs_on for step in compile_for_cpu(text).steps} == {"kernel"}
