@@ -9,13 +9,14 @@ from typing import Final, cast
 
 from xla_explorer.backends.gpu.disassembly import why_no_sass
 from xla_explorer.backends.interfaces import Stage, hlo_stage
+from xla_explorer.backends.xla.custom_kernels import custom_kernel_text, custom_kernels
 from xla_explorer.backends.xla.gpu_dump import picks, sass
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import HloPass
 from xla_explorer.compiler.pipeline.trace import PassStep
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.frontends.xla_dump import DumpedModule, DumpedStage
+from xla_explorer.frontends.xla_dump import AutotuningError, DumpedModule, DumpedStage, read_autotuning
 from xla_explorer.hlo.module import HloModule, snapshot_difference
 
 # Where the code of a kernel begins, and its name; it ends with a brace of its own.
@@ -55,7 +56,8 @@ def dumped_stages(dumped: DumpedModule, source: HloModule, module: HloModule, na
     names: XLA's names of instructions to the module's, where they differ.
     """
     found = {"hlo": hlo_stage("hlo", source), "hlo-optimized": hlo_stage("hlo-optimized", module)}
-    known = _instructions(module, names or {})
+    kernels = custom_kernels(module)
+    known = _instructions(module, names or {}) | {kernel.function: kernel.id for kernel in kernels if kernel.function}
     for when, name in (("no", "llvm-ir"), ("with", "llvm-ir-optimized")):
         paths = [path for (_, kind), path in sorted(dumped.llvm.items()) if kind == when]
         if paths:
@@ -64,11 +66,23 @@ def dumped_stages(dumped: DumpedModule, source: HloModule, module: HloModule, na
         found["ptx"] = _text_stage("ptx", dumped.ptx, "ptx", known)
         if why_no_sass() is None:
             found["sass"] = Stage("sass", lambda: sass(dumped.ptx, known), "sass", "xla")
-    if chosen := picks(module):
+    if chosen := _picks(dumped, module):
         found["picks"] = Stage("picks", lambda: (chosen, []), "text", "xla")
+    if kernels:
+        found["custom-kernels"] = Stage("custom-kernels", lambda: custom_kernel_text(module, kernels), "text", "xla")
     for name, path in sorted(dumped.reports.items()):
         found[name] = _text_stage(name, [path], "text", {})
     return found
+
+
+def _picks(dumped: DumpedModule, module: HloModule) -> str:
+    """What was picked for products, with what the autotuner measured where it wrote that."""
+    if dumped.autotuning is None:
+        return picks(module)
+    try:
+        return picks(module, read_autotuning(dumped.autotuning.read_bytes(), dumped.autotuning.name))
+    except (AutotuningError, OSError) as problem:
+        return f"{picks(module)}{problem}\n"
 
 
 def _instructions(module: HloModule, names: Mapping[str, str]) -> dict[str, int]:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from xla_explorer.backends.gpu.disassembly import sass_of
+from xla_explorer.backends.xla.custom_kernels import custom_kernel
+from xla_explorer.frontends.xla_dump import Tuned, plain_shape
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -43,16 +45,44 @@ def sass(paths: Iterable[Path], known: Mapping[str, int]) -> tuple[str, list[int
     return "\n".join(lines) + "\n", [*origins, None]
 
 
-def picks(module: HloModule) -> str:
-    """A line for each library call and each kernel of Triton: what computes it, with the figures that XLA or its autotuner picked."""
-    rows = [row for i in module.instructions() if (row := _pick(i)) is not None]
+def picks(module: HloModule, tuned: Sequence[Tuned] = ()) -> str:
+    """A line for each library call and each kernel of Triton: what computes it, with the figures that XLA picked; below it what its
+    autotuner measured. tuned: the autotuner's picks; what belongs to no instruction stands at the end."""
+    rows: list[tuple[str, str, str]] = []
+    left = list(tuned)
+    for i in module.instructions():
+        row = _pick(i)
+        measured = _measured(i, tuned) if tuned else []
+        if row is not None:
+            rows.append(row)
+        rows += [(f"%{i.name}", "autotuned", one.said) for one in measured]
+        left = [one for one in left if one not in measured]
+    rows += [(one.hlo.split("\n")[0][:40], "autotuned", one.said) for one in left]
     widths = [max(len(row[k]) for row in rows) for k in (0, 1)] if rows else []
     return "".join([f"{name:<{widths[0]}}  {kind:<{widths[1]}}  {rest}\n" for name, kind, rest in rows])
+
+
+def _measured(i: HloInstruction, tuned: Sequence[Tuned]) -> list[Tuned]:
+    """What was tuned for an instruction: the autotuner's key has its shapes and opcodes, under other names."""
+    if i.opcode.name not in ("fusion", "custom-call"):
+        return []
+    inside = list(i.called[0].instructions.values()) if i.opcode.name == "fusion" else [i]
+    own = sorted([(plain_shape(str(one.shape)), one.opcode.name) for one in inside])
+    target = str(i.attributes.get("custom_call_target", "")).strip('"')
+    return [one for one in tuned if (one.shapes() == own if i.opcode.name == "fusion" else _is_call(one.hlo, own[0][0], target))]
+
+
+def _is_call(hlo: str, shape: str, target: str) -> bool:
+    """Whether a key is of a call of a library: `(f32[8]{0}, s8[4]{0}) custom-call(...), custom_call_target="..."`."""
+    made, opens, rest = hlo.partition(" custom-call(")
+    return bool(opens) and plain_shape(made.rpartition(" = ")[2]) == shape and f'custom_call_target="{target}"' in rest
 
 
 def _pick(i: HloInstruction) -> tuple[str, str, str] | None:
     if i.opcode.name not in ("fusion", "custom-call"):
         return None
+    if i.opcode.name == "custom-call" and (kernel := custom_kernel(i)) is not None:
+        return f"%{i.name}", kernel.target, f"kernel {kernel.function}, {kernel.figures}"
     try:
         config = json.loads(i.attributes.get("backend_config", "") or "{}")
     except (ValueError, TypeError):

@@ -48,7 +48,7 @@ class DumpedModule:
 
     name: without number (`jit_f`). before, after: HLO before and after all passes, where dumped. passes: in order. llvm: (kernel, `no` or
     `with` optimisation) -> file. ptx: of a GPU's kernels. reports: other texts by what their name says (`buffer-assignment`,
-    `memory-usage-report` ...).
+    `memory-usage-report` ...). autotuning: what XLA:GPU measured and picked.
     """
 
     def __init__(self, number: int, name: str) -> None:
@@ -59,6 +59,7 @@ class DumpedModule:
         self.llvm: dict[tuple[str, str], Path] = {}
         self.ptx: list[Path] = []
         self.reports: dict[str, Path] = {}
+        self.autotuning: Path | None = None
 
     @property
     def hlo_files(self) -> int:
@@ -125,6 +126,9 @@ class DumpFolder:
             if stem.endswith(ending):
                 setattr(module, attribute, path)
                 return
+        if kind.startswith("autotune_results."):
+            module.autotuning = path
+            return
         if kind.endswith(".txt"):
             module.reports[re.sub(r"^.*after_optimizations-", "", stem)] = path
 

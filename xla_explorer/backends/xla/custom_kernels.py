@@ -1,0 +1,96 @@
+"""Kernels that a program brings along: Pallas's, Triton's. XLA calls them and cannot look inside; their calls say what they are.
+
+A call of Triton has its function's name, its grid and its own intermediate representation in its configuration, an MLIR dictionary. The
+representation is text, or MLIR bytecode, which only Triton reads; names of the user's functions stand in it either way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from xla_explorer.frontends.source_places import complete_source_places
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.metadata import parse_metadata
+from xla_explorer.hlo.module import HloModule
+
+_TARGETS: Final = ("triton", "mosaic", "tpu_custom_call", "pallas")
+_NUMBER: Final = re.compile(r"\b(grid_[xyz]|num_warps|num_stages|num_ctas|cluster_dim_[xyz]) = (\d+)")
+_NAME: Final = re.compile(r'\bname = "((?:[^"\\]|\\.)*)"')
+_IR: Final = re.compile(r'\b(?:ir|module) = "((?:[^"\\]|\\.)*)"', re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\([0-9A-F]{2}|.)", re.DOTALL)
+_SOURCE: Final = re.compile(rb"[\w.<>]{3,}\.<locals>\.\w+")
+
+
+class CustomKernel(NamedTuple):
+    """A kernel of the program's own. id: of its instruction. function: the kernel's name on the device. code: its representation as text,
+    empty where it is bytecode. bytecode: bytes of it. source: the function of the user that it was made of, where its code says so."""
+
+    name: str
+    id: int
+    target: str
+    function: str
+    figures: str
+    code: str
+    bytecode: int
+    source: str
+
+
+def custom_kernel(i: HloInstruction) -> CustomKernel | None:
+    """What a custom call says of its kernel; None for calls of libraries."""
+    target = str(i.attributes.get("custom_call_target", "")).strip('"')
+    if i.opcode.name != "custom-call" or not any(word in target.lower() for word in _TARGETS):
+        return None
+    config = str(i.attributes.get("backend_config", "") or "")
+    numbers = {name: int(value) for name, value in _NUMBER.findall(_IR.sub("", config))}
+    grid = "x".join([str(numbers.pop(f"grid_{axis}", 1)) for axis in "xyz"])
+    name, found = _NAME.search(_IR.sub("", config)), _IR.search(config)
+    raw = _unescaped(found[1]) if found is not None else b""
+    is_bytecode = raw.startswith(b"ML\xefR")
+    source = _SOURCE.search(raw)
+    figures = ", ".join([f"grid {grid}", *[f"{key} {value}" for key, value in numbers.items()]])
+    return CustomKernel(
+        i.name, i.id, target, name[1] if name is not None else "", figures, "" if is_bytecode else raw.decode(errors="replace"),
+        len(raw) if is_bytecode else 0, source[0].decode() if source is not None else "",
+    )  # fmt: skip
+
+
+def custom_kernels(module: HloModule) -> list[CustomKernel]:
+    """The program's own kernels, in the order of their calls."""
+    return [found for i in module.instructions() if (found := custom_kernel(i)) is not None]
+
+
+def custom_kernel_text(module: HloModule, kernels: Sequence[CustomKernel]) -> tuple[str, list[int | None]]:
+    """What is known of each kernel, and the instruction of each line."""
+    placed = module.clone()
+    complete_source_places(placed)
+    lines: list[str] = []
+    origins: list[int | None] = []
+    for kernel in kernels:
+        made = kernel.code.rstrip().split("\n") if kernel.code else []
+        if kernel.bytecode:
+            made = [f"  its representation is MLIR bytecode of {kernel.bytecode} bytes, which Triton reads; its PTX is among the program's"]
+        said = [f"%{kernel.name}: {kernel.function or 'a kernel'} by {kernel.target}, {kernel.figures}"]
+        if place := _place(placed, kernel.name):
+            said.append(f"  called at {place}")
+        if kernel.source:
+            said.append(f"  made of {kernel.source}")
+        lines += [*said, *made, ""]
+        origins += [kernel.id] * (len(said) + len(made)) + [None]
+    return "\n".join(lines), origins
+
+
+def _place(module: HloModule, name: str) -> str:
+    """The innermost frame of a call that the module knows."""
+    found = parse_metadata(module.find(name).metadata or "")
+    stack = module.frames.stack(found.stack_frame_id) if module.frames is not None and found.stack_frame_id else []
+    return next((f"{file}:{line}" for file, _, line in stack), "")
+
+
+def _unescaped(text: str) -> bytes:
+    """The bytes of a string of MLIR: two hexadecimal digits, or one escaped character, behind a backslash."""
+    def one(found: re.Match[str]) -> str:
+        return chr(int(found[1], 16)) if len(found[1]) == 2 else {"n": "\n", "t": "\t"}.get(found[1], found[1])
+
+    return _ESCAPE.sub(one, text).encode("latin-1", "replace")
