@@ -87,7 +87,7 @@ def test_all_paths_where_most_of_the_module_is_not_drawn(browser: Any, big: Any,
     step = page.locator(".xe").get_attribute("data-step")
     page.keyboard.press("[")
     page.wait_for_function(f"document.querySelector('.xe').dataset.step !== '{step}'")
-    assert page.locator(".xe-graph .xe-canvas .xe-node").count() > 20 and "nothing to draw" not in page.locator(".xe-graph .xe-count").inner_text()
+    assert page.locator(".xe-graph .xe-canvas .xe-node").count() >= 3 and "nothing to draw" not in page.locator(".xe-graph .xe-count").inner_text()
     assert errors == []
     page.close()
 

@@ -236,7 +236,11 @@ class SessionReports(TraceReports):
                     scope_of(session, i),
                 )
             )
-        return rows
+        if any(row.scope for row in rows):
+            return rows
+        blocks, place = self.whole_blocks(self._passes.last)  # without names of scopes, layers that repeat are the layers
+        chains = [tuple(block.id.removeprefix("s:").split("/")) for block in blocks]
+        return [row._replace(scope=chains[place[row.instruction]]) if row.instruction in place else row for row in rows]
 
     @property
     def _measured(self) -> dict[int, float]:

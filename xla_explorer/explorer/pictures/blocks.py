@@ -21,6 +21,8 @@ LARGEST_LEAF = 150
 """A block of more instructions is divided into sections."""
 MOST_PARTS = 12
 """Sections of one block, and stretches of repeats that are looked for."""
+MOST_BESIDE = 24
+"""Layers of one repeat that a box opens to; more are in boxes of `MOST_PARTS` first."""
 _CANDIDATES = 32
 _WINDOW = 4
 _QUIET = frozenset({"parameter", "constant"})
@@ -70,7 +72,12 @@ def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
     for number, (start, covered, period) in enumerate(repeats):
         count, letter = covered // period, f" {chr(ord('A') + number)}" if len(repeats) > 1 else ""
         for k in range(covered):
-            found[telling[start + k].id] = (f"layer{letter} × {count}", f"layer{letter} {k // period + 1} of {count}")
+            turn = k // period
+            path = (f"layer{letter} × {count}", f"layer{letter} {turn + 1} of {count}")
+            if count > MOST_BESIDE:  # in tens or so, that a box opens to what can be looked at
+                first = turn - turn % MOST_PARTS
+                path = (path[0], f"layer{letter} {first + 1} to {min(count, first + MOST_PARTS)}", path[1])
+            found[telling[start + k].id] = path
         between.append(telling[end:start])
         end = start + covered
     between.append(telling[end:])

@@ -7,6 +7,7 @@ the picture depend on the load of the machine. Rows are a grid of one pitch, on 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ ROW_HEIGHT = 48.0
 PITCH = ROW_HEIGHT + GAP_Y
 BEND_WIDTH = 6.0
 SWEEP_WORK = 400_000
+WIDEST_ROW = 1_800.0
+"""Pixels; a wider row is divided where the picture is not as high."""
+WIDTH_TO_HEIGHT = 2.0
 
 
 @dataclass(slots=True)
@@ -54,10 +58,26 @@ def layered_layout(
         edges: (source, target) pairs, each pair once, no self edges. A cycle is cut where it is first met.
     """
     graph = _adjacency(len(widths), edges)
-    layer = _layers(graph)
+    layer = _in_rows(_layers(graph), widths, graph)
     slots = _Slots(widths, layer, graph)
     _reduce_crossings(slots)
     return _routed(slots, _fresh_coordinates(slots), heights, taken, edges, layer)
+
+
+def _in_rows(layer: list[int], widths: Sequence[float], graph: _Adjacency) -> list[int]:
+    """A layer that is much wider than the picture is high goes on in further rows: what is fitted into a window can be read."""
+    members: list[list[int]] = [[] for _ in range(max(layer, default=-1) + 1)]
+    for v, at in enumerate(layer):
+        members[at].append(v)
+    wide = [sum([widths[v] + GAP_X for v in row]) for row in members]
+    limit = max(WIDEST_ROW, math.sqrt(sum(wide) * PITCH * WIDTH_TO_HEIGHT))
+    found, first = list(layer), 0
+    for row, width in zip(members, wide, strict=True):
+        rows = max(1, math.ceil(width / limit))
+        for k, v in enumerate(sorted(row, key=graph.rank.__getitem__)):
+            found[v] = first + k * rows // len(row)
+        first += rows
+    return found
 
 
 def _adjacency(n: int, edges: Sequence[tuple[int, int]]) -> _Adjacency:

@@ -29,16 +29,20 @@ import { whyView } from "./why.js";
  */
 /**
  * @typedef {Object} Address
- * @property {() => { step?: number, op?: number, pane?: string, tab?: string }} read
- * @property {(now: { step: number, op: number | null, pane: string | null }) => void} write
+ * @property {() => { step?: number, op?: number, pane?: string, tab?: string, open?: string[] }} read
+ * @property {(now: { step: number, op: number | null, pane: string | null, tab: string, open: string[] }) => void} write open: boxes of the
+ *     graph that the reader has opened
  * @property {(listener: () => void) => void} onChange somebody followed a link, or went back
  */
 
 // Fields that views may watch, and when they change: `step` (asked for), `now`, `before`, `nowStep` (it is there), `text` (its long text
-// too), `selected`, `pointed` (what the mouse is over, in place of it), `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`.
+// too), `boxes` (of the graph that were opened), `selected`, `pointed` (what the mouse is over, in place of it), `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`.
 const STATE = {
   step: -1, nowStep: -1, now: null, before: null, selected: null, pointed: null, decision: null, tab: "graph", origin: "", problem: "",
 }; // prettier-ignore
+
+// Lets the browser paint and answer between two pieces of work.
+const breath = () => new Promise(done => setTimeout(done));
 
 let widgets = 0; // for ids that are unique on a page of several widgets
 
@@ -46,7 +50,7 @@ async function build(root, model, ask, disposals) {
   const began = performance.now(),
     store = await openStore(model, ask),
     address = model.address?.read() ?? {},
-    app = observable({ ...STATE, root, store, wantedPane: address.pane || null }),
+    app = observable({ ...STATE, root, store, wantedPane: address.pane || null, boxes: address.open ?? [] }),
     live = make("p", { className: "xe-live", role: "status", ariaLive: "polite" }),
     timeline = timelineView(app),
     tabs = tabStrip(app, `xe-${++widgets}`, make),
@@ -77,11 +81,13 @@ async function build(root, model, ask, disposals) {
     const text = spoken(app);
     if (live.textContent !== text) live.textContent = text;
   });
-  app.subscribe(["now", "selected", "panes"], () => {
+  app.subscribe(["now", "selected"], () => {
     model.set("step", app.step);
     model.set("selected", app.selected ?? -1);
     model.save_changes();
-    model.address?.write({ step: app.step, op: app.selected, pane: code.shown().at(-1) ?? null });
+  });
+  app.subscribe(["now", "selected", "panes", "tab", "boxes"], () => {
+    if (app.now) model.address?.write({ step: app.step, op: app.selected, pane: code.shown().at(-1) ?? null, tab: app.tab, open: app.boxes });
   });
   app.subscribe(["timings"], () => {
     const fresh = timesView(app);
@@ -104,6 +110,7 @@ async function build(root, model, ask, disposals) {
     keys[event.key]();
   };
   root.explorer = app;
+  await breath();
   await open(app, model, address, code);
   hover.load();
   root.dataset.openMs = (performance.now() - began).toFixed(1);
@@ -119,8 +126,10 @@ async function open(app, model, address, code) {
     wanted = address.op ?? (model.get("selected") >= 0 ? model.get("selected") : null),
     somewhere = address.step !== undefined || model.get("step") >= 0 || wanted !== null || failed > 0; // else what matters comes first
   app.setTab("graph");
+  await breath();
   await store.step(last).catch(() => {}); // learn the boxes of the final module: panes link through them
   await app.go(Math.max(0, Math.min(last, failed > 0 && address.step === undefined ? failed : start)));
+  await breath();
   const loading = code.load();
   if (store.data.complete) await loading; // a kernel's panes follow when it has them
   if (wanted !== null) app.select(wanted, "address");

@@ -114,14 +114,18 @@ function graphTab(app) {
     { stage, count, legend } = view,
     root = make("div", { className: "xe-graph" }, stage, make("div", { className: "xe-graph-bar" }, count, legend, toolBar(view))),
     endPanning = panByPointer(stage, view.camera, () => app.root.closest(".xe-page") !== null),
-    sized = new ResizeObserver(() => view.fitFirst());
+    sized = new ResizeObserver(() => {
+      view.fitFirst();
+      view.minimap.follow();
+    });
   stage.addEventListener("click", () => app.select(null, "graph"));
   sized.observe(stage);
   app.isDrawn = (/** @type {number} */ id) => view.find(id) !== null;
   app.undo = () => view.undo();
   let looked = false;
+  if (app.boxes.length) Object.assign(view.state.options, { opened: new Set(app.boxes), blocks: new Set(app.boxes) });
   app.subscribe(["now"], () => {
-    const known = looked && view.state.options.focus === null ? fetchMiddle(view) : null; // a page has it at once
+    const known = (looked || app.boxes.length) && view.state.options.focus === null ? fetchMiddle(view) : null; // a page has it at once
     view.draw();
     if (looked && !known) fetchMiddle(view);
     else if (!looked) lookAtHottest(view);

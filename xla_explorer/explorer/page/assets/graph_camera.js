@@ -17,10 +17,18 @@ const FARTHEST = 0.05,
  */
 export function cameraOn(stage, canvas) {
   const at = { x: 20, y: 20, k: 1 };
-  const move = () => canvas.setAttribute("transform", `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)}) scale(${at.k.toFixed(3)})`);
+  let moved = () => {};
+  const move = () => {
+    canvas.setAttribute("transform", `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)}) scale(${at.k.toFixed(3)})`);
+    moved();
+  };
   return {
     at,
     move,
+    /** @param {() => void} listener told of every movement */
+    onMove: listener => {
+      moved = listener;
+    },
     isShown: () => stage.clientWidth > 0,
     /** @param {number} x @param {number} y */
     panTo(x, y) {
@@ -51,12 +59,16 @@ export function cameraOn(stage, canvas) {
     /** Whether all of a scene is in view. @param {Scene} scene */
     shows: scene => scene.width * at.k <= stage.clientWidth && scene.height * at.k <= stage.clientHeight,
     /**
-     * What a neighbourhood is of stands in the middle.
+     * What a neighbourhood is of stands in the middle, as far as the scene goes on behind it.
      * @param {DrawnElement} element
+     * @param {Scene | null} scene
      */
-    centre(element) {
-      at.x = stage.clientWidth / 2 - element.x * at.k;
-      at.y = stage.clientHeight * 0.45 - (element.y + element.node.height / 2) * at.k;
+    centre(element, scene) {
+      const { clientWidth: width, clientHeight: height } = stage,
+        within = (/** @type {number} */ want, /** @type {number} */ room, /** @type {number} */ from, /** @type {number} */ size) =>
+          size * at.k > room ? Math.min(MARGIN_Y - from * at.k, Math.max(room - MARGIN_Y - (from + size) * at.k, want)) : want;
+      at.x = within(width / 2 - element.x * at.k, width, scene?.left ?? 0, scene?.width ?? 0);
+      at.y = within(height * 0.45 - (element.y + element.node.height / 2) * at.k, height, scene?.top ?? 0, scene?.height ?? 0);
       move();
     },
     /** @param {DrawnElement} element */
@@ -94,19 +106,39 @@ export function panByPointer(stage, camera, ownsWheel) {
   const { at } = camera;
   /** @type {{ x: number, y: number, moved: boolean } | null} */
   let drag = null;
+  /** @type {Map<number, { x: number, y: number }>} */
+  const fingers = new Map();
+  // Two fingers zoom around the middle between them, and pan with it.
+  /** @param {PointerEvent} event */
+  const pinching = event => {
+    const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1],
+      before = fingers.get(event.pointerId);
+    if (!other || !before) return;
+    const now = { x: event.clientX, y: event.clientY },
+      box = stage.getBoundingClientRect(),
+      apart = (/** @type {{ x: number, y: number }} */ p) => Math.max(1, Math.hypot(p.x - other.x, p.y - other.y));
+    camera.panTo(at.x + (now.x - before.x) / 2, at.y + (now.y - before.y) / 2);
+    camera.zoom(apart(now) / apart(before), (now.x + other.x) / 2 - box.x, (now.y + other.y) / 2 - box.y);
+    fingers.set(event.pointerId, now);
+  };
   /** @param {PointerEvent} event */
   const dragging = event => {
-    if (!drag) return;
+    if (fingers.size > 1) pinching(event);
+    if (!drag || fingers.size > 1) return;
     drag.moved ||= Math.hypot(event.clientX - drag.x - at.x, event.clientY - drag.y - at.y) > 3;
     if (drag.moved) camera.panTo(event.clientX - drag.x, event.clientY - drag.y);
   };
-  const dropped = () => {
-    setTimeout(() => {
+  const dropped = (/** @type {PointerEvent} */ event) => {
+    fingers.delete(event.pointerId);
+    const [left] = fingers.values();
+    if (left) drag = { x: left.x - at.x, y: left.y - at.y, moved: true };
+    else setTimeout(() => {
       drag = null;
     });
   };
   stage.addEventListener("pointerdown", event => {
-    drag = { x: event.clientX - at.x, y: event.clientY - at.y, moved: false };
+    if (event.pointerType === "touch") fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    drag = { x: event.clientX - at.x, y: event.clientY - at.y, moved: fingers.size > 1 };
   });
   // The end of a drag is no click.
   stage.addEventListener("click", event => drag?.moved && event.stopPropagation(), true);
@@ -127,8 +159,10 @@ export function panByPointer(stage, camera, ownsWheel) {
   );
   window.addEventListener("pointermove", dragging);
   window.addEventListener("pointerup", dropped);
+  window.addEventListener("pointercancel", dropped);
   return () => {
     window.removeEventListener("pointermove", dragging);
     window.removeEventListener("pointerup", dropped);
+    window.removeEventListener("pointercancel", dropped);
   };
 }

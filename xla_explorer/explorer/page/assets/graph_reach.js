@@ -37,8 +37,31 @@ export async function lookAtHottest(view) {
   state.options.start = hot;
   if (hot === null) return;
   const { now } = app;
-  if (!view.find(hot)) await showBlocksOf(view, hot);
+  if (!openScopesOf(view, hot) && !view.find(hot)) await showBlocksOf(view, hot);
   if (app.now === now && state.options.focus === null) view.lookAt(hot);
+}
+
+/** Opens the scopes of the picture that an instruction is hidden in. @param {GraphView} view @param {number} id */
+function openScopesOf(view, id) {
+  const { state, app } = view,
+    closed = view.find(id)?.node;
+  if (!closed || closed.kind !== "scope" || closed.box || closed.hidden) return false;
+  const { picture } = app.now,
+    boxes = new Map(picture.groups.map((/** @type {import("./schema.js").PictureGroup} */ g) => [g.id, g])),
+    opened = new Set(state.options.opened),
+    shut = new Set(state.options.closed),
+    drawn = picture.aliases.get(id) ?? id,
+    node = picture.nodes.find((/** @type {import("./schema.js").PictureNode} */ n) => n.id === drawn);
+  for (let g = boxes.get(node?.group) ?? picture.groups.find((/** @type {any} */ one) => one.instruction === drawn); g; g = boxes.get(g.parent))
+    if (g.kind === "scope") {
+      opened.add(g.id);
+      shut.delete(g.id);
+    }
+  state.options = { ...state.options, opened, closed: shut };
+  state.memories.delete(null);
+  view.draw(true);
+  view.tellBoxes();
+  return true;
 }
 
 /** Opens the blocks around an instruction. @param {GraphView} view @param {number} id */
@@ -48,6 +71,7 @@ async function showBlocksOf(view, id) {
   try {
     if (!(await bringBlocks(view, view.state.options.blocks, [id])) || app.now !== now) return;
     view.state.options = { ...view.state.options, blocks: new Set(openBlocks(now.picture)) };
+    view.tellBoxes();
     view.draw(true);
     app.change({ picture: now.picture });
   } catch (error) {
@@ -107,7 +131,7 @@ export async function showPaths(view) {
 /** Brings an instruction that was selected elsewhere into view, and into the picture. @param {GraphView} view @param {number} id */
 export async function showInstruction(view, id) {
   const { app } = view;
-  if (!view.find(id)) await showBlocksOf(view, id);
+  if (!openScopesOf(view, id) && !view.find(id)) await showBlocksOf(view, id);
   if (id !== app.selected) return;
   if (!view.find(id) && view.state.options.focus === null && isDrawable(app, id)) view.change({ focus: id, only: null });
   view.reveal(id);
@@ -115,4 +139,6 @@ export async function showInstruction(view, id) {
 
 /** Whether the picture of the step has an instruction, which the budget has left out. @param {import("./state.js").App} app @param {number} id */
 const isDrawable = (app, id) =>
-  app.now.picture.aliases.has(id) || app.now.picture.nodes.some((/** @type {import("./schema.js").PictureNode} */ n) => n.id === id);
+  app.now.picture.aliases.has(id) ||
+  app.now.picture.nodes.some((/** @type {import("./schema.js").PictureNode} */ n) => n.id === id) ||
+  app.now.picture.groups.some((/** @type {import("./schema.js").PictureGroup} */ g) => g.instruction === id);

@@ -5,11 +5,13 @@ import { drawGhost, drawScene, flat, statusOfElement, statusSince } from "./draw
 import { make, shape } from "./elements.js";
 import { cameraOn } from "./graph_camera.js";
 import { drawnElement, goneSince, graphCaption, newGraphState } from "./graph_state.js";
+import { minimapOn } from "./minimap.js";
 import { buildScene } from "./scene.js";
 import { KINDS } from "./schema.js";
 
 const MOST_GHOSTS = 60;
 export const READABLE = 0.55; // the least scale at which labels can be read
+const COMFORTABLE = 0.85;
 
 /**
  * What a reader does to what is drawn.
@@ -33,6 +35,8 @@ export class GraphView {
     this.colours = colouring(app);
     this.stage = make("div", { className: "xe-stage" }, this.svg);
     this.camera = cameraOn(this.stage, this.canvas);
+    this.minimap = minimapOn(this.stage, this.camera);
+    this.stage.append(this.minimap.root);
   }
 
   /** @param {number | null} id */
@@ -53,6 +57,7 @@ export class GraphView {
     this.layOut();
     const gone = redrawOnly ? [] : goneSince(state, last);
     this.showElements(gone);
+    if (state.scene) this.minimap.show(state.scene);
     if (!state.fitted) this.fitFirst();
     else if (anchor) {
       const now = this.find(app.selected);
@@ -140,7 +145,7 @@ export class GraphView {
   /** @param {number} id */
   centre(id) {
     const entry = this.find(id);
-    if (entry && this.camera.isShown()) this.camera.centre(entry);
+    if (entry && this.camera.isShown()) this.camera.centre(entry, this.state.scene);
   }
   /** @param {number | null} id */
   reveal(id) {
@@ -155,6 +160,7 @@ export class GraphView {
     if (this.state.fitted || !this.state.scene || !this.camera.isShown()) return;
     this.state.fitted = true;
     this.fit(READABLE);
+    if (!this.camera.shows(this.state.scene)) this.fit(COMFORTABLE); // a part is in view, which is easy to read then
     if (this.app.selected !== null) this.reveal(this.app.selected);
     else if (typeof this.state.options.start === "number") this.lookAt(this.state.options.start);
   }
@@ -180,6 +186,7 @@ export class GraphView {
     state.back.push(state.options);
     state.options = { ...state.options, ...next };
     this.draw(true);
+    this.tellBoxes();
     this.reveal(this.app.selected);
   }
   undo() {
@@ -187,5 +194,12 @@ export class GraphView {
     if (!before) return;
     this.state.options = before;
     bringBlocks(this, before.blocks).then(() => this.draw(true));
+    this.tellBoxes();
+  }
+  // What the reader has opened is part of the address.
+  tellBoxes() {
+    const { opened, blocks } = this.state.options,
+      boxes = [...new Set([...opened, ...(blocks ?? [])])];
+    if (boxes.join() !== this.app.boxes.join()) this.app.change({ boxes });
   }
 }

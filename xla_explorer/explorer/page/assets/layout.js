@@ -5,7 +5,9 @@ export const GAP_X = 14,
   ROW_HEIGHT = 48,
   PITCH = ROW_HEIGHT + GAP_Y,
   BEND_WIDTH = 6;
-const SWEEP_WORK = 400000;
+const SWEEP_WORK = 400000,
+  WIDEST_ROW = 1800, // pixels
+  WIDTH_TO_HEIGHT = 2;
 
 export const bendKey = (owner, layer) => owner + ":" + layer;
 
@@ -67,6 +69,25 @@ function layersOf({ preds, succs, order, rank }) {
     if (low > layer[v] + 1) layer[v] = low - 1;
   }
   return layer;
+}
+
+// A layer that is much wider than the picture is high goes on in further rows: what is fitted into a window can be read.
+function inRows(layer, widths, { rank }) {
+  const members = [];
+  widths.forEach((_, v) => (members[layer[v]] ??= []).push(v));
+  const wide = members.map(row => row.reduce((sum, v) => sum + widths[v] + GAP_X, 0)),
+    limit = Math.max(WIDEST_ROW, Math.sqrt(wide.reduce((sum, w) => sum + w, 0) * PITCH * WIDTH_TO_HEIGHT));
+  if (wide.every(w => w <= limit)) return layer;
+  const found = layer.slice();
+  let at = 0;
+  members.forEach((row, k) => {
+    const rows = Math.max(1, Math.ceil(wide[k] / limit));
+    row.sort((a, b) => rank[a] - rank[b]).forEach((v, i) => {
+      found[v] = at + Math.floor((i * rows) / row.length);
+    });
+    at += rows;
+  });
+  return found;
 }
 
 function slotsOf(widths, layer, { succs, rank }) {
@@ -288,7 +309,7 @@ function routed(slots, x, heights, taken, edges, layer) {
 // widths, heights: per node, in pixels. taken: how many rows of the grid each takes. edges: [source, target].
 export function layeredLayout(widths, heights, taken, edges) {
   const graph = adjacencyOf(widths.length, edges),
-    layer = layersOf(graph),
+    layer = inRows(layersOf(graph), widths, graph),
     slots = slotsOf(widths, layer, graph);
   reduceCrossings(slots);
   return routed(slots, freshCoordinates(slots), heights, taken, edges, layer);

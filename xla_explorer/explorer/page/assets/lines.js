@@ -97,7 +97,7 @@ export function lineBlocks(lines, onSelect, counts = null) {
     const block = blocks[Math.floor(index / BLOCK)];
     fill(Math.floor(index / BLOCK));
     const line = /** @type {HTMLElement | undefined} */ (block?.children[index % BLOCK]);
-    return line && root.clientHeight ? line.getBoundingClientRect().top - root.getBoundingClientRect().top + root.scrollTop : index * LINE_HEIGHT;
+    return line && root.closest(".wrapped") && root.clientHeight ? line.getBoundingClientRect().top - root.getBoundingClientRect().top + root.scrollTop : index * LINE_HEIGHT;
   }
   return { root, scrollTo, present: new Set(byId.keys()), light, dispose: () => near.disconnect() };
 }

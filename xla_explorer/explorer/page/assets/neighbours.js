@@ -63,7 +63,7 @@ export function partOf(picture, ids) {
 async function bring(app, request, part) {
   const step = app.now;
   const more = app.store.data.live ? pictureOf(await app.store.ask({ ...request, step: app.nowStep })) : part(step.whole());
-  if (more) app.store.learn(readPicture(step, more));
+  if (more) app.store.learn({ picture: readPicture(step, more), names: step.names });
   return more;
 }
 // What is around an instruction of a module of which the picture shows a part.

@@ -3,7 +3,9 @@ import { render } from "./explorer.js";
 
 /** What html_page.py writes. @param {string} id */
 const partOfPage = id => /** @type {HTMLElement} */ (document.getElementById(id));
-const bytes = Uint8Array.from(atob((partOfPage("data").textContent ?? "").trim()), c => c.charCodeAt(0));
+const text = atob((partOfPage("data").textContent ?? "").trim()),
+  bytes = new Uint8Array(text.length);
+for (let k = 0; k < text.length; k++) bytes[k] = text.charCodeAt(k); // Uint8Array.from calls a function for each
 /** @type {Record<string, any>} */
 const state = { data: bytes, step: -1, selected: -1 };
 /** @type {import("./explorer.js").Host} */
@@ -19,12 +21,14 @@ const model = {
     read() {
       const given = new URLSearchParams(location.hash.slice(1)),
         number = (/** @type {string} */ key) => (/^\d+$/.test(given.get(key) ?? "") ? Number(given.get(key)) : undefined);
-      return { step: number("step"), op: number("op"), pane: given.get("pane") || undefined, tab: given.get("tab") || undefined };
+      return { step: number("step"), op: number("op"), pane: given.get("pane") || undefined, tab: given.get("tab") || undefined, open: given.getAll("open") };
     },
-    write({ step, op, pane }) {
+    write({ step, op, pane, tab, open }) {
       const next = new URLSearchParams({ step: String(step) });
       if (op !== null) next.set("op", String(op));
       if (pane) next.set("pane", pane);
+      next.set("tab", tab);
+      for (const box of open) next.append("open", box);
       try {
         history.replaceState(null, "", "#" + next);
       } catch {

@@ -61,6 +61,7 @@ import { bendKey, GAP_Y, layeredLayout, PITCH } from "./layout.js";
 export const BUDGET = 200;
 const BOX_HEAD = 20,
   OPEN_ALL = 60,
+  AT_A_GLANCE = 80, // elements, where there are scopes to close
   MANY_USERS = 16,
   BOX_FOOT = 8,
   BOX_PAD = 12,
@@ -115,9 +116,10 @@ export function openGroups(picture, options) {
   const isOutline = scopes.length < picture.groups.filter(g => g.kind === "scope").length; // its blocks are open as the reader has them
   if (countElements(picture, chosen) > OPEN_ALL) {
     let fits = false;
+    const room = scopes.length && options.budget <= BUDGET ? Math.min(options.budget, AT_A_GLANCE) : options.budget;
     for (const limit of [99, 4, 3, 2]) {
       chosen = new Set(scopes.filter(key => depth.get(key) < limit));
-      if (countElements(picture, chosen) <= options.budget || isOutline) {
+      if (countElements(picture, chosen) <= room || isOutline) {
         fits = true;
         break;
       }

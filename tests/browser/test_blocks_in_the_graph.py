@@ -1,0 +1,108 @@
+"""A large module in the browser: its blocks, opened by a click and kept in the address, the minimap, two fingers."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xla_explorer as xe
+from tests.browser.live_page import open_live
+from tests.browser.test_legible import layers_text
+from xla_explorer.explorer.page.html_page import save_page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: blocks of large modules are NOT tested in a browser"),
+]
+NODES = ".xe-graph .xe-canvas .xe-node"
+MATRIX = "() => { const m = document.querySelector('.xe-canvas > g').transform.baseVal.consolidate().matrix; return [m.e, m.f, m.a]; }"
+
+
+@pytest.fixture(scope="module")
+def layered() -> Any:
+    return xe.optimize(layers_text(360), "dce", verify=False)
+
+
+def _block(page: Any, text: str) -> Any:
+    return page.locator(f"{NODES}.k-scope", has_text=text).first
+
+
+@pytest.mark.parametrize("host", ["page", "kernel"])
+def test_a_click_opens_a_block_and_the_address_brings_it_back(browser: Any, layered: Any, tmp_path: Path, host: str) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    if host == "kernel":
+        open_live(page, xe.explore(layered), tmp_path)
+    else:
+        path = save_page(layered._explorer_source_(), tmp_path / "layered.html")
+        page.goto(path.as_uri() + "#tab=graph")
+        page.wait_for_selector(".xe[data-ready]")
+    assert page.locator(NODES).count() < 12 and _block(page, "layer × 360").is_visible()
+    _block(page, "layer × 360").click()
+    _block(page, "layer 13 to 24").wait_for()
+    _block(page, "layer 13 to 24").click()
+    _block(page, "layer 14 of 360").click()
+    page.wait_for_function("document.querySelector('.xe-canvas').textContent.includes('%y13')")
+    assert page.locator(NODES).count() < 120
+    page.keyboard.press("[")
+    page.wait_for_function("document.querySelector('.xe').dataset.step === '0'")
+    page.wait_for_function("document.querySelector('.xe-canvas').textContent.includes('%y13')")  # after a step it is open as before
+    if host == "page":
+        page.reload()
+        page.wait_for_selector(".xe[data-ready]")
+        page.wait_for_function("document.querySelector('.xe-canvas').textContent.includes('%y13')")
+    page.keyboard.press("/")
+    page.keyboard.type("%e200")
+    page.locator(".xe-found > div").first.wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('.xe-canvas .xe-node.on')?.textContent.includes('%e200')")
+    assert errors == []
+    page.close()
+
+
+def test_the_minimap_shows_where_one_is_and_leads_elsewhere(browser: Any, tmp_path: Path) -> None:
+    trace = xe.optimize(layers_text(8), "dce", verify=False)
+    page = browser.new_page(viewport={"width": 1200, "height": 800}, has_touch=True)
+    open_live(page, xe.explore(trace), tmp_path)
+    page.evaluate("() => { for (let k = 0; k < 6; k++) document.querySelector('.xe').explorer.key({ key: '+', preventDefault() {} }); }")
+    box = page.locator(".xe-minimap svg").bounding_box()
+    assert box["width"] <= 151 and box["height"] <= 111
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 3)
+    top = page.evaluate(MATRIX)
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] - 3)
+    bottom = page.evaluate(MATRIX)
+    assert bottom[1] < top[1] - 300 and bottom[2] == top[2], "it pans and does not zoom"
+    page.keyboard.press("0")
+    assert not page.locator(".xe-minimap").is_visible(), "all is in view"
+    page.close()
+
+
+def test_two_fingers_zoom_and_one_pans(browser: Any, tmp_path: Path) -> None:
+    page = browser.new_page(viewport={"width": 700, "height": 900}, has_touch=True)
+    open_live(page, xe.explore(xe.optimize(layers_text(1), "dce", verify=False)), tmp_path)
+    stage = page.locator(".xe-stage").bounding_box()
+    touch = page.context.new_cdp_session(page)
+    x, y = stage["x"] + stage["width"] / 2, stage["y"] + 60
+
+    def fingers(kind: str, *points: tuple[float, float]) -> None:
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": a, "y": b, "id": k} for k, (a, b) in enumerate(points)]})
+
+    before = page.evaluate(MATRIX)
+    fingers("touchStart", (x, y))
+    fingers("touchMove", (x + 10, y + 10))
+    fingers("touchMove", (x + 40, y + 30))
+    fingers("touchEnd")
+    panned = page.evaluate(MATRIX)
+    assert abs(panned[0] - before[0] - 40) < 2 and abs(panned[1] - before[1] - 30) < 2 and panned[2] == before[2]
+    fingers("touchStart", (x - 20, y))
+    fingers("touchStart", (x - 20, y), (x + 20, y))
+    fingers("touchMove", (x - 40, y), (x + 40, y))
+    fingers("touchEnd")
+    assert abs(page.evaluate(MATRIX)[2] / panned[2] - 2) < 0.1
+    page.close()

@@ -1,0 +1,68 @@
+// The whole scene, small, in a corner of the graph, where not all of it is in view. Pressing or dragging on it looks there.
+import { make, shape } from "./elements.js";
+
+const WIDEST = 150,
+  HIGHEST = 110;
+
+/**
+ * @param {HTMLElement} stage
+ * @param {import("./graph_camera.js").Camera} camera
+ */
+export function minimapOn(stage, camera) {
+  const view = shape("rect", { class: "view" }),
+    boxes = shape("g"),
+    map = shape("svg", {}, boxes, view),
+    root = make("div", { className: "xe-minimap", ariaHidden: "true", hidden: true }, map);
+  /** @type {import("./scene.js").Scene | null} */
+  let scene = null;
+  let scale = 1;
+
+  /** What part of the scene is in view. */
+  function follow() {
+    if (!scene) return;
+    const { x, y, k } = camera.at,
+      [width, height] = [stage.clientWidth, stage.clientHeight];
+    root.hidden = !width || camera.shows(scene);
+    view.setAttribute("x", String(-x / k));
+    view.setAttribute("y", String(-y / k));
+    view.setAttribute("width", String(width / k));
+    view.setAttribute("height", String(height / k));
+  }
+  /** @param {import("./scene.js").Scene} next */
+  function show(next) {
+    scene = next;
+    scale = Math.min(WIDEST / Math.max(next.width, 1), HIGHEST / Math.max(next.height, 1));
+    map.setAttribute("viewBox", `${next.left} ${next.top} ${Math.max(next.width, 1)} ${Math.max(next.height, 1)}`);
+    map.setAttribute("width", String(Math.max(12, next.width * scale)));
+    map.setAttribute("height", String(Math.max(12, next.height * scale)));
+    view.setAttribute("stroke-width", String(1.5 / scale));
+    boxes.replaceChildren(
+      ...next.nodes.map(n => {
+        const el = shape("rect", { x: n.x - n.width / 2, y: n.y, width: n.width, height: n.height });
+        el.style.fill = `var(--l-${n.kind}, var(--dim))`;
+        return el;
+      }),
+    );
+    follow();
+  }
+  /** @param {PointerEvent} event */
+  function look(event) {
+    if (!scene) return;
+    const box = map.getBoundingClientRect(),
+      x = scene.left + ((event.clientX - box.left) / box.width) * scene.width,
+      y = scene.top + ((event.clientY - box.top) / box.height) * scene.height;
+    camera.panTo(stage.clientWidth / 2 - x * camera.at.k, stage.clientHeight / 2 - y * camera.at.k);
+  }
+  root.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    event.stopPropagation(); // the stage would pan
+    event.preventDefault();
+    root.setPointerCapture(event.pointerId);
+    look(event);
+  });
+  root.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    if (root.hasPointerCapture(event.pointerId)) look(event);
+  });
+  root.addEventListener("click", (/** @type {Event} */ event) => event.stopPropagation());
+  camera.onMove(follow);
+  return { root, show, follow };
+}
