@@ -73,7 +73,7 @@ def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
         count, letter = covered // period, f" {chr(ord('A') + number)}" if len(repeats) > 1 else ""
         for k in range(covered):
             turn = k // period
-            path = (f"layer{letter} × {count}", f"layer{letter} {turn + 1} of {count}")
+            path: Path = (f"layer{letter} × {count}", f"layer{letter} {turn + 1} of {count}")
             if count > MOST_BESIDE:  # in tens or so, that a box opens to what can be looked at
                 first = turn - turn % MOST_PARTS
                 path = (path[0], f"layer{letter} {first + 1} to {min(count, first + MOST_PARTS)}", path[1])
