@@ -21,7 +21,7 @@ from xla_explorer.pjrt.compile_options import read_compile_options
 from xla_explorer.pjrt.devices import Client, Device
 from xla_explorer.pjrt.element_types import CODES, TOKEN
 from xla_explorer.pjrt.errors import PjrtError
-from xla_explorer.pjrt.layouts import ExecuteOptions, NamedValue, Program
+from xla_explorer.pjrt.layouts import ExecuteOptions, NamedValue, Program, struct_size
 from xla_explorer.pjrt.native import execute as modes
 from xla_explorer.pjrt.plugin_options import DISPATCHES, options
 from xla_explorer.pjrt.program import compile_program, donated_parameters, hlo_with_config
@@ -190,7 +190,8 @@ def _compile(a: Any) -> None:
 def _deserialize(a: Any) -> None:
     """The code is compiled again, from the cache of native code where that has it."""
     forget_garbage()
-    given = ctypes.string_at(a.options, a.options_size) if a.options and a.options_size else b""
+    known = a.struct_size >= struct_size(type(a))  # an older jaxlib ends before the options
+    given = ctypes.string_at(a.options, a.options_size) if known and a.options and a.options_size else b""
     a.executable = _loaded(ctypes.string_at(a.bytes, a.size), given, owner_of(a.client))
 
 
