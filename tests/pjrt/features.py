@@ -368,8 +368,18 @@ def compilation_cache() -> None:
 
 @feature
 def profiler_trace() -> None:
-    with tempfile.TemporaryDirectory() as folder, jax.profiler.trace(folder):
-        jax.jit(lambda x: x + 1)(1.0).block_until_ready()
+    traced = jax.jit(lambda x: jnp.sort(x) @ x.T, donate_argnums=0)
+    with tempfile.TemporaryDirectory() as folder:
+        with jax.profiler.trace(folder):
+            close(traced(jnp.ones((5, 5))), np.full((5, 5), 5.0))
+            traced(jnp.ones((5, 5)))
+        (file,) = Path(folder).rglob("*.xplane.pb")
+        if getattr(jax.profiler, "ProfileData", None):
+            (plane,) = [p for p in jax.profiler.ProfileData.from_file(str(file)).planes if p.name == "/device:CPU:0"]
+            rows = {line.name: [event.name for event in line.events] for line in plane.lines}
+            assert rows["XLA Modules"].count("jit__lambda") == 2, rows
+            assert len([name for name in rows["Kernels"] if name.startswith("sort")]) == 2, rows
+    close(traced(jnp.ones((5, 5))), np.full((5, 5), 5.0))  # without a trace again
 
 
 @feature

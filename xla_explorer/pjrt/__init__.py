@@ -10,8 +10,8 @@ import ctypes
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.pjrt.jax_hooks import register
-from xla_explorer.pjrt.plugin import api_table, capsule
+from xla_explorer.pjrt.jax_hooks import capsule, register
+from xla_explorer.pjrt.plugin import api_table
 
 if TYPE_CHECKING:
     from xla_explorer.pjrt.plugin_options import options

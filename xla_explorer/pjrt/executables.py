@@ -24,6 +24,7 @@ from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.layouts import ExecuteOptions, NamedValue, Program, struct_size
 from xla_explorer.pjrt.native import execute as modes
 from xla_explorer.pjrt.plugin_options import DISPATCHES, options
+from xla_explorer.pjrt.profiling import trace
 from xla_explorer.pjrt.program import compile_program, donated_parameters, hlo_with_config
 from xla_explorer.pjrt.proto_writing import bytes_field, number_field, numbers_field
 from xla_explorer.pjrt.records import (
@@ -48,7 +49,7 @@ class CompiledProgram:
         self.code, self.name, self.patience = code, session.source.name, DISPATCHES[dispatch]
         self.layout = Layout(session.source, partitions) if partitions > 1 else None
         self.fingerprint = hashlib.sha256(code).hexdigest()
-        self.run = session.executable.execute
+        self.executable = session.executable
         self.results = [leaf for _, leaf in session.source.result_shape().leaves()]
         self.parameters = [leaf for p in session.source.entry.parameters() for _, leaf in p.shape.leaves()]
         self.donated = donated_parameters(session.source)
@@ -302,7 +303,7 @@ def _run(a: Any, executable: Executable) -> None:
         arrays = [_argument(handle, shape) for handle, shape in zip(rows[0], program.parameters, strict=True)]
     else:
         arrays = [layout.whole(k, [elements(row[k]) for row in rows]) if s.is_array else None for k, s in enumerate(program.parameters)]
-    results = iter(program.run(arrays))
+    results = iter(trace.run(program.name, program.executable, arrays) if trace.active else program.executable.execute(arrays))
     whole = [next(results) if code != TOKEN else np.zeros((), np.bool_) for code in executable.codes]
     outputs = c_list(a.outputs, ctypes.c_size_t, a.num_devices)
     for number, (device, place) in enumerate(zip(executable.devices, outputs, strict=True)):

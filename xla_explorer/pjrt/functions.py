@@ -6,10 +6,11 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-from xla_explorer.pjrt import buffers, devices, jax_hooks, state
+from xla_explorer.pjrt import buffers, devices, jax_hooks, profiling, state
 from xla_explorer.pjrt.errors import PjrtError, code_and_message
 from xla_explorer.pjrt.layouts import ARGUMENTS, CALLBACK, FUNCTIONS
 from xla_explorer.pjrt.native.code import EXECUTE, NativeCode
+from xla_explorer.pjrt.plugin_options import options
 
 _MODULES = (buffers, devices)  # which register their functions
 _EXECUTE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
@@ -26,6 +27,8 @@ def complete(table: Any, initialize: Any) -> int | None:
         if name != "Plugin_Initialize":
             setattr(table, name, address)
     jax_hooks.teach(devices.PLATFORM)
+    table.extension_start = profiling.extension(f"/device:{options.backend.upper()}:0")
+    jax_hooks.register_profiler(jax_hooks.capsule(table))
     return None
 
 

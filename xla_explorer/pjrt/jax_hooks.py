@@ -6,6 +6,7 @@ ability is missing, and the rest works.
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -119,6 +120,13 @@ _HOOKS: dict[str, Callable[[str], None]] = {
 }
 
 
+def capsule(table: Any) -> Any:
+    """The table as jaxlib takes it from Python."""
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(ctypes.addressof(table), b"pjrt_c_api", None)
+
+
 def register(platform: str, capsule: Any) -> None:
     """Register the plugin below JAX's own CPU, so that only who asks for it gets it, and quietly: it must not disturb who does not."""
     from jax._src import xla_bridge
@@ -130,3 +138,15 @@ def register(platform: str, capsule: Any) -> None:
     factories = getattr(xla_bridge, "_backend_factories", {})
     if platform in factories and hasattr(factories[platform], "fail_quietly"):
         factories[platform] = dataclasses.replace(factories[platform], fail_quietly=True)
+
+
+def register_profiler(capsule: Any) -> None:
+    """Let `jax.profiler` ask for our rows. capsule: the table, with the profiler extension."""
+    try:
+        from jaxlib import _profiler as profiler
+    except ImportError:
+        from jaxlib.xla_client import profiler  # an older one
+    try:
+        profiler.register_plugin_profiler(capsule)
+    except AttributeError:
+        warn("traces of jax.profiler are without rows of xla_explorer: this version of jaxlib takes none", RuntimeWarning)

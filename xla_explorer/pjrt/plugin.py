@@ -48,10 +48,3 @@ def _failed(table: Any, problem: BaseException) -> int:
         setattr(table, name, ctypes.cast(callback, ctypes.c_void_p))
     _kept.extend([text, error])
     return ctypes.addressof(error)
-
-
-def capsule(table: Any) -> Any:
-    """The table as jaxlib takes it from Python."""
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(ctypes.addressof(table), b"pjrt_c_api", None)

@@ -179,13 +179,18 @@ class CpuExecutable:
 
         While a step runs its cycles are negative, so whoever shares that memory sees what a program that never came back was doing.
         """
+        self.prepare_watched()
+        assert self._probed is not None
+        self._own.table[self.program.probe_slot] = counters.__array_interface__["data"][0]
+        return self._run(arrays, self._probed[1])
+
+    def prepare_watched(self) -> None:
+        """Make the second build now."""
         if self._probed is None:
             scheduled = ScheduledKernels(self._schedules)
             program = write_program(self.module, self.assignment, probes=True, threads=self.program.threads, scheduled=scheduled)
             library = self._load(program, optimize_and_emit(program.text))
             self._probed = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
-        self._own.table[self.program.probe_slot] = counters.__array_interface__["data"][0]
-        return self._run(arrays, self._probed[1])
 
     # -- profile -----------------------------------------------------------------------------------------------------
     def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:

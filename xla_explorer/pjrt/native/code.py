@@ -26,7 +26,7 @@ EXECUTE = "LoadedExecutable_Execute"
 # What native code hands on to Python in unusual cases.
 _SHARED = ("Client_BufferFromHostBuffer", "Buffer_ToHostBuffer")
 _CALLED = ("allocate", "new_buffer", "new_error", "delete", "push", "take_garbage", "count", "trim", "target_device", "wait_buffer",
-           "begin_queue", "drain", "close_queue")
+           "begin_queue", "drain", "close_queue", "watch")
 _PARTS: tuple[Any, ...] = (memory, events, getters, execute, queue, transfer)
 # Functions of Python that native code calls.
 _OF_PYTHON = ("Py_IsInitialized", "_Py_IsFinalizing", "PyGILState_Check", "PyEval_SaveThread", "PyEval_RestoreThread")
@@ -77,9 +77,10 @@ class NativeCode:
         symbols |= {"python": ctypes.addressof(self._python), "sizes": ctypes.addressof(self._sizes),
                     "item_sizes": ctypes.addressof(self._item_sizes)}
         compiled = optimize_and_emit(text(), level=1, cache=default_object_cache())
-        exports = [*FUNCTIONS, *_CALLED, "ready_event"]
+        exports = [*FUNCTIONS, *_CALLED, "ready_event", "nothing"]
         self._library = NativeLibrary(compiled.objects, symbols, exports)
         self.addresses = {name: self._library.function_address(name) for name in FUNCTIONS}
+        self.nothing = self._library.function_address("nothing")
         self.ready_event = self._library.function_address("ready_event")
         pointer, word = ctypes.c_void_p, ctypes.c_int64
         bind = self._library.bind
@@ -94,6 +95,7 @@ class NativeCode:
         self.trim = bind("trim", None, [])
         self.wait_buffer = bind("wait_buffer", pointer, [pointer])
         self.drain = bind("drain", None, [])
+        self.watch = bind("watch", None, [word], release_gil=False)
         self._close_queue = bind("close_queue", None, [])
         self._begin_queue = bind("begin_queue", None, [])
         self._begin_queue()

@@ -31,7 +31,10 @@ from xla_explorer.pjrt.records import (
 
 PLAIN, DELETED, WRITTEN, TAKEN = range(4)  # modes of parameters
 NO_ACTIVATION, GONE_ARGUMENT, FAILED = 1, 2, 3  # why Python goes on
-HEADER = "declare i32 @clock_gettime(i32, ptr)\n"
+HEADER = """
+@watched = global i64 0
+declare i32 @clock_gettime(i32, ptr)
+"""
 _ARGUMENTS = ARGUMENTS["LoadedExecutable_Execute"]
 _SIZE = ctypes.sizeof(BufferRecord)
 _JOB = ctypes.sizeof(JobRecord)
@@ -40,9 +43,17 @@ _JOB = ctypes.sizeof(JobRecord)
 def functions() -> list[NativeFunction]:
     """`LoadedExecutable_Execute` and its parts."""
     return [
-        _mode(), _claim(), _cancel(), _fill(), _settle(), _fill_result(), _fail_results(), _take_activation(), _now(), _run_job(),
+        _watch(), _mode(), _claim(), _cancel(), _fill(), _settle(), _fill_result(), _fail_results(), _take_activation(), _now(), _run_job(),
         _new_job(), _make_results(), _execute(),
     ]  # fmt: skip
+
+
+def _watch() -> NativeFunction:
+    """1: Python runs all programs from now on, because it notes them; 0: native code does again."""
+    f = NativeFunction("watch", [I64], None)
+    f.atomic_store(f.global_address("watched"), f.parameters[0])
+    f.give()
+    return f
 
 
 def _mode() -> NativeFunction:
@@ -305,6 +316,7 @@ def _execute() -> NativeFunction:
     executable, count = f.get(_ARGUMENTS, a, "executable"), f.get(_ARGUMENTS, a, "num_args")
     usual = w.both(f.get(ExecutableRecord, executable, "native").equals(1), count.equals(f.get(ExecutableRecord, executable, "parameters")))
     usual = w.both(usual, f.get(ExecutableRecord, executable, "deleted").equals(0))
+    usual = w.both(usual, f.atomic_load(f.global_address("watched")).equals(0))
     with f.when(w.negated(usual)):
         f.give(_python(f, 0))
     activations = f.place(ExecutableRecord, executable, "activation_count")

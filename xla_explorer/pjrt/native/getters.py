@@ -105,7 +105,7 @@ def functions() -> list[NativeFunction]:
         *made, _memory_stats(), _layout(), _is_deleted(), _lookup("Client_LookupDevice"),
         _lookup("Client_LookupAddressableDevice"), _delete_executable(), *[_address(name) for name in _ADDRESSES],
         *[_on_first(name, function) for name, function in _DESTROYERS.items()],
-        _hold_outside(), _let_go_outside(), _destroy_error(), *[_message(name) for name in MESSAGES],
+        _hold_outside(), _let_go_outside(), _destroy_error(), _nothing(), *[_message(name) for name in MESSAGES],
     ]  # fmt: skip
 
 
@@ -234,6 +234,13 @@ def _hold_outside() -> NativeFunction:
 def _let_go_outside() -> NativeFunction:
     f, _, buffer = _begin("Buffer_DecreaseExternalReferenceCount")
     f.do("let_go", buffer, f.writer.number(1, I64))
+    f.give()
+    return f
+
+
+def _nothing() -> NativeFunction:
+    """For other interfaces' functions that have nothing to do."""
+    f = NativeFunction("nothing")
     f.give()
     return f
 
