@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
@@ -63,8 +62,6 @@ def custom_kernels(module: HloModule) -> list[CustomKernel]:
 
 def custom_kernel_text(module: HloModule, kernels: Sequence[CustomKernel]) -> tuple[str, list[int | None]]:
     """What is known of each kernel, and the instruction of each line."""
-    placed = module.clone()
-    complete_source_places(placed)
     lines: list[str] = []
     origins: list[int | None] = []
     for kernel in kernels:
@@ -72,7 +69,7 @@ def custom_kernel_text(module: HloModule, kernels: Sequence[CustomKernel]) -> tu
         if kernel.bytecode:
             made = [f"  its representation is MLIR bytecode of {kernel.bytecode} bytes, which Triton reads; its PTX is among the program's"]
         said = [f"%{kernel.name}: {kernel.function or 'a kernel'} by {kernel.target}, {kernel.figures}"]
-        if place := _place(placed, kernel.name):
+        if place := _place(module, kernel.name):
             said.append(f"  called at {place}")
         if kernel.source:
             said.append(f"  made of {kernel.source}")

@@ -104,7 +104,7 @@ class ModuleConverter:
             for i in [i for i in computation.instructions.values() if i.opcode is CONSTANT and not i.users and not i.is_root]:
                 computation.remove(i)
         module.computations = {c.name: c for c in module.post_order_computations()}
-        module.source_text, module.filename = self.reader.text, self.reader.filename
+        module.source_text, module.filename = self.reader.text, self.reader.filename or "<stablehlo>"
         return module
 
     def _entry(self) -> Function:
