@@ -16,6 +16,7 @@ from xla_explorer.course import (
     nb12_retarget,
     nb13_own_device,
     nb14_miscompile,
+    nb15_schedules,
 )
 from xla_explorer.course.checking.passes import check_pass
 from xla_explorer.course.checking.programs import random_program
@@ -41,6 +42,7 @@ _NOTEBOOKS = (
     nb12_retarget,
     nb13_own_device,
     nb14_miscompile,
+    nb15_schedules,
 )
 
 __all__ = [
