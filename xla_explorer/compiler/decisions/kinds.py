@@ -205,6 +205,7 @@ KINDS: dict[str, DecisionKind] = {
     "loop-keep": DecisionKind("Is a value computed once and read again?", nest_reasons.DIRECTIVES, check="value-can-be-kept"),
     "loop-stage": DecisionKind("Is a tile of an array copied before it is read?", nest_reasons.DIRECTIVES, check="array-can-be-staged"),
     "loop-chain": DecisionKind("Do two loops along the same rows become one?", nest_reasons.DIRECTIVES, check="loops-can-be-chained"),
+    "loop-merge": DecisionKind("Does a reduction store what a loop stores?", nest_reasons.DIRECTIVES, check="sweeps-can-be-merged"),
     "loop-sink": DecisionKind("Does what stands beside a loop go into it?", nest_reasons.DIRECTIVES, check="values-can-be-sunk"),
     "loop-pad": DecisionKind("Does a loop get more steps, which a guard leaves out?", nest_reasons.DIRECTIVES, check="loop-can-be-padded"),
     "loop-block": DecisionKind("Is a loop distributed over blocks of a GPU?", nest_reasons.DIRECTIVES, check="loop-can-be-blocks"),

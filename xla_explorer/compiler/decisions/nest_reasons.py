@@ -367,6 +367,11 @@ DIRECTIVES = table(
             "i has 6 steps, k has 40, or their conditions differ",
             "choose loops of equal extents",
         ),
+        "depends-on-the-reduction": (
+            "a sweep stores what it reduces if that needs no result of it",
+            "j needs %7, which the reduction makes",
+            "merge a loop that stands before the reduction",
+        ),
         "steps-not-independent": (
             "what one step of a loop stores no other step touches",
             "steps of i may touch the same element of %out: one at i, another at i + 1",

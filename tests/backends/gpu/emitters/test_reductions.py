@@ -173,3 +173,21 @@ def test_the_detector_sees_when_the_barrier_is_gone():
     launch = emitted.kernels[0].launch
     found = kernel.launch(launch.blocks, launch.threads_per_block, places, LaunchOptions()).findings
     assert any("race" in str(finding) for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dimensions"),
+    [((40, 264), [1]), ((264, 40), [0]), ((3, 20000), [1]), ((2000, 64), [0]), ((4, 30, 64), [0, 1]), ((30, 4, 64), [2]), ((37, 1001), [0, 1])],
+)
+def test_what_is_stored_and_reduced_is_read_once(shape, dimensions):
+    dims, kept = ",".join(map(str, shape)), ",".join([str(n) for d, n in enumerate(shape) if d not in dimensions])
+    ran = check(
+        f"""HloModule m
+{F32_SUM}
+f {{ x = f32[{dims}] parameter(0) z = f32[] constant(0) e = f32[{dims}] cosine(x)
+  t = f32[{kept}] reduce(e, z), dimensions={{{",".join(map(str, dimensions))}}}, to_apply=sum ROOT r = (f32[{dims}], f32[{kept}]) tuple(e, t) }}
+ENTRY e {{ x = f32[{dims}] parameter(0) ROOT r = (f32[{dims}], f32[{kept}]) fusion(x), kind=kInput, calls=f }}""",
+        floats(*shape), relative=1e-4, assemble=False,
+    )  # fmt: skip
+    read = sum([row["sectors"] for row in ran.rows if row["opcode"].startswith("ld.global.nc")])
+    assert read * 32 <= 1.3 * 4 * np.prod(shape), read * 32

@@ -14,7 +14,7 @@ import xla_explorer as xe
 from tests.compiler.codegen.nest.nest_checks import assert_near
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
@@ -66,6 +66,11 @@ scales {
   along_rows = f32[12,30] broadcast(factors), dimensions={0}
   ROOT products = f32[12,30] multiply(scaled, along_rows)
 }
+stored {
+  read = f32[6,40] parameter(0) from_zero = f32[] constant(0) negated = f32[6,40] negate(read)
+  sums = f32[6] reduce(negated, from_zero), dimensions={1}, to_apply=add
+  ROOT both = (f32[6,40], f32[6]) tuple(negated, sums)
+}
 softmax {
   x = f32[6,40] parameter(0) lowest = f32[] constant(-inf) zero = f32[] constant(0)
   m = f32[6] reduce(x, lowest), dimensions={1}, to_apply=max
@@ -94,10 +99,11 @@ BODIES = {
 }
 BODIES["first-argmax"] = BODIES["argmax"].replace("larger", "first_largest")
 BODIES["scales"] = "x = f32[12,30] parameter(0) b = f32[12] parameter(1) ROOT r = f32[12,30] fusion(x, b), kind=kLoop, calls=scales"
+BODIES["stored"] = "x = f32[6,40] parameter(0) ROOT r = (f32[6,40], f32[6]) fusion(x), kind=kInput, calls=stored"
 BODIES["variance"] = "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kind=kInput, calls=variance"
 BODIES["extremes"] = "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusion(x), kind=kInput, calls=extremes"
 NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
-NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "cover", "stream", "prefetch", "sink", "pad", "unordered")
+NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "merge", "cover", "stream", "prefetch", "sink", "pad", "unordered")
 
 
 @cache
@@ -137,7 +143,7 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
         return f"{name}{{%{choice.choice(nest.arrays).name},{axis},scratch{choice.choice(('', ',40'))}}}"
     if name == "tile":
         return f"{name}{{{axis},{following},{choice.choice((2, 4, 8))},{choice.choice((2, 8, 16))}}}"
-    if name in ("accumulate", "chain"):
+    if name in ("accumulate", "chain", "merge"):
         other = choice.choice(axes)
         return f"{name}{{{other},{axis}}}" if name == "accumulate" else f"{name}{{{axis},{other}}}"
     return f"{name}{{{axis},{following}{choice.choice(('', ',repeating')) if name == 'collapse' else ''}}}"
@@ -246,6 +252,27 @@ def test_values_sink_into_the_loop_inside() -> None:
     assert_near(evaluate_nest(found.nest, operands), wanted, nest_text(found.nest))
     with pytest.raises(ScheduleError, match="values and one loop"):
         schedule("rows").then("sink{i}")
+
+
+def test_a_sweep_stores_what_it_reduces() -> None:
+    nest, operands, wanted = plain("stored")
+    with pytest.raises(ScheduleError, match="no body has the loop j and a reduction over l"):
+        schedule("stored").then("merge{j,l}")
+    found = Schedule(nest, nest).then("chain{i,k},merge{j,l}")
+    text = nest_text(found.nest)
+    assert text.count("= load") == text.count("= negate") == 1 and text.count("store") == 2
+    assert_near(evaluate_nest(found.nest, operands), wanted, text)
+    found = found.then("split{l,8},vectorize{li}")
+    assert_near(evaluate_nest(found.nest, operands), wanted, text)
+    with pytest.raises(ScheduleError, match=r"needs %\d+, which the reduction makes"):
+        schedule("softmax").then(f"merge{{{_sweeps_of(plain('softmax')[0])}}}")
+
+
+def _sweeps_of(nest: LoopNest) -> str:
+    """The loop of a row that follows its reductions, and the axis of one of these."""
+    loop = next(s for s, around in walk(nest.body) if isinstance(s, For) and around)
+    reduced = next(s for s, _ in walk(nest.body) if isinstance(s, Reduce))
+    return f"{loop.axis.name},{reduced.axes[0].axis.name}"
 
 
 def test_a_schedule_by_calls_is_its_text() -> None:

@@ -11,6 +11,7 @@ from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
 from xla_explorer.backends.gpu.emitters.nests.concatenations import concatenation_schedule
 from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
+from xla_explorer.backends.gpu.emitters.nests.merging import with_merged_sweeps
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
 from xla_explorer.backends.gpu.emitters.nests.splitting import groups_of_results, one_after_the_other
 from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
@@ -34,6 +35,11 @@ def write_reducing_nest(i: HloInstruction, architecture: GpuArchitecture, slots:
 
 def reducing_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
     """Along rows or down columns as they lie in memory, along rows anyway, or a kernel for each group of results."""
+    merged = with_merged_sweeps(nest)
+    if merged is not None:
+        made = reducing_schedule(merged.nest, architecture, tuning)
+        if not isinstance(made, Reason):
+            return made if made.following is not None else made._replace(start=nest, directives=(*merged.directives, *made.directives))
     refused: Reason | None = None
     for policy in (row_schedule, column_schedule, partial(row_schedule, along_memory=False)):
         made = policy(nest, architecture, tuning)

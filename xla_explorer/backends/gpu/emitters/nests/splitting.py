@@ -124,7 +124,8 @@ def cut_reductions(nest: LoopNest, loops: Sequence[For], names: Sequence[str], s
         partial = replace(partial, body=(*head, For(part, inner)))
     inputs, results = [a for a in nest.arrays if not a.written], [a for a in nest.arrays if a.written]
     read = [replace(a, written=False) for a in arrays]
-    partial = without_unused(replace(partial, arrays=(*inputs, *arrays)))
+    stored = results if any(isinstance(s, Store) for r in body if isinstance(r, Reduce) for s in r.body) else ()  # by the sweep itself
+    partial = without_unused(replace(partial, arrays=(*inputs, *stored, *arrays)))
     combined = replace(_with_body(nest, loops, (*combining, *second)), arrays=(*inputs, *results, *read))
     return Halves(partial, without_unused(combined), tuple(arrays))
 

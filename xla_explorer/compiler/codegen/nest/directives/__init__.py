@@ -2,7 +2,7 @@
 
 `base.py` says what they are. `loops.py` changes which loops there are, `padding.py` how many steps one has, `cutting.py` and `covering.py`
 what is left over, `kinds.py` how they run, `accumulation.py` how reductions combine, `memory.py` what is kept in memory inside the kernel,
-`streaming.py` what goes past the caches, and what is asked for before its turn.
+`merging.py` what the sweep that reduces also stores, `streaming.py` what goes past the caches, and what is asked for before its turn.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from xla_explorer.compiler.codegen.nest.directives.cutting import Cut
 from xla_explorer.compiler.codegen.nest.directives.kinds import MOST_COPIES, MOST_LANES, Parallel, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Pair, Reorder, Sink, Split, Tile
 from xla_explorer.compiler.codegen.nest.directives.memory import Chain, Keep, Stage
+from xla_explorer.compiler.codegen.nest.directives.merging import Merge
 from xla_explorer.compiler.codegen.nest.directives.padding import Pad
 from xla_explorer.compiler.codegen.nest.directives.streaming import Prefetch, Stream
 
@@ -28,6 +29,7 @@ __all__ = [
     "Cut",
     "Directive",
     "Keep",
+    "Merge",
     "NestModule",
     "Pad",
     "Pair",
@@ -50,7 +52,7 @@ __all__ = [
 ]
 
 _ALL = (
-    Split, Cut, Cover, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Unordered, Keep, Stage, Chain, Pad,
-    Stream, Prefetch,
+    Split, Cut, Cover, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Unordered, Keep, Stage, Chain,
+    Merge, Pad, Stream, Prefetch,
 )  # fmt: skip
 DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in _ALL}

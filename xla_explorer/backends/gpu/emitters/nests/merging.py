@@ -1,0 +1,76 @@
+"""Results that a kernel stores and reduces as well: one sweep does both, so that what it reads is read once."""
+
+from __future__ import annotations
+
+from xla_explorer.backends.gpu.emitters.nests.applied import Applied
+from xla_explorer.backends.gpu.emitters.nests.elementwise import loops_of
+from xla_explorer.compiler.codegen.nest.directives import Chain, Directive, Merge, Reorder
+from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.indexing import Axis, index
+
+
+def with_merged_sweeps(nest: LoopNest) -> Applied | None:
+    """The nest with its only stored array written by its only reduction over the same elements; None where that cannot be."""
+    groups = [s for s in nest.body if isinstance(s, For | Reduce)]
+    reducing = [s for s in groups if any(isinstance(x, Reduce) for x, _ in walk((s,)))]
+    storing = [s for s in groups if isinstance(s, For) and s not in reducing]
+    if len(reducing) != 1 or len(storing) != 1:
+        return None
+    stored = loops_of((storing[0],))
+    around, reduction = _reduction_of(reducing[0])
+    if isinstance(stored, Reason) or reduction is None:
+        return None
+    wanted = [*[loop.axis for loop in around], *[b.axis for b in reduction.axes]]
+    order = _in_the_order_of(wanted, stored, reduction)
+    if order is None:
+        return None
+    applied = Applied(nest)
+    names = [loop.axis.name for loop in stored]
+    for place, axis in enumerate(order):  # by neighbours, outermost first
+        at = names.index(axis.name)
+        while at > place:
+            if not _then(applied, Reorder(names[at - 1], names[at])):
+                return None
+            names[at - 1], names[at] = names[at], names[at - 1]
+            at -= 1
+    for name, loop in zip(names, around, strict=False):
+        if not _then(applied, Chain(name, loop.axis.name)):
+            return None
+    inner = applied.joined(names[len(around) :])
+    return applied if _then(applied, Merge(inner, applied.joined([b.axis.name for b in reduction.axes]))) else None
+
+
+def _then(applied: Applied, directive: Directive) -> bool:
+    """Apply a directive where it is legal."""
+    if any(check(applied.nest) is not None for check in directive.checks()):
+        return False
+    applied.then(directive)
+    return True
+
+
+def _reduction_of(s: For | Reduce) -> tuple[list[For], Reduce | None]:
+    """The loops in one another around a reduction, and the reduction if there is one and no loop beside it."""
+    around: list[For] = []
+    while isinstance(s, For):
+        around.append(s)
+        inner = [x for x in s.body if isinstance(x, For | Reduce)]
+        if len(inner) != 1:
+            return around, None
+        s = inner[0]
+    return around, s
+
+
+def _in_the_order_of(wanted: list[Axis], stored: list[For], reduction: Reduce) -> list[Axis] | None:
+    """The axes of loops that read an array as a reduction's axes do: one for each of these, by the dimension that both run along."""
+    theirs = {s.array: s for s, _ in walk(reduction.body) if isinstance(s, Load)}
+    for s in stored[-1].body:
+        other = theirs.get(s.array) if isinstance(s, Load) else None
+        if other is None or not isinstance(s, Load):
+            continue
+        pairs = {b: a for a, b in zip(s.place, other.place, strict=True)}
+        found = [pairs.get(index(axis)) for axis in wanted]
+        axes = {index(loop.axis): loop.axis for loop in stored}
+        if all(x in axes for x in found) and len({*found}) == len(stored):
+            return [axes[x] for x in found if x is not None]
+    return None

@@ -1,0 +1,128 @@
+"""`merge`: a loop and a reduction over the same steps become one sweep, which stores each element and combines it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+from xla_explorer.compiler.codegen.nest.directives.base import Directive
+from xla_explorer.compiler.codegen.nest.in_step import why_not_in_step
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    Body,
+    Compute,
+    For,
+    Load,
+    LoopNest,
+    Reduce,
+    Statement,
+    Store,
+    guards_replaced,
+    ids_of,
+    rewritten,
+    uses_of,
+    walk,
+    with_axes_replaced,
+)
+from xla_explorer.compiler.codegen.nest.renumbering import with_ids
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Substitution, index
+
+
+class _Sweeps(NamedTuple):
+    """A loop and a reduction of one body."""
+
+    body: Body
+    loop: For
+    reduction: Reduce
+
+
+@dataclass(frozen=True)
+class Merge(Directive):
+    """What a loop stores is stored by a reduction with as many steps: values that both need are computed once."""
+
+    name: ClassVar[str] = "merge"
+    axis: str
+    reduction: str
+
+    def checks(self) -> tuple[Predicate, ...]:
+        """See `Directive.checks`."""
+        return self.axis_exists, self.sweeps_stand_together, self.steps_agree, self.loop_needs_no_result, self.stores_are_not_read
+
+    def sweeps_stand_together(self, nest: LoopNest) -> Reason | None:
+        """A body has the loop and the reduction, over this axis alone."""
+        if self._sweeps(nest) is not None:
+            return None
+        return refuse("not-in-sequence", f"no body has the loop {self.axis} and a reduction over {self.reduction} alone", first=self.axis)
+
+    def steps_agree(self, nest: LoopNest) -> Reason | None:
+        """Both have the same steps, which are independent, and no kind yet; the loop has no other inside."""
+        _, loop, reduction = self._found(nest)
+        (bound,) = reduction.axes
+        along: Substitution = {loop.axis: index(bound.axis)}
+        if loop.axis.extent != bound.axis.extent or guards_replaced(loop.guards, along) != reduction.guards:
+            message = f"{self.axis} has {loop.axis.extent} steps, {self.reduction} has {bound.axis.extent}, or their conditions differ"
+            return refuse("rows-differ", message)
+        if loop.ordered or {loop.kind, bound.kind} != {AxisKind.SERIAL} or any(isinstance(s, For | Reduce) for s in loop.body):
+            return refuse("rows-differ", f"{self.axis} and {self.reduction} must be serial, of independent steps, with no loops inside")
+        return None
+
+    def loop_needs_no_result(self, nest: LoopNest) -> Reason | None:
+        """Nothing in the loop depends on the reduction, or on what stands behind it."""
+        body, loop, reduction = self._found(nest)
+        made = {n for s in body[body.index(reduction) :] if s is not loop for x, _ in walk((s,)) for n in ids_of(x)}
+        needed = {n for s, _ in walk(loop.body) for n in uses_of(s)} & made
+        return refuse("depends-on-the-reduction", f"{self.axis} needs %{min(needed)}, which the reduction makes") if needed else None
+
+    def stores_are_not_read(self, nest: LoopNest) -> Reason | None:
+        """Nothing loads what the loop stores, and a step touches nothing that another one stores."""
+        _, loop, _ = self._found(nest)
+        stored = {s.array for s in loop.body if isinstance(s, Store)}
+        read = stored & {s.array for s, _ in walk(nest.body) if isinstance(s, Load)}
+        if read:
+            return refuse("steps-not-independent", f"%{min(read)} is stored in {self.axis}, and read")
+        return next(iter(why_not_in_step(self.applied(nest))), None)
+
+    def applied(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.applied`."""
+        body, loop, reduction = self._found(nest)
+        moved = with_axes_replaced(loop.body, {loop.axis: index(reduction.axes[0].axis)})
+        values, same = _each_once((*[s for s in moved if not isinstance(s, Store)], *reduction.body))
+        stores = [with_ids(s, same, {}) for s in moved if isinstance(s, Store)]  # after all loads, as everywhere
+        merged = replace(reduction, body=(*values, *stores), values=tuple([same.get(n, n) for n in reduction.values]))
+
+        new = tuple([merged if s is reduction else s for s in body if s is not loop])
+
+        def change(s: Statement) -> Statement | None:
+            return replace(s, body=new) if isinstance(s, For | Reduce) and loop in s.body else None
+
+        return replace(nest, body=new if loop in nest.body else rewritten(nest.body, change))
+
+    def _found(self, nest: LoopNest) -> _Sweeps:
+        found = self._sweeps(nest)
+        assert found is not None
+        return found
+
+    def _sweeps(self, nest: LoopNest) -> _Sweeps | None:
+        for body in (nest.body, *[s.body for s, _ in walk(nest.body) if isinstance(s, For | Reduce)]):
+            loops = [s for s in body if isinstance(s, For) and s.axis.name == self.axis]
+            reductions = [s for s in body if isinstance(s, Reduce) and [b.axis.name for b in s.axes] == [self.reduction]]
+            if loops and reductions:
+                return _Sweeps(body, loops[0], reductions[0])
+        return None
+
+
+def _each_once(body: Body) -> tuple[Body, dict[int, int]]:
+    """The body with equal values computed once, and which values are others by now."""
+    same: dict[int, int] = {}
+    known: dict[tuple[object, ...], int] = {}
+    found: list[Statement] = []
+    for s in body:
+        s = with_ids(s, same, {})
+        if isinstance(s, Load | Compute):
+            key = (s.array, s.place) if isinstance(s, Load) else (s.opcode, s.element, s.attributes, s.operands)
+            if known.setdefault(key, s.id) != s.id:
+                same[s.id] = known[key]
+                continue
+        found.append(s)
+    return tuple(found), same
