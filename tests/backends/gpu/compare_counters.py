@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.support.corpora import SHARED
 from xla_explorer.backends.gpu.emulator import LaunchOptions
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.interfaces import CompileOptions
@@ -56,7 +57,7 @@ def main() -> None:
     """Print sums, how many kernels have more than the limit, and the worst ten by each counter."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("other", nargs="?", type=Path)
-    parser.add_argument("--corpus", type=Path, default=Path(__file__).resolve().parents[4] / "shared" / "conformance")
+    parser.add_argument("--corpus", type=Path, default=SHARED / "conformance")
     parser.add_argument("--every", type=int, default=18)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--limit", type=float, default=1.02)

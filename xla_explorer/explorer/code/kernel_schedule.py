@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
+from xla_explorer.compiler.codegen.nest.estimate import Estimate
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, parse_schedules, schedules_text
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.decisions.kinds import meaning_of
@@ -54,8 +55,8 @@ class KernelSchedule(Schedule, Report):
         return self.instruction.name
 
     def estimate(self) -> Estimate:
-        """What the nest should take on one core: it ranks schedules."""
-        return estimate(self.nest)
+        """What the nest should take on one core, or as a launch on the session's GPU: it ranks schedules."""
+        return estimate_for(self.nest, self.session.passes.record.target)
 
     def run(self, *arrays: Any, repeats: int = 21) -> KernelRun | CountedRun:
         """Compile this kernel alone, check its values, and time it beside the kernel as it is by default; of a GPU's, count both.
@@ -95,7 +96,7 @@ class KernelSchedule(Schedule, Report):
         if self.directives or self.refused:
             yield self.records()
         found = self.estimate()
-        yield Sentence(f"estimate: {found.nanoseconds / 1e3:.1f} us on one core, limited by {found.limit}; {found.registers} registers")
+        yield Sentence(f"estimate: {found.nanoseconds / 1e3:.1f} us {found.where}, limited by {found.limit}; {found.registers} registers")
 
     def records(self) -> Table:
         """A row a directive."""

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
+from xla_explorer.compiler.codegen.nest.estimate import Estimate
+from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.opaque import Opaque, family_of, form_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -135,14 +136,14 @@ def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[Kern
         yield KernelLoops(i.name, i.id, family_of(i), [TextLine(str(form), i.id)], "", [], [str(form)], "writer", form.reason, None)
         return
     for number, schedule in enumerate(parts := parts_of(compilation, i)):
-        yield _scheduled_loops(i, schedule, "policy")._replace(part=f"{number + 1} of {len(parts)}")
+        yield _scheduled_loops(compilation, i, schedule, "policy")._replace(part=f"{number + 1} of {len(parts)}")
     if parts:
         return
     made_by, directives = directives_of(compilation, i)
-    yield _scheduled_loops(i, Schedule(form, form).with_policys(directives), made_by)
+    yield _scheduled_loops(compilation, i, Schedule(form, form).with_policys(directives), made_by)
 
 
-def _scheduled_loops(i: HloInstruction, schedule: Schedule, made_by: str) -> KernelLoops:
+def _scheduled_loops(compilation: Compilation, i: HloInstruction, schedule: Schedule, made_by: str) -> KernelLoops:
     steps = [
         LoopStep(str(step.directive), True, ", ".join([f"{name} {value}" for name, value in step.facts.items()]), made_by, k, k + 1)
         for k, step in enumerate(schedule.steps)
@@ -150,5 +151,6 @@ def _scheduled_loops(i: HloInstruction, schedule: Schedule, made_by: str) -> Ker
     texts = [nest_text(schedule.start), *[nest_text(step.after) for step in schedule.steps]]
     lines = [TextLine(line.text, line.origin) for line in nest_lines(schedule.nest)]
     nest = schedule.nest
-    return KernelLoops(i.name, i.id, family_of(i), lines, str(schedule), steps, texts, made_by, None, estimate(nest), nest)
+    expected = estimate_for(nest, compilation.passes.record.target)
+    return KernelLoops(i.name, i.id, family_of(i), lines, str(schedule), steps, texts, made_by, None, expected, nest)
 

@@ -37,8 +37,8 @@ class LoopChoice(NamedTuple):
 
 class LoopTry(NamedTuple):
     """What a schedule comes to. schedule: its text. code, message, hint: of the directive that is refused, empty where all are legal; the
-    rest is then of the directives before. lines: its nest. nanoseconds, limit: the estimate for one core; before: of the kernel as it is.
-    choices: what may follow. ran: what running the kernel alone said, in sentences."""
+    rest is then of the directives before. lines: its nest. nanoseconds, limit: the estimate, which is for one core or for a GPU
+    (`where`); before: of the kernel as it is. choices: what may follow. ran: what running the kernel alone said, in sentences."""
 
     schedule: str
     code: str
@@ -50,3 +50,4 @@ class LoopTry(NamedTuple):
     before: float
     choices: tuple[LoopChoice, ...]
     ran: tuple[str, ...] = ()
+    where: str = "on one core"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xla_explorer.compiler.codegen.nest.estimate import estimate
 from xla_explorer.compiler.codegen.nest.ir import BoundAxis
 from xla_explorer.compiler.codegen.nest.schedule import ScheduleError, parse_directives
 from xla_explorer.compiler.codegen.nest.text import nest_lines
@@ -41,7 +40,7 @@ def loop_try(session: Compilation, kernel: str | int, text: str, run: bool = Fal
             said = (f"not run: {failed.message}",)
     return LoopTry(
         str(made), code, problem.message if problem is not None else "", problem.hint or "" if problem is not None else "", lines,
-        expected.nanoseconds, expected.limit, estimate(now.nest).nanoseconds, tuple(choices_of(made)), said,
+        expected.nanoseconds, expected.limit, now.estimate().nanoseconds, tuple(choices_of(made)), said, expected.where,
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ class Comparison(Report):
 
 def compare_sessions(left: Compilation, right: Compilation, arrays: Sequence[Any] = (), repeats: int = 20) -> Comparison:
     """See `Session.compare`. With arrays the two are timed in turns, run by run, and their values compared with the evaluator's."""
-    a, b = program_cost(left.module), program_cost(right.module)
+    a, b = [program_cost(session.module, session.passes.record.target) for session in (left, right)]
     rows: list[Row] = [
         ("backend", left.backend, right.backend),
         ("passes", left.passes.last, right.passes.last),

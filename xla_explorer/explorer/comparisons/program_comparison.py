@@ -112,7 +112,7 @@ def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *
 def _row(name: str, module: Any, backends: tuple[str, str], repeats: int, rounds: int, seed: int, options: dict[str, Any]) -> ProgramRow:
     left, right = [compile_as(Compilation, module, backend=backend, verify=False, **options) for backend in backends]
     edges = compare_fusions_of(left, right).edges
-    costs = [program_cost(session.module) for session in (left, right)]
+    costs = [program_cost(session.module, session.passes.record.target) for session in (left, right)]
     leaves = left.signature.leaves(random_arguments(module, seed))
     _, agree = largest_error(right.run_flat(leaves), left.run_flat(leaves))
     samples: tuple[list[float], list[float]] = ([], [])

@@ -99,8 +99,8 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
 
     profile = _profile_of(session) if profile is None else profile
     measured = dict(zip(profile["instruction"], profile["median_us"], strict=True))
-    rows = [(f"%{c.instruction.name}", c.nanoseconds / 1e3, measured[c.instruction.id]) for c in kernel_costs(session.module)
-            if measured.get(c.instruction.id, 0) > 0]
+    costs = [c for c in kernel_costs(session.module, session.passes.record.target) if measured.get(c.instruction.id, 0) > 0]
+    rows = [(f"%{c.instruction.name}", c.nanoseconds / 1e3, measured[c.instruction.id]) for c in costs]
     if not rows:
         hint = "take it from the same session: session.profile(...)"
         raise XlaExplorerError("this profile times no kernel of the session's module", hint)

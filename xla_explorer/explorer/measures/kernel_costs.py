@@ -9,6 +9,8 @@ import json
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.parallel_plan import FLOPS_PER_NS, SLOW_FLOPS_PER_NS
+from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate, finished_kernel_estimate
+from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.analysis.cost import FREE, Cost, instruction_cost
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -25,16 +27,17 @@ _MEMORY = 0.1
 
 class KernelCost(NamedTuple):
     """instruction: the kernel. times: how often it runs per run of the program (an unknown trip count counts 1; each branch of a
-    conditional its share). cost: of one execution."""
+    conditional its share). cost: of one execution. gpu: estimate of one execution, where a GPU runs it."""
 
     instruction: HloInstruction
     times: float
     cost: Cost
+    gpu: KernelEstimate | None = None
 
     @property
     def nanoseconds(self) -> float:
-        """Predicted time of all its executions, on one core."""
-        return self.times * sum(self._parts.values())
+        """Predicted time of all its executions, on one core or on the GPU."""
+        return self.times * (self.gpu.nanoseconds if self.gpu is not None else sum(self._parts.values()))
 
     @property
     def bound(self) -> str:
@@ -43,7 +46,10 @@ class KernelCost(NamedTuple):
 
     @property
     def _parts(self) -> dict[str, float]:
-        """Nanoseconds of one execution by what they are for."""
+        """Nanoseconds of one execution by what they are for; on a GPU memory and arithmetic overlap."""
+        if self.gpu is not None:
+            rest = self.gpu.nanoseconds - max(self.gpu.memory, self.gpu.compute)
+            return {"launch": rest, "memory": self.gpu.memory, "arithmetic": self.gpu.compute}
         size = max(self.cost.bytes_read, self.cost.bytes_written)
         per_byte = next((rate for limit, rate in _TIERS if size <= limit), _MEMORY)
         work = FLOP * self.cost.flops
@@ -101,8 +107,9 @@ def known_trip_count(loop: HloInstruction) -> int | None:
         return None
 
 
-def kernel_costs(module: HloModule) -> list[KernelCost]:
-    """Every kernel that the entry reaches through loops, branches and calls, in program order."""
+def kernel_costs(module: HloModule, target: Target | None = None) -> list[KernelCost]:
+    """Every kernel that the entry reaches through loops, branches and calls, in program order. target: a GPU's numbers, if it is one."""
+    gpu = target if target is not None and target.gpu is not None else None
     found: list[KernelCost] = []
     work: list[tuple[HloComputation, float]] = [(module.entry, 1.0)]
     while work:
@@ -117,13 +124,13 @@ def kernel_costs(module: HloModule) -> list[KernelCost]:
             elif name == "call":
                 work.append((i.called[0], times))
             elif name not in _NO_KERNEL:
-                found.append(KernelCost(i, times, instruction_cost(i)))
+                found.append(KernelCost(i, times, instruction_cost(i), finished_kernel_estimate(gpu, i) if gpu is not None else None))
     return found
 
 
-def program_cost(module: HloModule) -> ProgramCost:
-    """The sums over the kernels."""
-    kernels = kernel_costs(module)
+def program_cost(module: HloModule, target: Target | None = None) -> ProgramCost:
+    """The sums over the kernels. target: see `kernel_costs`."""
+    kernels = kernel_costs(module, target)
     return ProgramCost(
         len(kernels),
         sum([k.times for k in kernels]),

@@ -123,7 +123,7 @@ class LoopAccess(NamedTuple):
 class LoopKernel(NamedTuple):
     """A kernel as loops. first, length: its lines in the pane `loops`. code, reason: why it is opaque, empty for a nest. made_by: `user` or
     `policy` where its code is made from the nest, else `writer`. schedule: its directives as text. nanoseconds, limit: the estimate for one
-    core of a CPU. part: which of several kernels of one nest, as `1 of 2`."""
+    core or for a GPU (`where`). part: which of several kernels of one nest, as `1 of 2`."""
 
     name: str
     instruction: int
@@ -141,6 +141,7 @@ class LoopKernel(NamedTuple):
     steps: tuple[DirectiveStep, ...] = ()
     accesses: tuple[LoopAccess, ...] = ()
     part: str = ""
+    where: str = "on one core"
 
 
 class MachineRoof(NamedTuple):

@@ -205,7 +205,7 @@ class SessionReports(TraceReports):
 
     @cached_property
     def _costs(self) -> list[KernelCost]:
-        return kernel_costs(self._session.module)
+        return kernel_costs(self._session.module, self._session.passes.record.target)
 
     # -- kernels and the machine ---------------------------------------------------------------------------------------
     @cached_property
@@ -424,6 +424,7 @@ def loop_kernel(kernel: KernelLoops, first: int) -> LoopKernel:
         tuple(steps_of(kernel)),
         tuple(_accesses(kernel)),
         kernel.part,
+        *([expected.where] if expected is not None else []),
     )
 
 

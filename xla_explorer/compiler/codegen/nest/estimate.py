@@ -93,7 +93,7 @@ _TURN, _START = 1.0, 8.0  # cycles of a turn of a loop, and of its beginning
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimate of one run on one core.
+    """The estimate of one run.
 
     Attributes
     ----------
@@ -111,6 +111,8 @@ class Estimate:
         By axis: how often its body runs, and its share of the cycles.
     limit : str
         What takes longest: `instructions`, or behind which cache the bytes are.
+    where : str
+        The machine that it is of.
     """
 
     nanoseconds: float
@@ -120,6 +122,7 @@ class Estimate:
     registers: int
     loops: Mapping[str, tuple[int, float]]
     limit: str
+    where: str = "on one core"
 
 
 @dataclass

@@ -189,7 +189,7 @@ function directivesPart(app, row, show) {
     writer = emitter ? `the emitter ${emitter}` : "a writer of its own",
     said = row.code
     ? `opaque (${row.code}): ${row.reason}`
-    : `${row.made_by !== "writer" ? `the code is made from this nest, scheduled by the ${row.made_by}` : `opaque code, by ${writer}; the nest shows what the kernel computes`}${row.nanoseconds === null ? "" : ` · about ${showMicroseconds(row.nanoseconds / 1e3)} on one core, limited by ${row.limit} (estimate)`}`;
+    : `${row.made_by !== "writer" ? `the code is made from this nest, scheduled by the ${row.made_by}` : `opaque code, by ${writer}; the nest shows what the kernel computes`}${row.nanoseconds === null ? "" : ` · about ${showMicroseconds(row.nanoseconds / 1e3)} ${row.where}, limited by ${row.limit} (estimate)`}`;
   return [
     make("p", {}, make("b", { className: "mono", textContent: `%${row.name}${row.part ? ` (${row.part})` : ""}` }), ` ${row.family}`),
     dimLine(said),

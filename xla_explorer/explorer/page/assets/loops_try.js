@@ -55,7 +55,7 @@ export function whatIf(app, row, show) {
       found.code
         ? make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${found.message} (${found.code})${found.hint ? `: ${found.hint}` : ""}` })
         : make("p", { className: "xe-override accepted", textContent: `✓ ${found.schedule || "the plain nest"}` }),
-      make("p", { className: "xe-dim", textContent: `estimate ${showMicroseconds(found.nanoseconds / 1e3)} on one core, ${beside} beside ${showMicroseconds(found.before / 1e3)}; limited by ${found.limit}` }),
+      make("p", { className: "xe-dim", textContent: `estimate ${showMicroseconds(found.nanoseconds / 1e3)} ${found.where}, ${beside} beside ${showMicroseconds(found.before / 1e3)}; limited by ${found.limit}` }),
       ...found.ran.map(sentence => make("p", { className: "mono", textContent: sentence })),
     );
     const axes = [...new Set(found.choices.map(choice => choice.axis))];

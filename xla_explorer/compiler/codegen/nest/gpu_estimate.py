@@ -1,0 +1,54 @@
+"""How long a loop nest should take on the target that it is for: one core of a CPU, or a launch on a GPU by the numbers of its description.
+
+A thread's instructions are counted as a core's are, with registers of one lane; memory by the sectors that warps ask for.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from xla_explorer.compiler.codegen.nest.accesses import SECTOR_BYTES, Access, accesses_of
+from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers, Estimate, estimate
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, LoopNest
+from xla_explorer.compiler.codegen.nest.launch import LANES, launch_of
+from xla_explorer.compiler.costs.gpu_kernel_costs import gpu_kernel_estimate
+from xla_explorer.compiler.target import Target, gpu_numbers
+
+_ONE_LANE = CpuNumbers(register_bytes=4, registers=255)
+
+
+def estimate_for(nest: LoopNest, target: Target) -> Estimate:
+    """The time that a nest should take on a target."""
+    return estimate(nest) if target.gpu is None else estimate_launch(nest, target)
+
+
+def estimate_launch(nest: LoopNest, target: Target) -> Estimate:
+    """The time of one launch. cycles: of one thread; instructions: of all warps."""
+    launch, one = launch_of(nest), estimate(nest, _ONE_LANE)
+    warps = launch.blocks * math.ceil(launch.threads / LANES)
+    accesses = accesses_of(nest)
+    moved = sum([moved_bytes(a) for a in accesses])
+    read, written = [sum([a.distinct_bytes([b.axis for b in a.path]) for a in accesses if a.written is w]) for w in (False, True)]
+    device, begins = gpu_numbers(target)
+    again = max(moved - read - written, 0.0) / (device.l2_rate if read + written <= device.l2_bytes else 1.0)
+    found = gpu_kernel_estimate(target, one.instructions * warps * LANES, read, again, written, warps * LANES)
+    limits = {"instructions": found.compute, "memory": found.memory, "launch": begins.nanoseconds}
+    limit = max(limits, key=lambda name: limits[name])
+    beyond = {"L1": int(moved), "L2": read + written}
+    instructions = one.instructions * warps
+    return replace(
+        one, nanoseconds=found.nanoseconds, instructions=instructions, bytes_beyond=beyond, limit=limit, where="on the GPU"
+    )
+
+
+def moved_bytes(a: Access) -> float:
+    """Bytes of the sectors that all warps ask for, at one access."""
+    beside = [b for b in a.path if b.kind in (AxisKind.WARP, AxisKind.THREAD)]
+    copies = [b.axis for b in a.path if b.kind in (AxisKind.VECTOR, AxisKind.UNROLLED)]
+    run = math.prod([axis.extent for axis in copies if a.step(axis) == 1]) * a.element_bytes
+    step = a.step(beside[-1].axis) if beside else None
+    apart = SECTOR_BYTES if step is None else abs(step) * a.element_bytes
+    if apart == 0:
+        return a.executions * a.element_bytes * SECTOR_BYTES / max(run, 1) / LANES
+    return a.executions * a.element_bytes * max(1.0, min(apart, SECTOR_BYTES) / run)
