@@ -174,6 +174,18 @@ def test_the_main_program_has_the_most_instructions_not_the_largest_constant(tmp
     assert xe.load(tmp_path).folder.module().name == "jit_step"
 
 
+def test_the_main_program_has_the_most_work_not_the_most_instructions(tmp_path: Path) -> None:
+    lines = "\n".join(f"  v{k + 1} = u32[2] add(v{k}, v{k})" for k in range(20))
+    (tmp_path / "module_0003.jit_init.before_optimizations.txt").write_text(
+        f"HloModule jit_init\nENTRY e {{\n  v0 = u32[2] parameter(0)\n{lines}\n  ROOT r = u32[2] negate(v20)\n}}\n"
+    )
+    (tmp_path / "module_0001.jit_step.before_optimizations.txt").write_text(
+        "HloModule jit_step\nENTRY e {\n  x = f32[64,64] parameter(0)\n"
+        "  ROOT d = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n"
+    )
+    assert xe.load(tmp_path).folder.module().name == "jit_step"
+
+
 def test_a_number_that_ends_a_name_stays(tmp_path: Path) -> None:
     for kind in ("before_optimizations.txt", "0001.pipe.after_dce.before_cse.txt", "ir-no-opt.ll", "a_kernel.ir-with-opt.ll", "18.ir-no-opt.ll"):
         (tmp_path / f"module_0007.a_inference_train_677__.18.{kind}").write_text("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }\n")

@@ -20,7 +20,7 @@ from xla_explorer.explorer.xla_dump import dumped_session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.frontends.xla_dump import DumpedModule, DumpedStage, DumpError, DumpFolder
-from xla_explorer.frontends.xla_dump.snapshots import read_module
+from xla_explorer.frontends.xla_dump.main_program import read_module
 from xla_explorer.frontends.xla_profile import ProfileError, RecordedProfile, read_profile
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.module import HloModule

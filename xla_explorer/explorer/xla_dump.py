@@ -29,7 +29,7 @@ class XlaDump(Report):
     """A folder that XLA wrote. Nothing but names is read until a module is asked for.
 
     `dump["jit_step"]` (or `dump.session("step")`) is that module's compile as a session; without a name everything speaks of the main
-    program: the module whose text has the most lines.
+    program: the module with the most work, in operations and bytes.
     """
 
     def __init__(self, path: str | Path) -> None:

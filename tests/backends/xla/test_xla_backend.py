@@ -130,3 +130,17 @@ ENTRY e {
   ROOT r = f32[1,1] get-tuple-element(c), index=0
 }"""
     assert xe.compile(text, backend="xla")().tolist() == [[2.0]]
+
+
+def test_a_composite_of_several_results_reaches_the_child() -> None:
+    text = """HloModule m
+f {
+  x = f32[5] parameter(0)
+  ROOT t = (f32[2], s32[2]) topk(x), k=2, largest=true
+}
+ENTRY e {
+  x = f32[5] constant({3, 1, 4, 1, 5})
+  c = (f32[2], s32[2]) call(x), to_apply=f, is_composite=true, frontend_attributes={composite.attributes={k = 2 : i64},composite.name="chlo.top_k",composite.version="1"}
+  ROOT r = f32[2] get-tuple-element(c), index=0
+}"""
+    assert xe.compile(text, backend="xla")().tolist() == [5.0, 4.0]

@@ -302,3 +302,18 @@ def test_logistic_of_a_narrow_type_is_rounded_once():
         wanted = (1 / (1 + np.exp(-x.astype(np.float32)))).astype(FLOATS["f8e5m2"])
     good = ~np.isnan(x.astype(np.float32))
     np.testing.assert_array_equal(found.view(np.uint8)[good], wanted.view(np.uint8)[good])
+
+
+@pytest.mark.parametrize("name", ["f8e4m3fnuz", "f8e5m2fnuz", "f8e4m3b11fnuz"])
+def test_the_nan_in_place_of_minus_zero_is_the_smallest(name):
+    # As in XLA and on the evaluator: it has the sign, and no value is below it.
+    text = f"""HloModule m
+lt {{ a = {name}[] parameter(0)
+ b = {name}[] parameter(1)
+ ROOT r = pred[] compare(a, b), direction=LT, type=TOTALORDER }}
+ENTRY e {{ x = {name}[256] parameter(0)
+ ROOT s = {name}[256] sort(x), dimensions={{0}}, to_apply=lt }}"""
+    x = np.random.default_rng(0).permutation(256).astype(np.uint8).view(FLOATS[name])
+    found = run(text, x).view(np.uint8)
+    assert found.tolist() == [*range(255, 127, -1)][-1:] + [*range(255, 128, -1)] + [*range(128)]
+    np.testing.assert_array_equal(found, np.asarray(evaluate(parse_hlo(text), x)).view(np.uint8))

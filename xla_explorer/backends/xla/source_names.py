@@ -6,6 +6,7 @@ is sent with its own name as `op_name`, and in every text that comes back names,
 
 from __future__ import annotations
 
+from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.metadata import OpMetadata, write_metadata
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import PrintOptions
@@ -27,6 +28,8 @@ class SourceNames:
         sent.frames = None
         for i in sent.instructions():
             i.parent.set_metadata(i, write_metadata(OpMetadata(op_name=_MARK + i.name)))
+            if "is_composite" in i.attributes:  # StableHLO's composites of several results are not read back
+                i.parent.set_attributes(i, attributes_of({name: value for name, value in i.attributes.items() if name != "is_composite"}))
         self.text = sent.to_text(PrintOptions.short_parsable.but(metadata=True))
 
     def restore(self, module: HloModule) -> None:

@@ -14,7 +14,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.frontends.xla_dump import DumpFolder
-from xla_explorer.frontends.xla_dump.snapshots import read_module
+from xla_explorer.frontends.xla_dump.main_program import read_module
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.module import HloModule
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.frontends.xla_dump.main_program import main_program
 
 # A time stamp may stand in front; `.gz` and a missing pass part (copy insertion writes without `before`) are seen too.
 _NAME = re.compile(r"(?:(?P<time>\d{10,})\.)?module_(?P<number>\d+)\.(?P<name>.+)\Z")
@@ -146,10 +147,9 @@ class DumpFolder:
             raise DumpError(f"{self.path} holds no module {name!r}", hint)
         if name is not None:
             return candidates[-1]
-        # By lines of the first text, one an instruction: the program, not the helpers that a framework compiles on the way, nor one with a
-        # large constant, which is one line. The largest are enough to look at.
-        largest = sorted(candidates, key=_size)[-_LOOKED_AT:]
-        return max(largest, key=lambda m: (_lines(m), m.hlo_files))
+        # The program, not the helpers that a framework compiles on the way.
+        paths = [_first(m) for m in candidates]
+        return candidates[main_program(paths)]
 
     def __iter__(self) -> Iterator[DumpedModule]:
         return iter(self.modules.values())
@@ -161,27 +161,8 @@ class DumpFolder:
         return f"<DumpFolder {self.path.name}: {len(self)} modules>"
 
 
-_LOOKED_AT = 32
-
-
 def _first(module: DumpedModule) -> Path | None:
     return module.before or (module.passes[0].path if module.passes else module.after)
-
-
-def _size(module: DumpedModule) -> int:
-    path = _first(module)
-    return path.stat().st_size if path is not None else 0
-
-
-def _lines(module: DumpedModule) -> int:
-    path = _first(module)
-    if path is None:
-        return 0
-    try:
-        with open(path, "rb") as file:
-            return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
-    except OSError:
-        return 0
 
 
 def _split(rest: str) -> tuple[str, str | None]:

@@ -6,12 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from xla_explorer.foundation.file_reading import read_file
-from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.frontends.xla_dump.folder import DumpedModule, DumpedPass, DumpError
+from xla_explorer.frontends.xla_dump.main_program import read_module
 from xla_explorer.hlo.analysis.module_matching import match_modules
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
-from xla_explorer.hlo.text import parse_hlo
 
 
 class DumpedStage(NamedTuple):
@@ -61,12 +59,6 @@ def _wanted(passes: Sequence[DumpedPass], only: Collection[str] | None) -> Itera
         following = passes[number + 1].name if number + 1 < len(passes) else ""
         if only is None or one.name in only or following in only:
             yield one
-
-
-def read_module(path: Path) -> HloModule:
-    """The module of one file of a dump, text or proto."""
-    raw = read_file(path, hint="dump the program again")
-    return read_hlo_proto(raw, path.name).module if ".pb" in path.suffixes else parse_hlo(raw, path.name)
 
 
 def adopt_identities(previous: HloModule, following: HloModule) -> None:

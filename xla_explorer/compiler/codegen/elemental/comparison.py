@@ -16,6 +16,8 @@ def total_order_key(w: Builder, value: Value) -> Value:
     if small is not None and not small.has_sign:
         return raw ^ (-1 << (bits - 1))
     mask = w.select(raw < 0, w.number((1 << (bits - 1)) - 1, raw.type), 0)
+    if small is not None and small.kind == "fnuz":  # the code of -0 is NaN, with the sign: the smallest
+        return w.select(raw.equals(-1 << (bits - 1)), raw, raw ^ mask)
     return raw ^ mask
 
 
