@@ -41,6 +41,11 @@ LOOP_NEST = table(
             "@softmax reduces; such kernels are not made from nests yet",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
+        "left-operand-is-copied": (
+            "rows of the left operand of a product are read where they are",
+            "@dot: blocks of its left operand are copied, which nests of products do not",
+            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
+        ),
         "rows-are-not-shares": (
             "kernels that run block by block of rows have as many rows in each share",
             "ij has 1000 steps, not as many in each of 16 shares",
@@ -351,6 +356,11 @@ DIRECTIVES = table(
             "a tile is copied of an array that is read at one place, along loops inside",
             "%x must be read at one place along loops inside i, got 3",
             "keep what is computed of the array instead",
+        ),
+        "order-of-other-axes": (
+            "the order of a tile names the axes that the array is read along, each once",
+            "%x is read along k, ji, the order names k.j",
+            "name those axes, outermost in memory first",
         ),
         "pitch-too-small": (
             "a row of a tile fits its pitch",

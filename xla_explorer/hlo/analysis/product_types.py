@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.primitive_type import F32, F64, S32, PrimitiveType
 
 
 def inferred_type(i: HloInstruction) -> PrimitiveType:
@@ -15,3 +15,21 @@ def inferred_type(i: HloInstruction) -> PrimitiveType:
 def width(kind: PrimitiveType) -> tuple[bool, bool, bool, int]:
     """What types are ordered by: complex over real, floats over integers, those over truth values, then bits."""
     return (kind.is_complex, kind.is_float, kind.is_integer, kind.bits)
+
+
+def accumulation_type(product: HloInstruction) -> PrimitiveType:
+    """In what type a dot or convolution sums: the wider of operands' and result's, converted to the result's at the end (result_caster.cc).
+
+    f32 for floats narrower than that, f64 for floats whose sum becomes an integer.
+    """
+    t = product.shape.element_type
+    wide = inferred_type(product)
+    if wide.is_complex and not t.is_complex:
+        return wide
+    if wide.is_float and (t.is_integer or t.is_pred):
+        return F64
+    if wide.is_integer and t.is_pred:
+        return S32 if wide.bits < 32 else wide
+    if t.is_float:
+        return wide if wide.is_float and wide.bits > max(t.bits, 32) else F32 if t.bits < 32 else t
+    return t

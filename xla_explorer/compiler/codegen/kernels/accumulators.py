@@ -9,29 +9,9 @@ from xla_explorer.compiler.codegen.ir.types import PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_of, stored_type, to_memory
-from xla_explorer.hlo.analysis.product_types import inferred_type
-from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import F32, F64, S32, PrimitiveType
+from xla_explorer.hlo.primitive_type import PrimitiveType
 
 ROW_TILE = 1024  # accumulators that stay in the first-level cache
-
-
-def accumulation_type(product: HloInstruction) -> PrimitiveType:
-    """In what type a dot or convolution sums: the wider of operands' and result's, converted to the result's at the end (result_caster.cc).
-
-    f32 for floats narrower than that, f64 for floats whose sum becomes an integer.
-    """
-    t = product.shape.element_type
-    wide = inferred_type(product)
-    if wide.is_complex and not t.is_complex:
-        return wide
-    if wide.is_float and (t.is_integer or t.is_pred):
-        return F64
-    if wide.is_integer and t.is_pred:
-        return S32 if wide.bits < 32 else wide
-    if t.is_float:
-        return wide if wide.is_float and wide.bits > max(t.bits, 32) else F32 if t.bits < 32 else t
-    return t
 
 
 class Accumulators:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from xla_explorer.compiler.codegen.nest.hlo_parts import addressed, array_names, identifier, product_type, scalar, spreads_elements
+from xla_explorer.compiler.codegen.nest.hlo_parts import addressed, array_names, identifier, scalar, spreads_elements
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     BoundAxis,
@@ -45,6 +45,7 @@ from xla_explorer.hlo.analysis.indexing import (
     index,
     reads_of,
 )
+from xla_explorer.hlo.analysis.product_types import accumulation_type
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.identity_element import identity_element
@@ -359,7 +360,7 @@ class _Builder:
         sums = i.opcode.name in ("dot", "convolution")
         inputs = reads if sums else reads[: len(reads) // 2]
         operands = [i.operands[r.operand] for r in inputs]
-        wide = product_type(i.shape.element_type) if sums else self.sum_type(i)
+        wide = accumulation_type(i) if sums else self.sum_type(i)
         initial = [self.zero(wide)] if sums and wide else [self.value(i.operands[r.operand], ()) for r in reads[len(reads) // 2 :]]
         if wide is not None and not sums:
             initial = [self.converted(initial[0], i.operands[1], wide)]

@@ -7,7 +7,6 @@ import re
 from xla_explorer.hlo.analysis.indexing import Guard, IndexExpression, Place, Read, RuntimeValue, Substitution, index
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal, literal_from_array
-from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
 
@@ -27,11 +26,6 @@ def addressed(read: Read, numbers: dict[tuple[HloInstruction, Place], int]) -> R
     }
     guards = tuple([Guard(g.expression.substitute(values), g.bound) for g in read.guards])
     return read._replace(place=tuple([x.substitute(values) for x in read.place]), guards=guards)
-
-
-def product_type(element: PrimitiveType) -> PrimitiveType:
-    """The type that products are summed in."""
-    return F32 if element.is_float and element.bits < 32 else element
 
 
 def scalar(literal: Literal) -> Literal:

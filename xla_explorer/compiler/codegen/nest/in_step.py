@@ -67,4 +67,19 @@ def _apart(a: _Access, b: _Access, axis: Axis, step: int, outer: Sequence[Axis])
     if any(a.offset.coefficient(x) is None or a.offset.coefficient(x) != b.offset.coefficient(x) for x in outer):
         return False
     (low, high), (low_b, high_b) = left.bounds, right.bounds
-    return abs(step) > max(high_b - low, high - low_b)
+    if abs(step) > max(high_b - low, high - low_b):
+        return True
+    return a.offset == b.offset and a.loops == b.loops and _is_one_to_one(a, outer)
+
+
+def _is_one_to_one(a: _Access, outer: Sequence[Axis]) -> bool:
+    """Whether each point of the loops, at one point of those outside, has an element of its own: steps along axes exceed all that those
+    with smaller steps come to together."""
+    axes = [axis for axis, _ in a.loops if axis not in outer and axis.extent > 1]
+    steps = [(a.offset.coefficient(axis), axis.extent) for axis in axes]
+    reach = 0
+    for step, extent in sorted([(abs(step or 0), extent) for step, extent in steps]):
+        if step <= reach:
+            return False
+        reach += step * (extent - 1)
+    return a.offset.is_affine

@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, Choose, Fo
 from xla_explorer.compiler.codegen.nest.lower import Code, lower
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
-from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_policy
+from xla_explorer.compiler.codegen.nest.policies.products import product_policy
 from xla_explorer.compiler.codegen.nest.policies.windows import slides, window_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import Target
@@ -23,7 +23,6 @@ from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.instruction import HloInstruction
 
 LEFT_TO_LLVM = Tuning(register_bytes=0, masks=frozenset())  # for loops whose vectors LLVM makes
-_SUMS_OF_PRODUCTS = frozenset({"dot", "convolution"})
 
 
 class NestCode(NamedTuple):
@@ -54,14 +53,15 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
         return refuse("target-without-nests", f"kernels for {where} are not made from loop nests", target=where)
     own_vectors = target.vectorizes_itself and not target.vector.is_scalable and not overlap  # of SVE, LLVM makes long vectors
     opcodes = {x.opcode.name for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))}
-    if directives is None and (other := opcodes & _SUMS_OF_PRODUCTS) and not _is_depthwise(i):
-        return refuse("family-not-moved", f"%{i.name} contains {min(other)}; such kernels are not made from nests yet")
+    if directives is None and "convolution" in opcodes and not _is_depthwise(i):
+        return refuse("family-not-moved", f"%{i.name} contains convolution; such kernels are not made from nests yet")
     if directives is None and (reason := _is_another_window(i)) is not None:
         return reason
     nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
         return nest
-    tuning = tuning_of(target, i) if own_vectors else LEFT_TO_LLVM
+    tiles = "dot" in opcodes and not overlap  # which LLVM does not make of loops
+    tuning = tuning_of(target, i) if own_vectors or tiles else LEFT_TO_LLVM
     schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning, parts, by_rows)
     if isinstance(schedule, Reason):
         return schedule
@@ -114,7 +114,7 @@ def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = Fa
     """What the policy of its family makes of a plain nest."""
     if not any(isinstance(s, Reduce) for s, _ in walk(nest.body)):
         return elementwise_policy(nest, tuning, parts, by_rows)
-    policy = window_policy if slides(nest) else reduction_policy
+    policy = window_policy if slides(nest) else product_policy
     return policy(nest, tuning, parts)
 
 

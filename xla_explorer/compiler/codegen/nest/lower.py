@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
@@ -18,6 +19,7 @@ from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES, whole_registers
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.elements import Memory, NestBuilder, chosen, computed, in_lanes, joined, lanes_of, one_lane
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -119,6 +121,7 @@ class Lowering(Indices):
         self.guards: list[Guard] = []
         self.phases = nest.shares > 1 and any(isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body)
         self.scratch_bytes = 0
+        self.in_turn = False
 
     def kernel(self) -> None:
         """The whole body. Loops beside those that threads share are done by the last share; where memory hands values from a loop that they
@@ -187,14 +190,38 @@ class Lowering(Indices):
             if pair is not None and not self.guards:
                 return load_words(self, s, axes, pair)
         if isinstance(s, Load):
-            return Copies(axes, self.reader(s))
-        return Copies(axes, lambda point: self.value(s, point))
+            later = self.in_turn and not self.memory[s.array].written
+            return Copies(axes, self.with_origin(s, self.reader(s)) if later else self.reader(s), later)
+        later = self.in_turn and isinstance(s, Compute)
+        made = partial(self.value, s)
+        return Copies(axes, self.with_origin(s, made) if later else made, later)
+
+    def with_origin(self, s: Load | Constant | Iota | Compute, value: Callable[[Point], Scalar]) -> Callable[[Point], Scalar]:
+        """A value that is written later, among statements of other instructions."""
+        origin = self.b.origin
+
+        def made(point: Point) -> Scalar:
+            before, self.b.origin = self.b.origin, origin
+            found = value(point)
+            self.b.origin = before
+            return found
+
+        return made
+
+    @contextmanager
+    def copies_in_turn(self, asked: bool) -> Iterator[None]:
+        """Copies of values are written one after the other with all that they need, not statement by statement."""
+        before, self.in_turn = self.in_turn, asked
+        yield
+        self.in_turn = before
 
     def allocate(self, array: Array) -> None:
-        """On the stack: memory of the thread that runs the kernel. Between phases in memory that all threads are given."""
+        """On the stack: memory of the thread that runs the kernel. Between phases in memory that all threads are given; what is too large
+        for a stack in memory that each share is given."""
         self.arrays[array.name] = array
         memory = self.memory[array.name] = Memory(self.b, array.shape.element_type, True)
-        if self.phases and any(isinstance(s, Allocate) and s.array is array for s in self.nest.body):
+        between = self.phases and any(isinstance(s, Allocate) and s.array is array for s in self.nest.body)
+        if between or (array.shape.byte_size > MOST_SCRATCH and not self.phases):
             self.pointers[array.name] = self.b.address(self.b.named("%scratch", PTR), I8, self.b.index(self.scratch_bytes))
             self.scratch_bytes += -(-array.shape.element_count * memory.alignment * memory.parts // LINE) * LINE
             return

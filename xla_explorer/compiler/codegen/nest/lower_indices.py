@@ -18,17 +18,26 @@ Point: TypeAlias = dict[Axis, int]
 
 
 class Copies:
-    """A value: an element for each point of its axes."""
+    """A value: an element for each point of its axes. later: each is made when it is asked for first."""
 
-    __slots__ = ("axes", "values")
+    __slots__ = ("_made", "_value", "axes")
 
-    def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Scalar]) -> None:
+    def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Scalar], later: bool = False) -> None:
         self.axes = tuple(axes)
-        self.values = {tuple(point.values()): value(point) for point in points(self.axes)}
+        self._value = value
+        self._made = {} if later else {tuple(point.values()): value(point) for point in points(self.axes)}
 
     def at(self, point: Point) -> Scalar:
         """The copy of a point."""
-        return self.values[tuple([point[a] for a in self.axes])]
+        key = tuple([point[a] for a in self.axes])
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self._value({a: point[a] for a in self.axes})
+        return found
+
+    def all(self) -> list[Scalar]:
+        """The copies of all points."""
+        return [self.at(point) for point in points(self.axes)]
 
 
 def points(axes: Sequence[Axis]) -> Iterator[Point]:

@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.ir.structured_builder import OpenLoop
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.nest.elements import chosen, element_of, in_lanes, lanes_of, one_lane, parts_of
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, LoopNest, Reduce, uses_of, walk
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, Compute, Constant, Iota, Load, LoopNest, Reduce, uses_of, walk
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
 from xla_explorer.hlo.analysis.indexing import Axis
 from xla_explorer.hlo.identity_element import identity_element
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.codegen.nest.lower import Lowering
 
 Combine: TypeAlias = Callable[[list[Scalar], list[Scalar]], list[Scalar]]
+FEW_COPIES = 8  # of more than these, operands are read when they are needed, not all before the first is combined
 ANY_ORDER = "reassoc contract"  # sums are made in the order of the schedule, products may go into them
 _LANES_OF_TRUTH = {"add": "or", "maximum": "or", "or": "or", "multiply": "and", "minimum": "and", "and": "and", "xor": "xor"}
 
@@ -84,6 +85,17 @@ class _Writer:
         over = self.vector or around
         self.lanes = over.extent if over is not None and (over in needed or over is self.vector) else 1
         self.points = list(points([*self.outer, *self.own]))
+        self.begins_at_zero = self._begins_at_zero()
+        self.is_flat = all(isinstance(x, Load | Constant | Iota | Compute) for x in s.body)
+
+    def _begins_at_zero(self) -> bool:
+        """Whether loops may add to the initial value 0 itself, which leaves a sum of floats as it is unless that is -0."""
+        looped = any(kind is AxisKind.SERIAL and axis.extent > 1 for axis, kind in self.s.axes)
+        initial = self.l.values.get(self.s.initial[0])
+        if isinstance(self.s.combiner, Combination) or self.s.combiner.name != "add" or initial is None:
+            return False
+        zero = real(constant(self.b, 0.0, self.element)).name if self.element.is_float and looped else ""
+        return all(isinstance(x, Value) and x.name == zero for x in initial.all())
 
     # -- one operation -----------------------------------------------------------------------------------------------
     def opened(self) -> OpenReduction:
@@ -108,7 +120,8 @@ class _Writer:
 
     def identity(self, lanes: int) -> Scalar:
         assert not isinstance(self.s.combiner, Combination)
-        return in_lanes(self.b, constant(self.b, identity_element(self.s.combiner.name, self.element), self.element), lanes)
+        value = 0.0 if self.begins_at_zero else identity_element(self.s.combiner.name, self.element)
+        return in_lanes(self.b, constant(self.b, value, self.element), lanes)
 
     def combined_value(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
         return [self.combined(left[0], right[0])]
@@ -209,7 +222,7 @@ class _Writer:
             for axis, kind in sorted(s.axes, key=lambda bound: bound.kind is not AxisKind.SERIAL):
                 loop = stack.enter_context(self.opened_axis(axis, kind, _flat(sums), loops))
                 sums = _like(start, loop.carried) if loop is not None else sums
-            with lowering.guarded(s.guards):
+            with lowering.guarded(s.guards), lowering.copies_in_turn(self.is_flat and len(list(points(self.outer))) > FEW_COPIES):
                 lowering.body(s.body)
                 for point, mine in zip(self.points, sums, strict=True):
                     after.append(self.taken(point, mine, combine))

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 from xla_explorer.compiler.codegen.kernels.products.contraction import write_dot_kernel
+from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.kernel import nest_code, shares_are_rows
 from xla_explorer.compiler.codegen.nest.register_layouts import metadata_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.placement.kernel_rows import kernel_row
 from xla_explorer.compiler.target import Target
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -47,6 +48,8 @@ def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts
 
     by_rows: the shares are of rows. overlap: arrays share memory in part.
     """
+    if directives is None and i.opcode.name == "dot" and isinstance(plan_grouped_product(i, target), GroupedPlan):
+        return refuse("family-not-moved", f"%{i.name} multiplies groups of small integers; such kernels are not made from nests yet")
     code = nest_code(i, target, slots, parts, directives, by_rows, overlap)
     if isinstance(code, Reason):
         return code

@@ -1,7 +1,6 @@
-"""dot: by register tiles where `dot_plan` says so, else by loops (integer, mixed and 16-bit types, GPU threads).
+"""dot where it is not made from a loop nest: by register tiles where `dot_plan` says so, else a loop for each element (GPU threads).
 
-On a CPU the innermost loop runs along the result's minor dimension where the right operand is contiguous (a row of
-accumulators), else along the contracted one. 16-bit floats accumulate in f32, as XLA does.
+16-bit floats accumulate in f32, as XLA does.
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ from contextlib import ExitStack
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators, accumulation_type
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import epilogue_dot
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import dot_free_dimensions
 from xla_explorer.compiler.codegen.kernels.products.dot_plan import DotPlan, plan_dot, write_planned_dot
 from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product, write_grouped_product
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.product_types import accumulation_type
 from xla_explorer.hlo.primitive_type import S32, U32
 
 
@@ -31,7 +30,7 @@ def write_dot_kernel(context: KernelContext) -> None:
     wide = accumulation_type(dot)
     if lhs in context.arrays and rhs in context.arrays:
         plan = plan_dot(dot, context.target)
-        if isinstance(plan, DotPlan) or (not isinstance(plan, Reason) and dot is context.roots[0]):
+        if isinstance(plan, DotPlan):
             write_planned_dot(context, dot, plan)
             return
         grouped = plan_grouped_product(dot, context.target)
@@ -78,34 +77,12 @@ def write_dot_kernel(context: KernelContext) -> None:
         output.store(w, index, value)
 
     zero = scalar_constant(0, wide)
-    extents = list(dot.shape.dimensions)
-    by_row = (not context.target.is_launched and right_free and right_free[-1] == rhs.shape.rank - 1 and extents[-1] > 1 and depths
-              and output.shape.layout.is_default)
-    if not by_row:
-        with context.iterate(extents) as index, emitter.scope():
-            slots = Accumulators(context, [wide])
-            slots.store([zero])
-            if 0 not in depths:
-                with ExitStack() as loops:
-                    contracted = [loops.enter_context(w.loop(n, stem="contract")) for n in depths]
-                    with emitter.scope():
-                        slots.store([accumulate(slots.load()[0], list(index), contracted)])
-            store(slots.load()[0], index)
-        return
-    width = extents[-1]
-    tile = min(width, ROW_TILE)
-    slots = Accumulators(context, [wide], tile)
-    with context.iterate(extents[:-1]) as outer, emitter.scope(), w.loop(width, 0, tile, stem="tile") as start, emitter.scope():
-        length: str | int = tile
-        if width % tile:
-            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
-        with w.loop(length, stem="clear") as j:
-            slots.store([zero], j)
+    with context.iterate(list(dot.shape.dimensions)) as index, emitter.scope():
+        slots = Accumulators(context, [wide])
+        slots.store([zero])
         if 0 not in depths:
             with ExitStack() as loops:
                 contracted = [loops.enter_context(w.loop(n, stem="contract")) for n in depths]
-                loops.enter_context(emitter.scope())
-                with w.loop(length, stem="column") as j, emitter.scope():
-                    slots.store([accumulate(slots.load(j)[0], [*outer, w.add(start, j)], contracted)], j)
-        with w.loop(length, stem="write") as j:
-            store(slots.load(j)[0], (*outer, w.add(start, j)))
+                with emitter.scope():
+                    slots.store([accumulate(slots.load()[0], list(index), contracted)])
+        store(slots.load()[0], index)

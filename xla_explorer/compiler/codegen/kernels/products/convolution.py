@@ -8,12 +8,13 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators, accumulation_type
+from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.guards import Guard, base_position
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import plan_convolution, write_planned_convolution
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.product_types import accumulation_type
 
 
 def write_convolution_kernel(context: KernelContext) -> None:

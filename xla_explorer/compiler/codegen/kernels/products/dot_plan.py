@@ -19,21 +19,13 @@ from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
     LANES,
     Blocks,
     DepthLoop,
-    Tile,
     TileWriter,
     choose_tile,
     cut_product,
     left_block_elements,
     sum_block_elements,
 )
-from xla_explorer.compiler.codegen.kernels.products.matrix_vector import (
-    RowGroup,
-    RowProductWriter,
-    choose_row_group,
-    cut_sweep,
-    write_column_sweep,
-)
-from xla_explorer.compiler.codegen.kernels.shares import Cut
+from xla_explorer.compiler.codegen.nest.policies.tiles import Tile
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -55,29 +47,6 @@ LIBRARY_EFFICIENCY = 0.97
 LIBRARY_COPY_CYCLES = 0.5
 LIBRARY_RESULT_CYCLES = 0.15
 LIBRARY_CALL_CYCLES = 300
-
-
-class VectorPlan(NamedTuple):
-    """A matrix with contiguous rows times a vector. matrix: the number of the operand that is the matrix; row: elements
-    between its rows."""
-
-    sizes: DotSizes
-    left: MatrixOperand
-    right: MatrixOperand
-    matrix: int
-    rows: int
-    row: int
-    group: RowGroup
-
-
-class SweepPlan(NamedTuple):
-    """A vector times a large matrix with contiguous rows, left and right as in DotPlan."""
-
-    sizes: DotSizes
-    left: MatrixOperand
-    right: MatrixOperand
-    width: int
-    exchanged: bool
 
 
 class DotPlan(NamedTuple):
@@ -106,7 +75,7 @@ def library_cycles(sizes: DotSizes, element_bytes: int, target: Target | None) -
     return batches * (arithmetic + copies + LIBRARY_CALL_CYCLES)
 
 
-def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | VectorPlan | SweepPlan | Reason:
+def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
     """The plan, or why register tiles do not serve this dot."""
     element_type = dot.shape.element_type
     if not target.vector.bits:
@@ -127,17 +96,8 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | VectorPlan | Swee
         rows, columns = columns, rows
         left, right = (MatrixOperand(right.column, right.row, right.batch), MatrixOperand(left.column, left.row, left.batch))
         sizes = sizes._replace(rows=rows, columns=columns)
-    if columns == 1 or (rows == 1 and right.column != 1):
-        if element_type.name not in LANES:
-            return refuse("type-without-tile", f"no matrix-vector product for {element_type}", element_type=element_type.name)
-        matrix = 0 if columns == 1 else 1
-        count, row = (rows, left.row) if matrix == 0 else (columns, right.column)
-        if depth > 1 and (left.column != 1 or right.row != 1):
-            return refuse("irregular-strides", f"the contracted dimension of %{dot.name} is not contiguous")
-        return VectorPlan(sizes, left, right, matrix, count, row, choose_row_group(count, depth, element_type.bytes, target))
-    full = target.vector.bits // (8 * element_type.bytes)
-    if rows == 1 and columns >= full and depth * columns * element_type.bytes > SWEPT_BYTES:
-        return SweepPlan(sizes, left, right, full, exchanged)
+    if columns == 1 or (rows == 1 and (right.column != 1 or depth * columns * element_type.bytes > SWEPT_BYTES)):
+        return refuse("matrix-vector", f"%{dot.name} reads a matrix once: its vector stays in the cache", rows=rows, columns=columns)
     tile = choose_tile(rows, columns, depth, element_type.bytes, target)
     assert tile is not None
     bytes_ = element_type.bytes
@@ -190,13 +150,9 @@ def _packed_elements(tile: Tile, columns: int, depth: int) -> int:
     return -(-columns // tile.columns) * tile.columns * depth
 
 
-def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan | VectorPlan | SweepPlan) -> None:
+def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan) -> None:
     """The loops over the batch, and the product in each."""
-    if isinstance(plan, VectorPlan):
-        _write_vector_dot(context, dot, plan)
-        return
-    w = context.writer
-    tile = plan.tile if isinstance(plan, DotPlan) else Tile(1, 1, plan.width, 0.0)
+    w, tile = context.writer, plan.tile
     rows, columns, depth, _ = plan.sizes
     writer = TileWriter(w, dot.shape.element_type.name, tile)
     if context.roots[0] is not dot:
@@ -204,28 +160,20 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
     a, b = [context.arrays[operand] for operand in (reversed(dot.operands) if plan.exchanged else dot.operands)]
     c = context.outputs[0]
     batch = product_batch(dot)
-    packed = isinstance(plan, DotPlan) and plan.packing != "none"
+    packed = plan.packing != "none"
     scratch = context.scratch(_packed_elements(tile, columns, depth) * writer.bytes) if packed else ""
-    by = _blocks_with_memory(context, plan, writer.bytes) if isinstance(plan, DotPlan) else None
-    cut: Cut | None = None
-    if context.shares.place_to_cut(batch) is None:
-        if isinstance(plan, SweepPlan):
-            cut = cut_sweep(context.shares, columns, plan.width)
-        else:
-            cut = cut_product(context.shares, tile, rows, columns)
+    by = _blocks_with_memory(context, plan, writer.bytes)
+    cut = cut_product(context.shares, tile, rows, columns) if context.shares.place_to_cut(batch) is None else None
     with context.iterate(batch, cut=cut is None) as index:
         offsets = [w.linear(index, strides) for strides in (plan.left.batch, plan.right.batch, dot.shape.strides[: len(batch)])]
         at_a, at_b, at_c = [writer.at(array.pointer, offset) for array, offset in zip((a, b, c), offsets, strict=True)]
-        if isinstance(plan, SweepPlan):
-            write_column_sweep(writer, columns, depth, at_a, plan.left.column, at_b, plan.right.row, at_c, context.shares, cut)
-        else:
-            if plan.packing == "panels":
-                writer.pack(at_b, plan.right.row, depth, columns, scratch, cut)
-            elif packed:
-                writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch, depth * tile.columns, cut)
-            depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
-            source = scratch if packed else at_b
-            writer.product(rows, columns, depths, at_a, plan.left.row, source, at_c, columns, depth * tile.columns * packed, cut, by)
+        if plan.packing == "panels":
+            writer.pack(at_b, plan.right.row, depth, columns, scratch, cut)
+        elif packed:
+            writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch, depth * tile.columns, cut)
+        depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
+        source = scratch if packed else at_b
+        writer.product(rows, columns, depths, at_a, plan.left.row, source, at_c, columns, depth * tile.columns * packed, cut, by)
 
 
 def _blocks_with_memory(context: KernelContext, plan: DotPlan, element_bytes: int) -> Blocks:
@@ -235,15 +183,3 @@ def _blocks_with_memory(context: KernelContext, plan: DotPlan, element_bytes: in
     left = context.scratch(left_block_elements(tile, rows, deep, element_bytes) * element_bytes) if plan.left_packed else ""
     sums = context.scratch(sum_block_elements(tile, rows, columns, deep, element_bytes) * element_bytes) if plan.block_depth else ""
     return Blocks(plan.left_packed, plan.block_depth, left, sums)
-
-
-def _write_vector_dot(context: KernelContext, dot: HloInstruction, plan: VectorPlan) -> None:
-    w = context.writer
-    writer = RowProductWriter(w, dot.shape.element_type.name, plan.group)
-    pointers = [context.arrays[operand].pointer for operand in dot.operands]
-    batch = product_batch(dot)
-    cut = context.shares.cut_loop(-(-plan.rows // plan.group.rows)) if context.shares.place_to_cut(batch) is None else None
-    with context.iterate(batch, cut=cut is None) as index:
-        sides = [writer.at(pointer, w.linear(index, side.batch)) for pointer, side in zip(pointers, (plan.left, plan.right), strict=True)]
-        result = writer.at(context.outputs[0].pointer, w.linear(index, dot.shape.strides[: len(batch)]))
-        writer.product(plan.rows, plan.sizes.depth, sides[plan.matrix], plan.row, sides[1 - plan.matrix], result, cut)

@@ -23,7 +23,6 @@ from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
     LEFT_PADDING,
     Blocks,
     DepthLoop,
-    Tile,
     TileWriter,
     choose_tile,
     cut_product,
@@ -31,6 +30,7 @@ from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
     tile_starts,
 )
 from xla_explorer.compiler.codegen.kernels.shares import Cut
+from xla_explorer.compiler.codegen.nest.policies.tiles import Tile
 from xla_explorer.compiler.target import GroupedProduct, Target, grouped_product
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction

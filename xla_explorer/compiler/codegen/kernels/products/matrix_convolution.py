@@ -24,11 +24,11 @@ from xla_explorer.compiler.codegen.kernels.products.dot_plan import COPY_CYCLES,
 from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
     LANES,
     DepthLoop,
-    Tile,
     TileWriter,
     choose_tile,
     cut_product,
 )
+from xla_explorer.compiler.codegen.nest.policies.tiles import Tile
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import WindowDimension

@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
+from xla_explorer.compiler.codegen.nest.policies.tiles import Tile, tile_for
 from xla_explorer.compiler.target import Target
 
 # A result that the caches do not hold is written a few rows at a time where the right operand is small and rows collide.
@@ -30,8 +31,6 @@ LEFT_LINES = 8  # of the left operand that are packed together: as many as stay 
 PACKED_ROWS = 16  # of the right operand that are copied together where each lies in pages of its own ...
 PAGE_BYTES = 4096  # ... as rows do that are so far apart
 UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
-STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2 ...
-DEEP = 1024  # ... or beyond 3 in deeper products, whose panels the first-level cache does not hold either way
 LANES = {"f32": ("float", 4), "f64": ("double", 8)}
 INTEGER_LANES = {"s32": ("i32", 4), "u32": ("i32", 4), "s64": ("i64", 8), "u64": ("i64", 8)}
 
@@ -46,57 +45,16 @@ class DepthLoop(NamedTuple):
     known_late: str = ""
 
 
-class Tile(NamedTuple):
-    """rows x vectors accumulators of `width` elements. cycles: estimate for the whole product, see `choose_tile`."""
-
-    rows: int
-    vectors: int
-    width: int
-    cycles: float
-
-    @property
-    def columns(self) -> int:
-        """Columns that a tile covers."""
-        return self.vectors * self.width
-
-
 def vector_registers(target: Target) -> int:
     """Number of vector registers: 16 where vectors are those of SSE or AVX2, else 32."""
     return target.vector.registers
 
 
 def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target: Target, near: bool = False) -> Tile | None:
-    """The tile that needs the fewest cycles by a simple model of a core; None when the target has no vectors.
-
-    A step of the contraction takes as long as its multiply-adds (two a cycle), its loads (two a cycle) or the latency
-    of a multiply-add (four cycles), whichever is longest; a little is added for more than 8 rows and 2 vectors, whose many
-    addresses miss the first-level cache more often (deep products only; not for rows that lie `near` one another, in tiles of one vector,
-    whose loads are a part of the multiply-adds). Entering and leaving a tile is counted with its stores.
-    """
+    """See `tile_for`; None when the target has no vectors or no multiply-adds."""
     if not target.vector.bits or not target.vector.fma:
         return None
-    full = target.vector.bits // (8 * element_bytes)
-    width = min(full, 1 << (columns.bit_length() - 1))
-    registers = vector_registers(target)
-    best: Tile | None = None
-    for vectors in range(1, min(8 if rows > 1 else 12, columns // width) + 1):
-        most = (registers - 1 - vectors) // vectors
-        if most < 1:
-            break
-        across = -(-columns // (vectors * width))
-        for limit in range(1, min(rows, most) + 1):
-            down = -(-rows // limit)
-            height = -(-rows // down)
-            if height != limit:
-                continue
-            step = max(height * vectors / 2, (height + vectors) / 2, 4.0)
-            if depth > 64:
-                far = 0 if near and vectors == 1 else max(0, height - 8)
-                step *= 1 + STREAM_COST * (far + 2 * max(0, vectors - (3 if depth > DEEP else 2)))
-            cycles = down * across * (depth * step + 12 + height * vectors)
-            if best is None or cycles < best.cycles:
-                best = Tile(height, vectors, width, cycles)
-    return best
+    return tile_for(rows, columns, depth, target.vector.bits // (8 * element_bytes), vector_registers(target), near)
 
 
 def tile_starts(w: FunctionWriter, number: str | int, size: int, extent: str | int) -> str | int:

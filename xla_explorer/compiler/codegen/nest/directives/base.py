@@ -29,6 +29,7 @@ from xla_explorer.hlo.analysis.indexing import IndexExpression, linearize
 from xla_explorer.hlo.instruction import HloInstruction
 
 MOST_SCRATCH = 1 << 18  # bytes of an array on the stack of a thread
+MOST_STAGED = 16 << 20  # bytes of a tile in memory that a kernel is given
 
 
 class NestModule:
@@ -101,11 +102,10 @@ class Directive:
         return {"extent": nest.axes()[self.axis].axis.extent}
 
     def __str__(self) -> str:
-        found = []
-        for field in fields_of(self):
-            value = getattr(self, field.name)
-            if value is not field.default:
-                found.append(field.name if value is True else str(value))
+        given = [(field, getattr(self, field.name)) for field in fields_of(self)]
+        while given[-1][1] == given[-1][0].default:
+            given.pop()
+        found = [field.name if value is True else str(value) for field, value in given if value is not False]
         return f"{self.name}{{{','.join(found)}}}"
 
     # -- checks that several share -----------------------------------------------------------------------------------

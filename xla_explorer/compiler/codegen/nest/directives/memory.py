@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, Directive
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, MOST_STAGED, Directive
 from xla_explorer.compiler.codegen.nest.in_step import why_not_in_step
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -185,6 +185,7 @@ class Stage(InLoop):
     """What a step of a loop reads of an array is copied to memory of its own first.
 
     array: as `%name`. axis: the loop. space: scratch or shared. pitch: elements from row to row of the tile, if more than it has.
+    order: the axes inside, outermost in memory first, with dots between them; by default as the array has them.
     """
 
     name: ClassVar[str] = "stage"
@@ -192,10 +193,12 @@ class Stage(InLoop):
     axis: str
     space: str
     pitch: int = 0
+    order: str = ""
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        return self.axis_exists, self.is_a_loop, self.space_is_known, self.read_at_one_place, self.fits, self.not_in_registers
+        places = (self.axis_exists, self.is_a_loop, self.space_is_known, self.read_at_one_place)
+        return (*places, self.order_has_all_axes, self.fits, self.not_in_registers)
 
     def space_is_known(self, nest: LoopNest) -> Reason | None:
         """The space is one that a nest allocates."""
@@ -211,8 +214,18 @@ class Stage(InLoop):
             if isinstance(s, Load) and f"%{s.array}" == self.array:
                 between = [b.axis for x in around for b in axes_of(x)]
                 ordered = dict.fromkeys([a for x in s.place for a in between if a in x.axes])
-                found.append(_Occurrence(s, tuple(ordered), around, s.place))
+                names = self.order.split(".")
+                wanted = sorted(ordered, key=lambda a: names.index(a.name) if a.name in names else -1)
+                found.append(_Occurrence(s, tuple(wanted), around, s.place))
         return found
+
+    def order_has_all_axes(self, nest: LoopNest) -> Reason | None:
+        """An order is one of the axes that the array is read along."""
+        (found,) = self.found(nest)
+        names = [a.name for a in found.axes]
+        if not self.order or sorted(self.order.split(".")) == sorted(names):
+            return None
+        return refuse("order-of-other-axes", f"{self.array} is read along {', '.join(names)}, the order names {self.order}")
 
     def read_at_one_place(self, nest: LoopNest) -> Reason | None:
         """One load inside the loop reads the array, along loops inside; nothing writes it."""
@@ -233,8 +246,9 @@ class Stage(InLoop):
             size *= extent
         if self.pitch and self.pitch < found.axes[-1].extent:
             return refuse("pitch-too-small", f"a row of the tile has {found.axes[-1].extent} elements, the pitch is {self.pitch}")
-        if size > MOST_SCRATCH:
-            return refuse("scratch-too-large", f"the tile takes {size} bytes, the limit is {MOST_SCRATCH}", size=size, limit=MOST_SCRATCH)
+        limit = MOST_STAGED if self.space == Space.SCRATCH.value and nest.shares == 1 else MOST_SCRATCH
+        if size > limit:
+            return refuse("scratch-too-large", f"the tile takes {size} bytes, the limit is {limit}", size=size, limit=limit)
         return None
 
     def _shape(self, found: _Occurrence) -> tuple[int, ...]:

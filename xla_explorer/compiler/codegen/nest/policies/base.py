@@ -42,6 +42,7 @@ class Tuning:
     mask in one instruction. copies: registers of each value in cheap code. cheap: statements up to which code is cheap. heavy: registers of
     each value in code with functions. most_statements: of all copies together, so that code stays small. streamed_bytes: of a result
     written past the cache, and of a transposed one, whose lines compete for a few sets of a cache where extents are powers of two.
+    registers: that code may name. fused: there are multiply-adds.
     """
 
     register_bytes: int = 64
@@ -52,11 +53,14 @@ class Tuning:
     most_statements: int = 600
     streamed_bytes: int = field(default_factory=lambda: STREAMED_BYTES)
     streamed_transpose_bytes: int = field(default_factory=lambda: STREAMED_TRANSPOSE_BYTES)
+    registers: int = 32
+    fused: bool = True
 
 
 def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
     """The numbers of a CPU. i: the kernel that they are for: x86-64 has streaming stores, for what no other kernel reads."""
-    tuning = Tuning(register_bytes=target.vector.bytes, masks=target.vector.masks)
+    vector = target.vector
+    tuning = Tuning(register_bytes=vector.bytes, masks=vector.masks, registers=vector.registers, fused=vector.fma)
     if i is not None and target.abilities.streams and leaves_the_program(i):
         return tuning
     return replace(tuning, streamed_bytes=NEVER, streamed_transpose_bytes=NEVER)

@@ -60,8 +60,8 @@ def unrolled_if_small(plan: Plan, s: Reduce) -> bool:
     return True
 
 
-def columns(plan: Plan, name: str, parts: int = 1) -> Reason | None:
-    """The columns along an axis. parts: shares that tiles should be made for."""
+def columns(plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int = ROWS) -> Reason | None:
+    """The columns along an axis. parts: shares that tiles should be made for. most: columns of a tile. rows: taken at once."""
     loop = loop_of(plan.nest, name)
     assert isinstance(loop, For)
     reductions = [s for s in loop.body if isinstance(s, Reduce)]
@@ -85,17 +85,17 @@ def columns(plan: Plan, name: str, parts: int = 1) -> Reason | None:
         return refuse("family-not-moved", f"@{plan.nest.name} has sums of {extent} columns, more than registers hold")
     if len(first.axes) > 1 and isinstance(first.combiner, Combination):
         return None
-    tile = _tile(extent, parts)
+    tile = _tile(extent, parts, most)
     if tile < extent:
         whole = extent - extent % tile
         if whole < extent:
             plan.do(Cut(name, whole))
             plan.do(Split(f"{name}r", extent - whole))  # in a loop of one step, to which the sums belong
-            _accumulated(plan, f"{name}ri", lanes if simple else 1)
+            _accumulated(plan, f"{name}ri", lanes if simple else 1, rows)
             name = f"{name}m"
         plan.do(Split(name, tile))
         name = f"{name}i"
-    _accumulated(plan, name, lanes if simple else 1)
+    _accumulated(plan, name, lanes if simple else 1, rows)
     return None
 
 
@@ -129,24 +129,24 @@ def _fits_registers(plan: Plan, loop: For, lanes: int, reductions: int) -> bool:
     return extent % lanes == 0 or (extent < lanes and extent & (extent - 1) == 0) or has_masks(plan, loop.body)
 
 
-def _tile(extent: int, parts: int) -> int:
+def _tile(extent: int, parts: int, limit: int) -> int:
     """Columns whose sums are in memory at a time: a divisor, if possible of whole vectors, where there is one."""
     share = extent // parts
-    most = min(share, TILE)
+    most = min(share, limit)
     divisors = [tile for tile in range(most, most // 4, -1) if extent % (tile * parts) == 0]
     if divisors:
         return next((tile for tile in divisors if tile % GRAIN == 0), divisors[0])
     return max(most // GRAIN * GRAIN, min(GRAIN, extent))
 
 
-def _accumulated(plan: Plan, along: str, lanes: int) -> None:
+def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
     """The rows go by outside, some at once; inside, the sums of all columns of the loop are in memory."""
     loop = loop_of(plan.nest, along)
     assert isinstance(loop, For)
     s = next(s for s in loop.body if isinstance(s, Reduce))
     row, inner = s.axes[0].axis.name, ""
-    if len(s.axes) == 1 and s.axes[0].axis.extent >= 2 * ROWS and not isinstance(s.combiner, Combination):
-        plan.do(Split(row, ROWS))
+    if len(s.axes) == 1 and s.axes[0].axis.extent >= 2 * rows and not isinstance(s.combiner, Combination):
+        plan.do(Split(row, rows))
         row, inner = f"{row}o", f"{row}i"
     plan.do(Accumulate(row, along))
     if inner:

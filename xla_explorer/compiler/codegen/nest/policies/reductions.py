@@ -43,11 +43,11 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule
     if isinstance(kept, Reason):
         return kept
     for s in [s for s in _reductions(plan) if s.axes]:
-        _collapse(plan, s)
+        collapse_reduced(plan, s)
     reductions = _reductions(plan)
     along_rows = tuning.register_bytes > 0 and all(_row_axis(plan.nest, s) is not None for s in reductions)
     by_column = not along_rows and bool(kept) and _by_column(plan.nest, kept[-1].axis, reductions)
-    _collapse_kept(plan, 1 if by_column and _reads_long_runs(plan) else 0)
+    collapse_kept(plan, 1 if by_column and _reads_long_runs(plan) else 0)
     cut = _what_to_cut(plan, parts, by_column) if parts > 1 else ""
     if cut == "reduced":
         _split(plan, parts, by_column)
@@ -113,7 +113,7 @@ def _innermost(around: tuple[Statement, ...]) -> str:
     return loop.axis.name
 
 
-def _collapse_kept(plan: Plan, spared: int) -> None:
+def collapse_kept(plan: Plan, spared: int) -> None:
     """Loops over results as one where memory has them as one. spared: innermost loops that stay as they are."""
 
     def are_one(outer: For, inner: For) -> bool:
@@ -128,7 +128,7 @@ def _collapse_kept(plan: Plan, spared: int) -> None:
         plan.do(Collapse(pair[0].axis.name, pair[1].axis.name))
 
 
-def _collapse(plan: Plan, s: Reduce) -> None:
+def collapse_reduced(plan: Plan, s: Reduce) -> None:
     """Axes that are reduced as one where memory has them as one."""
     axes = [b.axis for b in s.axes]
     while len(axes) > 1:
@@ -158,7 +158,7 @@ def _rows(plan: Plan, s: Reduce) -> None:
             if s.combiner.join is None:
                 plan.do(Unordered(axis.name))
             if len(s.axes) == 1:
-                _row(plan, axis.name, axis.extent, lanes, 2)
+                row_in_registers(plan, axis.name, axis.extent, lanes, 2)
             else:  # what a cut leaves over would come after elements behind it
                 plan.do(Split(axis.name, lanes))
                 plan.do(Vectorize(f"{axis.name}i"))
@@ -174,13 +174,13 @@ def _rows(plan: Plan, s: Reduce) -> None:
         whole = _whole(axis.extent, CHUNK, lanes)
         if whole < axis.extent:
             plan.do(Cut(name, whole))
-            _row(plan, f"{name}r", axis.extent - whole, lanes, copies)
+            row_in_registers(plan, f"{name}r", axis.extent - whole, lanes, copies)
             name = f"{name}m"
         plan.do(Split(name, CHUNK))
         plan.do(Rfactor(f"{name}o"))
-        _row(plan, f"{name}i", CHUNK, lanes, copies)
+        row_in_registers(plan, f"{name}i", CHUNK, lanes, copies)
         return
-    _row(plan, name, axis.extent, lanes, copies)
+    row_in_registers(plan, name, axis.extent, lanes, copies)
 
 
 def _streams(plan: Plan, axis: Axis, lanes: int) -> None:
@@ -189,7 +189,7 @@ def _streams(plan: Plan, axis: Axis, lanes: int) -> None:
     whole = _whole(axis.extent, STREAMS * CHUNK, lanes)
     if whole < axis.extent:
         plan.do(Cut(name, whole))
-        _row(plan, f"{name}r", axis.extent - whole, lanes, copies)
+        row_in_registers(plan, f"{name}r", axis.extent - whole, lanes, copies)
         name = f"{name}m"
     plan.do(Split(name, whole // STREAMS))
     plan.do(Split(f"{name}i", CHUNK))
@@ -198,7 +198,7 @@ def _streams(plan: Plan, axis: Axis, lanes: int) -> None:
     plan.do(Unroll(f"{name}o"))
 
 
-def _row(plan: Plan, name: str, extent: int, lanes: int, copies: int) -> None:
+def row_in_registers(plan: Plan, name: str, extent: int, lanes: int, copies: int) -> None:
     """One axis in registers: whole turns, then the rest in as few registers as it takes."""
     while copies > 1 and copies * lanes > extent:
         copies //= 2
@@ -252,10 +252,15 @@ def _sums_floats(s: Reduce) -> bool:
 
 # -- columns -----------------------------------------------------------------------------------------------------------------
 def _by_column(nest: LoopNest, column: Axis, reductions: list[Reduce]) -> bool:
-    """Whether more is read along the innermost loop over results than along what is reduced."""
+    """Whether less is read far apart along the innermost loop over results than along what is reduced, or as little and more side by
+    side. Of a few columns only what is side by side counts: lines of the cache hold several rows."""
+
+    def distances(steps: list[int | None]) -> tuple[int, int]:
+        return sum([step not in (0, 1) for step in steps if column.extent > SMALL]), -steps.count(1)
+
     steps = [offset.coefficient(column) for s in reductions for _, offset in accesses(nest, s.body)]
     inner = [offset.coefficient(s.axes[-1].axis) for s in reductions if s.axes for _, offset in accesses(nest, s.body)]
-    return steps.count(1) > inner.count(1)
+    return distances(steps) < distances(inner)
 
 
 def _reads_long_runs(plan: Plan) -> bool:

@@ -1,0 +1,80 @@
+"""Products as loop nests: tiles in registers, copies of panels, rows of a matrix side by side; what is not made so says why."""
+
+from __future__ import annotations
+
+import pytest
+
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
+from xla_explorer.backends.llvm.target_machine import describe_target
+from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
+from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
+from xla_explorer.compiler.codegen.nest.policies.products import product_policy
+from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_policy
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
+from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.text.parser import parse_hlo
+
+CPU = described_cpu(describe_target("x86_64-unknown-linux-gnu", "x86-64-v4"))  # whatever machine this is
+PLAIN, LEFT_TURNED, RIGHT_TURNED = ((1, 0), (0, 0), (1, 1))
+
+
+def _dot(left, right, result, contracted):
+    lines = [f"a = f32[{left}] parameter(0)", f"b = f32[{right}] parameter(1)"]
+    lines.append(f"ROOT d = f32[{result}] dot(a, b), lhs_contracting_dims={{{contracted[0]}}}, rhs_contracting_dims={{{contracted[1]}}}")
+    return parse_hlo("\n".join(["HloModule m", "ENTRY e {", *lines, "}"])).entry.root
+
+
+def _made(*dot) -> Schedule | Reason:
+    i = _dot(*dot)
+    found = nest_code(i, CPU, kernel_slots(i))
+    return found.schedule if isinstance(found, NestCode) else found
+
+
+@pytest.mark.parametrize(
+    ("dot", "wanted"),
+    [
+        (("64,64", "64,64", "64,64", PLAIN), "unroll{ii},unroll{jio},vectorize{jii}"),
+        (("64,32", "96,32", "64,96", RIGHT_TURNED), "stage{%b,"),  # contiguous columns
+        (("512,256", "256,1024", "512,1024", PLAIN), "stage{%b,"),  # rows a page apart
+        (("40,24", "24,10", "40,10", PLAIN), "split{j,16}"),  # masked
+        (("50,40", "40", "50", (1, 0)), "unroll{imi}"),  # rows of the matrix side by side
+        (("1000", "1000,3000", "3000", (0, 0)), "accumulate{"),  # a large matrix in the order of its addresses
+    ],
+)
+def test_what_policies_write(dot, wanted):
+    schedule = _made(*dot)
+    assert isinstance(schedule, Schedule) and wanted in str(schedule), schedule
+    assert not why_not_well_formed(schedule.nest)
+
+
+def test_schedules_of_products_can_be_written_by_a_user():
+    for dot in (("64,64", "64,64", "64,64", PLAIN), ("64,32", "96,32", "64,96", RIGHT_TURNED), ("512,256", "256,1024", "512,1024", PLAIN)):
+        schedule = _made(*dot)
+        again = Schedule(schedule.start, schedule.start).then(*parse_directives(str(schedule)))
+        assert str(again) == str(schedule)
+
+
+def test_left_operands_that_collide_stay_opaque():
+    reason = _made("1024,96", "1024,256", "96,256", LEFT_TURNED)
+    assert isinstance(reason, Schedule)
+    reason = _made("512,1024", "512,256", "1024,256", LEFT_TURNED)
+    assert isinstance(reason, Reason) and reason.code == "left-operand-is-copied"
+    deep = _made("64,2000", "2000,512", "64,512", PLAIN)
+    assert isinstance(deep, Reason) and deep.code == "left-operand-is-copied"
+
+
+def test_sums_of_what_other_instructions_multiply_are_reductions():
+    """The product of an instruction may be read elsewhere, and is rounded by itself."""
+    text = """HloModule m
+    add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) }
+    f { a = f32[64,32] parameter(0) b = f32[32] parameter(1) z = f32[] parameter(2) c = f32[64,32] broadcast(b), dimensions={1}
+     p = f32[64,32] multiply(a, c) ROOT r = f32[64] reduce(p, z), dimensions={1}, to_apply=add }
+    ENTRY e { a = f32[64,32] parameter(0) b = f32[32] parameter(1) z = f32[] constant(0)
+     ROOT r = f32[64] fusion(a, b, z), kind=kLoop, calls=f }"""
+    nest, tuning = nest_of(parse_hlo(text).entry.root), tuning_of(CPU)
+    assert isinstance(nest, LoopNest)
+    assert str(product_policy(nest, tuning)) == str(reduction_policy(nest, tuning))

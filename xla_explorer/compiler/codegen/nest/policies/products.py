@@ -1,0 +1,372 @@
+"""The policy of matrix products: tiles of sums in registers, panels of the right operand in memory of their own.
+
+A tile keeps rows x vectors of sums in registers for the whole contraction. In each step it loads one row of the right operand as vectors
+and multiplies it with one element of the left operand per row, so that operand may have any strides. Panels of columns are outside of rows:
+a panel stays in the cache, and where its rows are far apart, or its columns contiguous, it is copied first.
+A matrix times a vector reads some rows of the matrix side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.nest.directives import Cut, Reorder, Sink, Split, Stage, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
+from xla_explorer.compiler.codegen.nest.ir import Body, Combination, Compute, For, Load, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses
+from xla_explorer.compiler.codegen.nest.policies.columns import columns, count_of, has_masks, is_simple
+from xla_explorer.compiler.codegen.nest.policies.reductions import (
+    collapse_kept,
+    collapse_reduced,
+    kept_loops,
+    reduction_policy,
+    row_in_registers,
+)
+from xla_explorer.compiler.codegen.nest.policies.tiles import Tile, tile_for
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
+
+PAGE = 4096  # lines so many bytes apart fall into the same set of a first-level cache (64 sets of lines of 64 bytes)
+WAYS = 8  # lines that a set holds
+STAGED_FROM_TILES = 4  # tile rows from which a copy of a panel pays for itself
+COLLIDING_FROM_TILES = 40  # tile rows from which it does where only the first-level cache is missed, not the second
+UNSTAGED_BYTES = 2 << 20  # panels of a larger right operand are copied, so that it is read in address order
+
+SWEPT_BYTES = 256 << 10  # a larger matrix with a vector on its left is read in address order ...
+SWEPT_ROWS = 8  # ... so many rows at a time ...
+SWEPT_COLUMN_BYTES = 16 << 10  # ... of so many bytes each, whose sums stay in the first-level cache
+DEEPEST = 1536  # contracted elements ...
+FEW_TILES = 8  # ... of more tiles than these are cut into blocks
+LEFT_BYTES = 384 << 10  # of a left operand whose columns are contiguous and collide, from which they are copied
+BLOCK_BYTES = 384 << 10  # of the left operand, kept in the second-level cache while panels of the right one pass by
+ROWS_COPIED = 16  # of the right operand that are copied together where each lies in pages of its own
+RESULT_BYTES = 4 << 20  # of a result that the caches do not hold ...
+COLLIDING = 1024  # ... with rows so many bytes apart, or a multiple ...
+OPEN_ROWS = 32  # ... of which so many are written at a time
+ROWS_OF_MATRIX = 8  # that are read side by side
+SQUARE = 8  # lanes of the squares that contiguous columns are turned in
+
+
+class _Product(NamedTuple):
+    """The loops of a product, and strides in bytes. row: None where the left operand has one row. right: the array that columns are of.
+
+    steps: of the left operand along rows and along what is contracted; of the right one along that.
+    """
+
+    row: Axis | None
+    column: Axis
+    depth: int
+    right: str
+    bytes: int
+    row_step: int
+    left_step: int
+    right_step: int
+    right_across: int
+
+
+class _Piece(NamedTuple):
+    """The loops over some rows and columns, by name. row: empty where there is one row."""
+
+    row: str
+    column: str
+
+
+def product_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
+    """The schedule of a nest whose result is a product of matrices, or of one and a vector. parts: shares for threads, where possible.
+
+    What is neither is a reduction like any other.
+    """
+    plan = Plan(nest, tuning)
+    p = _product(plan) if tuning.register_bytes and tuning.fused else None
+    if p is None:
+        return reduction_policy(nest, tuning, parts)
+    contiguous = p.right_across == p.bytes
+    if p.row is None and not contiguous and p.left_step == p.right_step == p.bytes:
+        _rows_of_matrix(plan, p)
+    elif p.row is None and contiguous and p.depth * p.column.extent * p.bytes > SWEPT_BYTES:
+        alone = plan.nest.body[-1] is loop_of(plan.nest, p.column.name)
+        reason = columns(plan, p.column.name, parts if alone else 1, SWEPT_COLUMN_BYTES // p.bytes, SWEPT_ROWS)
+        if reason is not None:
+            return reason
+    elif contiguous or _may_be_turned(plan, p):
+        if (reason := _why_left_is_copied(plan, p)) is not None:
+            return reason
+        _tiles(plan, p, not contiguous, parts)
+    else:
+        return reduction_policy(nest, tuning, parts)
+    plan.share(parts)
+    return plan.schedule()
+
+
+def _product(plan: Plan) -> _Product | None:
+    """The product of a nest, its loops joined where memory has them as one."""
+    kept = kept_loops(plan.nest)
+    if isinstance(kept, Reason) or not kept:
+        return None
+    found = [s for s in kept[-1].body if isinstance(s, Reduce)]
+    if len(found) != 1 or not found[0].axes or not is_simple(found[0]) or count_of(found[0]) == 0 or not _adds_products(found[0]):
+        return None
+    collapse_reduced(plan, found[0])
+    collapse_kept(plan, 0)
+    kept = kept_loops(plan.nest)
+    assert not isinstance(kept, Reason)
+    column, row = kept[-1].axis, kept[-2].axis if len(kept) > 1 else None
+    s = _reduction(plan, column.name)
+    inside = [(x, offset) for x, offset in accesses(plan.nest, s.body) if isinstance(x, Load)]
+    right, left = [[found for found in inside if (found[1].coefficient(column) != 0) is moves] for moves in (True, False)]
+    others = [offset for x, offset in accesses(plan.nest, kept[-1].body) if not any(x is found for found, _ in inside)]
+    if len(right) != 1 or len(left) != 1 or any(offset.coefficient(column) not in (0, 1) for offset in others):
+        return None
+    if row is not None and (right[0][1].coefficient(row) != 0 or not left[0][1].coefficient(row)):
+        row = None  # a loop over batches
+    k, size = s.axes[-1].axis, s.elements[0].bytes
+
+    def step(of: IndexExpression, along: Axis) -> int:
+        return (of.coefficient(along) or 0) * size
+
+    return _Product(row, column, count_of(s), right[0][0].array, size, step(left[0][1], row) if row is not None else 0, step(left[0][1], k),
+                    step(right[0][1], k), step(right[0][1], column))
+
+
+def _adds_products(s: Reduce) -> bool:
+    """Whether a reduction is a dot, whose products no instruction of its own makes, of types that registers have."""
+    made = next((x for x, _ in walk(s.body) if isinstance(x, Compute) and x.id in s.values), None)
+    if isinstance(s.combiner, Combination) or s.combiner.name != "add" or made is None or made.origin is not None:
+        return False
+    return made.opcode.name == "multiply" and not made.element.is_complex and made.element.bytes >= 4
+
+
+def _reduction(plan: Plan, column: str) -> Reduce:
+    return next(s for s in _body(plan, column) if isinstance(s, Reduce))
+
+
+def _body(plan: Plan, name: str) -> Body:
+    loop = loop_of(plan.nest, name)
+    assert isinstance(loop, For)
+    return loop.body
+
+
+def _inside(plan: Plan, name: str) -> str:
+    """The loop that a loop consists of."""
+    (loop,) = [s for s in _body(plan, name) if isinstance(s, For)]
+    return loop.axis.name
+
+
+def _extent(plan: Plan, name: str) -> int:
+    return plan.nest.axes()[name].axis.extent if name else 1
+
+
+# -- matrices ------------------------------------------------------------------------------------------------------------------
+def _tile(plan: Plan, p: _Product) -> Tile:
+    rows = p.row.extent if p.row is not None else 1
+    return tile_for(rows, p.column.extent, p.depth, plan.tuning.register_bytes // p.bytes, plan.tuning.registers)
+
+
+def _may_be_turned(plan: Plan, p: _Product) -> bool:
+    """Whether panels of contiguous columns are copied in squares that are turned in registers."""
+    one = len(_reduction(plan, p.column.name).axes) == 1 and p.depth > 1
+    fits = p.depth * p.column.extent * p.bytes <= MOST_STAGED
+    return one and fits and p.right_step == p.bytes and p.row is not None and p.row.extent >= 2 * _tile(plan, p).rows
+
+
+def _why_left_is_copied(plan: Plan, p: _Product) -> Reason | None:
+    """Why other code serves a product better: rows or columns of its left operand fall into few sets of a cache, or are very long."""
+    tile = _tile(plan, p)
+    rows = p.row.extent if p.row is not None else 1
+    down, across = -(-rows // tile.rows), -(-p.column.extent // tile.columns)
+    deep = p.depth > DEEPEST and down * across > FEW_TILES
+    by_columns = p.row_step == p.bytes != p.left_step and across > 1 and _collide(p.left_step, p.depth)
+    by_columns = by_columns and (p.left_step % PAGE == 0 or rows * p.depth * p.bytes > LEFT_BYTES)
+    if down > 1 and (deep or by_columns or (p.left_step == p.bytes and _collide(p.row_step, tile.rows))):
+        return refuse("left-operand-is-copied", f"@{plan.nest.name}: blocks of its left operand are copied, which nests of products do not")
+    return None
+
+
+def _collide(step: int, lines: int) -> bool:
+    """Whether so many lines, `step` bytes apart, are too many for the sets of a first-level cache that they fall into."""
+    return lines * math.gcd(step, PAGE) > WAYS * PAGE
+
+
+def _tiles(plan: Plan, p: _Product, turned: bool, parts: int) -> None:
+    """Loops over rows and columns in tiles, and what these leave over. turned: columns are contiguous, panels are copied."""
+    tile, lanes = _tile(plan, p), plan.tuning.register_bytes // p.bytes
+    piece = _Piece(p.row.name if p.row is not None else "", p.column.name)
+    masks = not turned and has_masks(plan, _body(plan, piece.column))
+    if piece.row and len(_body(plan, piece.row)) > 1:
+        plan.do(Sink(piece.row))
+    if masks and tile.width < min(lanes, p.column.extent):
+        tile = tile._replace(width=lanes, vectors=1)
+    rest = p.column.extent % tile.columns
+    masks = masks and rest > 1
+    if rest < p.column.extent:
+        piece, after = _cut_columns(plan, piece, p.column.extent - rest) if rest else (piece, piece)
+        _of_all_rows(plan, p, piece, tile, turned, parts)
+        piece = after
+    while rest:
+        width = tile.width if masks else min(tile.width, 1 << (rest.bit_length() - 1))
+        vectors = -(-rest // width) if masks else rest // width
+        after, done = piece, rest if masks else vectors * width
+        if done < rest:
+            piece, after = _cut_columns(plan, piece, done)
+        _of_all_rows(plan, p, piece, tile._replace(vectors=vectors, width=width), turned, parts)
+        piece, rest = after, rest - done
+
+
+def _cut_columns(plan: Plan, piece: _Piece, steps: int) -> tuple[_Piece, _Piece]:
+    if piece.row:
+        plan.do(Reorder(piece.row, piece.column))
+    plan.do(Cut(piece.column, steps))
+    pieces = []
+    for column in (f"{piece.column}m", f"{piece.column}r"):
+        row = _inside(plan, column) if piece.row else ""
+        if row:
+            plan.do(Reorder(column, row))
+        pieces.append(_Piece(row, column))
+    return pieces[0], pieces[1]
+
+
+def _of_all_rows(plan: Plan, p: _Product, piece: _Piece, tile: Tile, turned: bool, parts: int) -> None:
+    """Some columns in tiles of rows: in blocks that stay in the second-level cache, or as many for each thread where these take rows; then
+    of the rows left over."""
+    outermost = plan.nest.body[-1]
+    batches = isinstance(outermost, For) and outermost.axis.name not in piece
+    panels, tiles = _extent(plan, piece.column) // tile.columns, _extent(plan, piece.row) // tile.rows
+    blocks = parts if not batches and panels < parts <= tiles else _blocks(tiles, tile, p, panels)
+    for height, count in ((tile.rows, blocks), (tile.rows, 1), (_extent(plan, piece.row) % tile.rows, 1)):
+        rows = _extent(plan, piece.row)
+        done = rows - rows % (height * count) if height else 0
+        if not done:
+            continue
+        after = _Piece("", "")
+        if done < rows:
+            plan.do(Cut(piece.row, done))
+            after = _Piece(f"{piece.row}r", _inside(plan, f"{piece.row}r"))
+            piece = _Piece(f"{piece.row}m", piece.column)
+        _loops(plan, p, piece, tile._replace(rows=height), turned, count, parts)
+        if done == rows:
+            return
+        piece = after
+
+
+def _blocks(tiles: int, tile: Tile, p: _Product, panels: int) -> int:
+    """In how many blocks tile rows go by: a block stays in the second-level cache while panels pass by. Of a large result whose rows fall
+    into few sets of the caches, a few rows are written at a time."""
+    most = max(1, BLOCK_BYTES // (tile.rows * p.depth * p.bytes))
+    row_bytes = p.column.extent * p.bytes
+    if p.depth * row_bytes <= BLOCK_BYTES and tiles * tile.rows * row_bytes > RESULT_BYTES and row_bytes % COLLIDING == 0:
+        most = min(most, max(1, OPEN_ROWS // tile.rows))
+    least = -(-tiles // most) if panels > 1 else 1
+    return next((n for n in range(least, min(2 * least, tiles) + 1) if tiles % n == 0), least)
+
+
+def _loops(plan: Plan, p: _Product, piece: _Piece, tile: Tile, turned: bool, blocks: int, parts: int) -> None:
+    """Blocks of rows, in these panels of columns, in these the rows in tiles, which are registers. Around blocks, some panels are copied
+    together."""
+    row, column = piece
+    panels, rest = divmod(_extent(plan, column), tile.columns)
+    panel, inner, copies = f"{column}o", f"{column}i", ""
+    if rest and tile.vectors > 1:
+        plan.do(Split(column, tile.width))
+        panel, copies = "", panel
+    else:
+        plan.do(Split(column, tile.columns))
+        if tile.vectors > 1:
+            plan.do(Split(inner, tile.width))
+            copies, inner = f"{inner}o", f"{inner}i"
+    rows = _extent(plan, row) // tile.rows
+    staged = turned or (rows >= STAGED_FROM_TILES and panels > 1 and _is_spread(p, rows))
+    group = panel
+    if row:
+        plan.do(Split(row, tile.rows))
+    if row and panel:
+        block = f"{row}o"
+        plan.do(Reorder(f"{row}i", panel))
+        shares_rows = 1 < blocks == parts and panels < parts
+        if shares_rows:
+            plan.do(Split(block, rows // blocks))
+            block += "i"
+        if staged:
+            plan.do(Split(panel, panels // next(n for n in range(1 if shares_rows else min(parts, panels), panels + 1) if panels % n == 0)))
+            plan.do(Reorder(block, f"{panel}o"))
+            group, panel = f"{panel}o", f"{panel}i"
+        if blocks > 1 and not shares_rows:
+            plan.do(Split(block, rows // blocks))
+            block += "i"
+        plan.do(Reorder(block, panel))
+    if staged:
+        _stage(plan, p, group, [panel, copies, inner], turned)
+    if row:
+        plan.do(Unroll(f"{row}i"))
+    if copies:
+        plan.do(Unroll(copies))
+    if tile.width > 1:
+        plan.do(Vectorize(inner))
+
+
+def _is_spread(p: _Product, rows: int) -> bool:
+    """Whether the rows of a panel fall into few sets of a cache, or are spread over much memory."""
+    if p.depth * p.column.extent * p.bytes > MOST_STAGED:
+        return False
+    far = p.right_step % PAGE == 0 or p.depth * p.column.extent * p.bytes > UNSTAGED_BYTES
+    return p.depth > SQUARE and (far or (rows >= COLLIDING_FROM_TILES and _collide(p.right_step, p.depth)))
+
+
+def _stage(plan: Plan, p: _Product, group: str, names: list[str], turned: bool) -> None:
+    """Panels are copied one after the other, some rows of all of them at a time, or in squares of their contiguous columns."""
+    s = next(s for s, _ in walk(_body(plan, group)) if isinstance(s, Reduce))
+    panel, copies, inner = names
+    contracted = [b.axis.name for b in s.axes]
+    order = [name for name in (panel, *contracted, copies, inner) if _extent(plan, name) > 1]
+    plan.do(Stage(f"%{p.right}", group, "scratch", order=".".join(order)))
+    k, copies, inner = [f"{name}s" if name in order else "" for name in (contracted[-1], copies, inner)]
+    if turned:
+        _in_squares(plan, k, copies, inner)
+        return
+    if p.right_step >= PAGE and len(contracted) == 1 and p.depth % ROWS_COPIED == 0 and panel in order:
+        plan.do(Split(k, ROWS_COPIED))
+        plan.do(Reorder(f"{panel}s", f"{k}o"))
+    if copies:
+        plan.do(Unroll(copies))
+    if inner:
+        plan.do(Vectorize(inner))
+
+
+def _in_squares(plan: Plan, k: str, copies: str, inner: str) -> None:
+    """A copy that reads along one axis and writes along another, in squares that are turned in registers; the rest one by one."""
+    depth, width = _extent(plan, k), _extent(plan, inner)
+    side = min(SQUARE, width, 1 << (depth.bit_length() - 1))
+    if side < 2:
+        return
+    if depth % side:
+        plan.do(Cut(k, depth - depth % side))
+        k = f"{k}m"
+    plan.do(Split(k, side))
+    if copies:
+        plan.do(Reorder(f"{k}i", copies))
+    if width > side:
+        plan.do(Split(inner, side))
+        plan.do(Reorder(f"{k}i", f"{inner}o"))
+        inner += "i"
+    plan.do(Unroll(f"{k}i"))
+    plan.do(Vectorize(inner))
+
+
+# -- a matrix and a vector -----------------------------------------------------------------------------------------------------
+def _rows_of_matrix(plan: Plan, p: _Product) -> None:
+    """Some rows of a matrix side by side, each in its own registers along the row."""
+    n = p.column.extent
+    most = ROWS_OF_MATRIX if plan.tuning.registers >= 32 else ROWS_OF_MATRIX // 2
+    height = -(-n // -(-n // most))
+    names = [p.column.name]
+    if n % height:
+        plan.do(Cut(p.column.name, n - n % height))
+        names = [f"{p.column.name}m", f"{p.column.name}r"]
+    for name in names:
+        steps = min(height, _extent(plan, name))
+        k = _reduction(plan, name).axes[-1].axis.name
+        plan.do(Split(name, steps))
+        plan.do(Unroll(f"{name}i"))
+        row_in_registers(plan, k, p.depth, plan.tuning.register_bytes // p.bytes, 2 if steps > 2 else 4)

@@ -1,0 +1,53 @@
+"""Register tiles of products: rows x vectors accumulators, as many as registers hold and the units of a core keep busy."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2 ...
+DEEP = 1024  # ... or beyond 3 in deeper products, whose panels the first-level cache does not hold either way
+
+
+class Tile(NamedTuple):
+    """rows x vectors accumulators of `width` elements. cycles: estimate for the whole product, see `tile_for`."""
+
+    rows: int
+    vectors: int
+    width: int
+    cycles: float
+
+    @property
+    def columns(self) -> int:
+        """Columns that a tile covers."""
+        return self.vectors * self.width
+
+
+def tile_for(rows: int, columns: int, depth: int, width: int, registers: int, near: bool = False) -> Tile:
+    """The tile that needs the fewest cycles by a simple model of a core.
+
+    width: elements of a register. A step of the contraction takes as long as its multiply-adds (two a cycle), its loads (two a cycle) or
+    the latency of a multiply-add (four cycles), whichever is longest; a little is added for more than 8 rows and 2 vectors, whose many
+    addresses miss the first-level cache more often (deep products only; not for rows that lie `near` one another, in tiles of one vector,
+    whose loads are a part of the multiply-adds). Entering and leaving a tile is counted with its stores.
+    """
+    width = min(width, 1 << (columns.bit_length() - 1))
+    best: Tile | None = None
+    for vectors in range(1, min(8 if rows > 1 else 12, columns // width) + 1):
+        most = (registers - 1 - vectors) // vectors
+        if most < 1:
+            break
+        across = -(-columns // (vectors * width))
+        for limit in range(1, min(rows, most) + 1):
+            down = -(-rows // limit)
+            height = -(-rows // down)
+            if height != limit:
+                continue
+            step = max(height * vectors / 2, (height + vectors) / 2, 4.0)
+            if depth > 64:
+                far = 0 if near and vectors == 1 else max(0, height - 8)
+                step *= 1 + STREAM_COST * (far + 2 * max(0, vectors - (3 if depth > DEEP else 2)))
+            cycles = down * across * (depth * step + 12 + height * vectors)
+            if best is None or cycles < best.cycles:
+                best = Tile(height, vectors, width, cycles)
+    assert best is not None
+    return best
