@@ -14,6 +14,8 @@ def tune(
 ) -> Tuned[Session]:
     """Search schedules of loop nests: ranked by the estimate, the first few compiled, checked, and timed in turns with the default kernel.
 
+    For a GPU they are counted on the emulator instead, and what its description says of these counters decides.
+
     A winner must beat the default kernel by more than the spread explains, and give its values. Results are kept in the cache folder of
     this user, by the text of the nest and the machine.
 
@@ -38,7 +40,7 @@ def tune(
     Raises
     ------
     XlaExplorerError
-        The session is of another backend than `cpu`; the kernel has no loop nest.
+        The session is of another backend than `cpu` or `gpu`; the kernel has no loop nest.
 
     Examples
     --------

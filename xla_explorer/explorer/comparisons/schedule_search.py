@@ -23,6 +23,7 @@ from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel
 from xla_explorer.explorer.code.kernel_run import checked_values, times_of
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, kernel_of, schedule_of, schedules_beside
+from xla_explorer.explorer.comparisons.gpu_schedule_search import COUNTED, search_on_gpu
 from xla_explorer.explorer.display import Blocks, Report, Sentence, Table, microseconds
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
@@ -46,15 +47,15 @@ class TunedKernel(NamedTuple):
     schedule : str or None
         The directives of the winner; None where nothing beat the default kernel by more than the spread explains.
     default_us, tuned_us : float
-        Least times of one run; equal where there is no winner.
+        Least times of one run; equal where there is no winner. On a GPU: of its description, for what the emulator counts.
     ratio : float
-        The median of winner / default over rounds taken in turns.
+        The median of winner / default over rounds taken in turns; on a GPU that of these times.
     schedules, tried : int
         How many schedules were ranked, and how many compiled, checked and timed.
     seconds : float
         How long the search took.
     found : str
-        `search`, `cache`, or why there was none.
+        `search`, `counters of the emulator`, `cache`, or why there was none.
     """
 
     kernel: str
@@ -107,8 +108,10 @@ class Tuned(Report, Generic[C]):
 
 def tuned(session: C, kernel: str | int | None, budget: float, tried: int, cache: bool) -> Tuned[C]:
     """See `xe.tune`."""
-    if session.backend != "cpu":
-        raise XlaExplorerError(f"schedules are tuned for the backend cpu, this session is of {session.backend}", 'compile for "cpu"')
+    if session.backend not in ("cpu", "gpu"):
+        raise XlaExplorerError(
+            f"schedules are tuned for the backends cpu and gpu, this session is of {session.backend}", 'compile for "cpu" or "gpu"'
+        )
     if budget <= 0 or tried < 1:
         raise XlaExplorerError(f"budget is {budget} seconds for {tried} trials", "give a budget above 0, and at least one trial")
     if kernel is not None:
@@ -135,7 +138,10 @@ def _tuned_kernel(session: Compilation, made: KernelSchedule, budget: float, mos
     """The search for one kernel, within its seconds; what was found before is looked up first."""
     started = time.perf_counter()
     store = ObjectCache(user_cache_folder() / "schedules", max_bytes=8 << 20, enabled=cache and cache_enabled_by_environment())
-    machine = (host_target().cache_key(), llvm_version(), platform.node(), str(session.options.threads), __version__)
+    if session.backend == "gpu":
+        machine: tuple[str, ...] = (repr(session.passes.record.target.gpu), llvm_version(), __version__)
+    else:
+        machine = (host_target().cache_key(), llvm_version(), platform.node(), str(session.options.threads), __version__)
     key = store.key(_anonymous(made.start), str(made), *machine)
     if (kept := _read(store.get(key), made)) is not None:
         return kept._replace(kernel=made.kernel, seconds=time.perf_counter() - started, found="cache")
@@ -151,6 +157,11 @@ def _searched(session: Compilation, made: KernelSchedule, started: float, budget
     def spent(share: float) -> Callable[[], bool]:
         return lambda: time.perf_counter() - started > share * budget
 
+    if session.backend == "gpu":
+        best = search_on_gpu(session, made, spent, most, LEAST_GAIN)
+        schedule = None if best.schedule is None else str(best.schedule)
+        return TunedKernel(made.kernel, schedule, best.default / 1e3, best.tuned / 1e3, best.tuned / best.default, best.ranked, best.tried,
+                           time.perf_counter() - started, COUNTED)  # fmt: skip
     module = module_of_kernel(made.instruction)
     given = operands_of_kernel(made.instruction, module)
     default, plain = [compiled_alone(session, module, text) for text in (None, "")]

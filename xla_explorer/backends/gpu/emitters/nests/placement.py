@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
@@ -17,7 +17,7 @@ from xla_explorer.backends.gpu.emitters.nests.splitting import groups_of_results
 from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.ir import LoopNest, Reduce, walk
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -58,6 +58,15 @@ def reducing_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: Gpu
             return refused
         schedules.append(one)
     return one_after_the_other(schedules)
+
+
+def schedules_of(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> Iterator[NestSchedule]:
+    """What each policy that takes a nest makes of it in one launch."""
+    reduces = any(isinstance(s, Reduce) for s, _ in walk(nest.body))
+    for policy in (reducing_schedule if reduces else transpose_schedule, elementwise_schedule):
+        made = policy(nest, architecture, tuning)
+        if not isinstance(made, Reason) and made.following is None:
+            yield made
 
 
 def write_transposing_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:

@@ -1,0 +1,105 @@
+"""`xe.tune` for kernels of a GPU: what its policies make with other numbers, ranked by the estimate, then counted on the emulator.
+
+A schedule's time is that of the GPU's description for the instructions and sectors that the emulator counts: nothing is timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.nests.placement import schedules_of
+from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
+from xla_explorer.backends.gpu.emulator import LaunchOptions
+from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
+from xla_explorer.compiler.codegen.nest.search import Candidate
+from xla_explorer.compiler.costs.gpu_kernel_costs import gpu_kernel_estimate
+from xla_explorer.compiler.target import Target
+from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel
+from xla_explorer.explorer.code.kernel_schedule import KernelSchedule
+from xla_explorer.explorer.sessions.arguments import largest_error
+from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+
+Spent = Callable[[float], Callable[[], bool]]  # a share of the budget -> whether it is gone
+COUNTED = "counters of the emulator"
+_NUMBERS: dict[str, tuple[int, ...]] = {
+    "most_elements": (1, 2, 4), "in_flight": (1, 2, 8), "block": (64, 128, 512), "most_columns": (1, 2), "in_registers": (8, 64),
+    "largest_group": (128, 256), "rows_at_once": (4, 16),
+}  # fmt: skip
+
+
+class Found(NamedTuple):
+    """The winner, None where nothing is better; nanoseconds of the default and of the winner; how many were ranked, and counted."""
+
+    schedule: Schedule | None
+    default: float
+    tuned: float
+    ranked: int
+    tried: int
+
+
+def candidates_on_gpu(made: KernelSchedule, stop: Callable[[], bool] = lambda: False) -> list[Candidate]:
+    """Different legal schedules of a kernel's nest in one launch, the best estimate first."""
+    target = made.session.passes.record.target
+    found: dict[str, Candidate] = {}
+    if isinstance(target.gpu, GpuArchitecture):
+        for tuning in _tunings():
+            if stop():
+                break
+            for one in schedules_of(made.start, target.gpu, tuning):
+                text = str(one)
+                if text not in found and text != str(made):
+                    try:
+                        schedule = Schedule(made.start, made.start).then(*one.directives)
+                    except ScheduleError:
+                        continue
+                    found[text] = Candidate(schedule, estimate_for(schedule.nest, target))
+    return sorted(found.values(), key=lambda c: c.estimate.nanoseconds)
+
+
+def _tunings() -> Iterator[GpuTuning]:
+    yield DEFAULT_TUNING
+    for name, values in _NUMBERS.items():
+        for value in values:
+            yield replace(DEFAULT_TUNING, **{name: value})
+
+
+def search_on_gpu(session: Compilation, made: KernelSchedule, spent: Spent, most: int, least: float) -> Found:
+    """The schedule that takes least by what the emulator counts, if it gives the evaluator's values. least: share that it must gain."""
+    target = session.passes.record.target
+    module = module_of_kernel(made.instruction)
+    given = operands_of_kernel(made.instruction, module)
+    default = compiled_alone(session, module)
+    leaves = default.signature.leaves(given)
+    base, _ = _counted(default, leaves, target)
+    ranked = candidates_on_gpu(made, spent(0.35))
+    best: tuple[float, Schedule | None] = base * (1 - least), None
+    tried = 0
+    for candidate in ranked[:most]:
+        if tried and spent(0.8)():
+            break
+        tried += 1
+        nanoseconds, values = _counted(compiled_alone(session, module, str(candidate.schedule)), leaves, target)
+        if nanoseconds < best[0] and values is not None and largest_error(flatten_value(evaluate(module, *leaves)), values)[1]:
+            best = nanoseconds, candidate.schedule
+    return Found(best[1], base, best[0] if best[1] is not None else base, len(ranked), tried)
+
+
+def _counted(session: Compilation, leaves: Any, target: Target) -> tuple[float, list[Any] | None]:
+    """(nanoseconds by the counters, values); no values where the emulator finds a fault."""
+    executable: Any = session.executable
+    found = executable.emulate(list(leaves), LaunchOptions(counters=True, global_races=True))
+    total = 0.0
+    for kernel in executable.program.kernels:
+        rows = [row for row in found.rows if row["kernel"] == kernel.name]
+        conflicts = sum([(row["requests"] or 0) * ((row["bank_conflict"] or 1) - 1) for row in rows])
+        instructions, sectors = [sum([row[name] or 0 for row in rows]) for name in ("warp_instructions", "sectors")]
+        threads = kernel.launch.blocks * kernel.launch.threads_per_block
+        total += gpu_kernel_estimate(target, 32 * (instructions + conflicts), 32 * sectors, 0.0, 0.0, threads).nanoseconds
+    return total, None if found.findings else found.values
+
+
