@@ -13,7 +13,7 @@ from tests.explorer.views.asset_script import AssetScript
 from tests.support.dag import dag_text
 from tests.support.pace import processor_seconds
 from xla_explorer.explorer.pictures.blocks import LARGEST_LEAF, in_program_order, repeated_layers
-from xla_explorer.explorer.pictures.module_picture import WHOLE, block_groups, snapshot_picture
+from xla_explorer.explorer.pictures.module_picture import WHOLE, DrawnRecords, block_groups, snapshot_picture
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.pictures.scopes import scope_paths
 from xla_explorer.hlo.instruction import InstructionRecord
@@ -123,7 +123,7 @@ def test_the_page_opens_blocks_as_the_kernel_does(large: ModuleSnapshot) -> None
     script = AssetScript(PAGE)
     top = next(c for c in large.computations if c.id == large.entry)
     whole = snapshot_picture(large, budget=large.instruction_count(), bare=True)
-    blocks, place = block_groups(top)
+    blocks, place = block_groups(top, DrawnRecords())
     outside = [n.id for n in whole.nodes if n.group is None] + [g.instruction for g in whole.groups if g.parent is None]
     first = next(g.id for g in blocks if g.parent is None)
     for opened, show in (([], []), ([first], []), ([], [whole.nodes[len(whole.nodes) // 2].id])):

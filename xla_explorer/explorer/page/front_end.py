@@ -16,9 +16,9 @@ from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _BELOW = (
-    "schema", "layout", "anchored", "scene", "elements", "state", "diff", "pools", "kinship", "store", "drawing", "colours",
-    "neighbours", "blocks", "tables", "lines", "pane_titles", "mnemonics", "hover", "llvm", "roofline", "loops_space", "loops_try", "tabs",
-    "graph_camera", "minimap", "graph_state", "graph_view", "graph_reach",
+    "schema", "layout", "anchored", "scene", "elements", "state", "diff", "pools", "kinship", "store", "labels", "drawing", "colours",
+    "neighbours", "blocks", "tables", "lines", "pane_titles", "mnemonics", "hover", "llvm", "roofline", "loops_space", "loops_try",
+    "tabs", "graph_camera", "minimap", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
 _ABOVE = (
     "timeline_rows", "timeline", "why_parts", "why_decision", "why_step", "why_selection", "why", "code_pane", "code", "times", "search",

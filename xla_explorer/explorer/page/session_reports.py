@@ -127,7 +127,7 @@ class TraceReports(Reports):
     def whole_blocks(self, step: int) -> tuple[list[PictureGroup], dict[int, int]]:
         snapshot = self._passes[min(step, self._passes.last)].snapshot
         with collector_paused():
-            return block_groups(next(c for c in snapshot.computations if c.id == snapshot.entry))
+            return block_groups(next(c for c in snapshot.computations if c.id == snapshot.entry), self._passes.drawn)
 
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
         with collector_paused():

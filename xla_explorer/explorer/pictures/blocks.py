@@ -174,11 +174,16 @@ def _divided(block: Sequence[InstructionRecord], path: Path) -> dict[int, Path]:
 
 def block_details(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) -> dict[Path, str]:
     """What each block holds: `137: 8 dot, 6 reduce`."""
-    counts: dict[Path, Counter[str]] = {}
+    leaves: dict[Path, list[str]] = {}
     for r in records:
-        path = paths.get(r.id, ())
+        path = paths.get(r.id)
+        if path is not None:
+            leaves.setdefault(path, []).append(r.opcode.name)
+    counts: dict[Path, Counter[str]] = {}
+    for path, names in leaves.items():
+        of_leaf = Counter(names)
         for depth in range(1, len(path) + 1):
-            counts.setdefault(path[:depth], Counter())[r.opcode.name] += 1
+            counts.setdefault(path[:depth], Counter()).update(of_leaf)
     details = {}
     for path, count in counts.items():
         telling = ", ".join([f"{count[name]} {name}" for name in _TELLING if count[name]][:2])

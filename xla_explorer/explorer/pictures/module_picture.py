@@ -7,14 +7,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from xla_explorer.explorer.pictures.blocks import Path, block_details
 from xla_explorer.explorer.pictures.folding import PASSED_THROUGH, fold_picture
-from xla_explorer.explorer.pictures.picture import EdgeKind, NodeKind, PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.node_labels import REDUCING, WITH_ARGUMENT, argument_text, node_kind, node_label, tooltip_lines
+from xla_explorer.explorer.pictures.picture import EdgeKind, PictureEdge, PictureGraph, PictureGroup, PictureNode
 from xla_explorer.explorer.pictures.scopes import scope_key, scope_paths
 from xla_explorer.hlo.computation import ComputationRecord
 from xla_explorer.hlo.instruction import InstructionRecord
-from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import ModuleSnapshot
-from xla_explorer.hlo.opcodes.spec import Family
-from xla_explorer.hlo.text.print_options import PrintOptions
 
 BUDGET = 300
 """Nodes of a budgeted picture."""
@@ -25,92 +23,12 @@ MANY_USERS = 16
 """A neighbourhood does not go on to the users of what has more: they have little to do with each other."""
 WHOLE = 3000
 """Modules of at most so many instructions are drawn whole; of larger ones the outermost blocks, each as one node until it is opened."""
-_KINDS: dict[Family, NodeKind] = {
-    Family.ELEMENTWISE: "elementwise",
-    Family.DATA_MOVEMENT: "data-movement",
-    Family.CONTRACTION: "contraction",
-    Family.REDUCTION: "reduction",
-    Family.CONTROL_FLOW: "control-flow",
-    Family.COLLECTIVE: "collective",
-    Family.RANDOM: "custom",
-    Family.CUSTOM: "custom",
-    Family.STRUCTURAL: "data-movement",
-}
-_OWN_KINDS: dict[str, NodeKind] = {"parameter": "parameter", "constant": "constant", "fusion": "fusion", "custom-call": "library-call"}
-_WITH_ARGUMENT = ("parameter", "constant")
-_REDUCERS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product", "and": "all", "or": "any"}
-_REDUCING = ("reduce", "reduce-window", "all-reduce", "scatter")
-_ALONG = ("broadcast", "transpose", "concatenate", "iota", "reverse")
-_LABELLED = frozenset({*_WITH_ARGUMENT, *_REDUCING, *_ALONG, "compare", "get-tuple-element", "custom-call"})
-"""Opcodes whose label says more than the opcode."""
 _NO_STAND_IN = frozenset({"parameter", "constant", "get-tuple-element", "tuple", "broadcast", "bitcast", "reshape", "convert", "copy"})
 """What folding may take away does not stand for a block."""
 _ENTERED = frozenset({"fusion", "while", "conditional", "call"})
 _ROLES = {"while": ("condition", "body"), "call": ("called",)}
-_OPTIONS = PrintOptions.short_parsable.but(backend_config=False)
 
 RefusedEdges = Mapping[tuple[int, int], str]
-
-
-def node_kind(record: InstructionRecord) -> NodeKind:
-    """Which of the picture's kinds an instruction is."""
-    opcode = record.opcode
-    return _OWN_KINDS.get(opcode.name) or _KINDS[opcode.family]
-
-
-def node_label(record: InstructionRecord, computations: Mapping[int, ComputationRecord]) -> str:
-    """`add`, `sum over 1`, `broadcast {0}`, `parameter 2`, `constant 0.5`."""
-    name = record.opcode.name
-    if name not in _LABELLED:
-        return name
-    attributes = record.attributes
-    if name in _WITH_ARGUMENT:
-        return f"{name} {_argument(record)}".strip()
-    if name in _REDUCING and record.called:
-        body = computations.get(record.called[0])
-        word = _reducer(body) if body is not None else ""
-        if word and name == "reduce":
-            return f"{word} over {','.join(map(str, attributes.get('dimensions') or ()))}"
-        return f"{name} {word}".strip()
-    if name in _ALONG:
-        dimensions = attributes.get("dimensions")
-        if dimensions is None:
-            dimensions = attributes.get("iota_dimension")
-        if dimensions is not None:
-            listed = dimensions if isinstance(dimensions, tuple | list) else (dimensions,)
-            return f"{name} {{{','.join(map(str, listed))}}}"
-    if name == "compare" and attributes.get("direction"):
-        return f"compare {attributes.get('direction')}"
-    if name == "get-tuple-element":
-        return f"get-tuple-element {attributes.get('index')}"
-    if name == "custom-call" and attributes.get("custom_call_target"):
-        return f"custom-call {attributes.get('custom_call_target')}"
-    return name
-
-
-def _argument(record: InstructionRecord) -> str:
-    """The number of a parameter, the value of a scalar constant."""
-    if record.opcode.name == "parameter":
-        return str(record.payload)
-    literal = record.payload
-    return literal.text if record.opcode.name == "constant" and isinstance(literal, Literal) and literal.shape.is_scalar else ""
-
-
-def _tooltip(record: InstructionRecord, hidden: int) -> tuple[str, ...]:
-    """The lines of a node's tooltip. hidden: how many instructions inside of it are not drawn."""
-    lines = [f"%{record.name} = {record.shape.text} {record.opcode.name}"]
-    if record.metadata:
-        lines.append(record.metadata[:200])
-    if hidden:
-        lines.append(f"{hidden} instructions inside not drawn")
-    return tuple(lines)
-
-
-def _reducer(body: ComputationRecord) -> str:
-    root = next((r for r in body.instructions if r.id == body.root), None)
-    if root is None or len(body.instructions) != 3:
-        return ""
-    return _REDUCERS.get(root.opcode.name, root.opcode.name)
 
 
 class DrawnRecords:
@@ -122,6 +40,14 @@ class DrawnRecords:
         self.edges: dict[int, list[PictureEdge]] = {}
         self.records: dict[int, InstructionRecord] = {}
         """Held, so that their Python ids, which are the keys, stay theirs."""
+        self._blocks: tuple[ComputationRecord, dict[int, Path], dict[Path, str]] | None = None
+
+    def blocks(self, top: ComputationRecord) -> tuple[dict[int, Path], dict[Path, str]]:
+        """The block of each instruction, and what each block holds; those of the computation that was asked for last are kept."""
+        if self._blocks is None or self._blocks[0] is not top:
+            paths = scope_paths(top.instructions)
+            self._blocks = top, paths, block_details(top.instructions, paths)
+        return self._blocks[1:]
 
 
 class _Drawing:
@@ -261,7 +187,7 @@ class _Drawing:
             self.hidden += hidden
         place = (id(record), group, hidden, self.bare)
         node = self.known.nodes.get(place)
-        if node is None or name in _REDUCING:  # its label says what the computation that it calls does
+        if node is None or name in REDUCING:  # its label says what the computation that it calls does
             node = self.known.nodes[place] = PictureNode(
                 record.id,
                 node_label(record, self.computations),
@@ -269,9 +195,9 @@ class _Drawing:
                 node_kind(record),
                 group,
                 record.name,
-                () if self.bare else _tooltip(record, hidden),
+                () if self.bare else tooltip_lines(record, hidden),
                 name,
-                _argument(record) if name in _WITH_ARGUMENT else "",
+                argument_text(record) if name in WITH_ARGUMENT else "",
             )
             self.known.records[id(record)] = record
         self.nodes.append(node)
@@ -325,8 +251,7 @@ def snapshot_picture(
     elif radius is not None or (around and sum([drawing.size(r) for r in top.instructions]) > budget):
         keep = _neighbourhood(top, around, radius, budget, drawing)
     elif not bare:
-        drawing.scopes = scope_paths(top.instructions)
-        drawing.details = block_details(top.instructions, drawing.scopes)
+        drawing.scopes, drawing.details = drawing.known.blocks(top)
         if sum([drawing.size(r) for r in top.instructions]) > budget:
             budget = min(budget, IN_OUTLINE)
             keep = drawing.close(top, {*opened, *_blocks_of(top, show, drawing)}, touched)
@@ -341,10 +266,11 @@ def snapshot_picture(
     return fold_picture(picture) if fold else picture
 
 
-def block_groups(top: ComputationRecord) -> tuple[list[PictureGroup], dict[int, int]]:
-    """The boxes of the blocks of a computation, outer ones first, and the place in that list of the box of each instruction."""
-    paths = scope_paths(top.instructions)
-    details, places = block_details(top.instructions, paths), dict[Path, int]()
+def block_groups(top: ComputationRecord, known: DrawnRecords) -> tuple[list[PictureGroup], dict[int, int]]:
+    """The boxes of the blocks of a computation, outer ones first, and the place in that list of the box of each instruction. known: as of
+    `snapshot_picture`."""
+    paths, details = known.blocks(top)
+    places: dict[Path, int] = {}
     for path in dict.fromkeys(paths.values()):
         for depth in range(1, len(path) + 1):
             places.setdefault(path[:depth], len(places))

@@ -13,7 +13,7 @@ import { namedAll } from "./store.js";
  * @property {string} note
  * @property {import("./schema.js").TextLine[] | null} lines null: asked for when the pane is opened
  * @property {boolean} [costly]
- * @property {boolean} [follows] whether it shows the step of the timeline
+ * @property {boolean} [follows] whether it shows the chosen pass
  * @property {number | null} [entry] the instruction before which it opens
  * @property {Map<number, any>} [counts]
  */
@@ -88,7 +88,7 @@ function countLegend(counts) {
 }
 
 /**
- * The two panes that follow the timeline.
+ * The two panes that follow the chosen pass.
  * @param {App} app
  * @returns {Pane[]}
  */

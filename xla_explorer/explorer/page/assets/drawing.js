@@ -1,5 +1,6 @@
 // A placed scene as SVG elements. Shapes as svg.py; colours come from the style sheet by class, so that themes can differ.
 import { shape } from "./elements.js";
+import { labelPlaces } from "./labels.js";
 
 export const num = v => {
   const t = Math.floor(v * 10 + 0.5);
@@ -62,54 +63,14 @@ function drawEdge(edge, hooks) {
   return g;
 }
 
-// Left, top, right, bottom of what is written in a scene: its nodes, and the heads of its boxes.
-function writtenPlaces(scene, dx = 0, dy = 0) {
-  return scene.nodes.flatMap(n => {
-    const left = n.x + dx - n.width / 2,
-      top = n.y + dy,
-      own = [left, top, left + n.width, top + (n.box ? 18 : n.height)];
-    return n.box ? [own, ...writtenPlaces(n.box, left + (n.width - n.box.width) / 2 - n.box.left, top + n.inset - n.box.top)] : [own];
-  });
-}
-
-const MARGIN = 12; // pixels around a scene that belong to the picture
-const SHORT = 36; // pixels: a label of 14 on the middle of a shorter line would leave nothing of it
-
-// The labels that have room, on their line or beside it: as label_places in svg.py.
+// The labels that have room.
 function drawEdgeLabels(scene, hooks) {
-  const drawn = [],
-    taken = [],
-    written = scene.edges.some(e => e.label) ? writtenPlaces(scene) : [];
-  for (const edge of scene.edges) {
-    if (!edge.label) continue;
-    const p = edge.points,
-      middle = Math.floor(p.length / 4) * 2,
-      half = (5.4 * [...edge.label].length + 10) / 2,
-      places = [];
-    for (let k = 2; k < p.length; k += 2) {
-      const height = p[k + 1] - p[k - 1],
-        reach = Math.abs(p[k] - p[k - 2]),
-        hides = height < SHORT && reach < 2 * half + SHORT;
-      for (const part of p[k] !== p[k - 2] || height < 60 ? [0.5] : [0.5, 0.25, 0.75]) {
-        const x = p[k - 2] + (p[k] - p[k - 2]) * part,
-          y = p[k - 1] + height * part;
-        for (const side of hides ? [1, -1] : [0, 1, -1]) places.push({ beside: Math.abs(side), away: Math.abs(k - middle), x: x + side * (reach / 2 + half + 6), y });
-      }
-    }
-    places.sort((a, b) => a.beside - b.beside || a.away - b.away);
-    for (const { x, y } of places) {
-      if (x - half < scene.left - MARGIN || x + half > scene.left + scene.width + MARGIN) continue;
-      if (written.some(([l, t, r, b]) => x + half > l && x - half < r && y + 7 > t && y - 7 < b)) continue;
-      if (taken.some(t => Math.abs(x - t.x) < half + t.half && Math.abs(y - t.y) < 15)) continue;
-      taken.push({ x, y, half });
-      const box = shape("rect", { x: num(x - half), y: num(y - 7), width: num(2 * half), height: 14, rx: 3 });
-      const title = shape("title");
-      title.textContent = saying(edge.label, hooks);
-      drawn.push(shape("g", { class: `xe-edge-label ${edge.kind}` }, title, box, write(x, y + 3.5, "", edge.label)));
-      break;
-    }
-  }
-  return drawn;
+  return labelPlaces(scene).map(({ edge, x, y, half }) => {
+    const box = shape("rect", { x: num(x - half), y: num(y - 7), width: num(2 * half), height: 14, rx: 3 }),
+      title = shape("title");
+    title.textContent = saying(edge.label, hooks);
+    return shape("g", { class: `xe-edge-label ${edge.kind}` }, title, box, write(x, y + 3.5, "", edge.label));
+  });
 }
 
 function more(x, y, count, node) {

@@ -49,7 +49,7 @@ function kernelsTab(app) {
             className: "xe-act",
             tabIndex: 0,
             textContent: "LLVM passes",
-            title: "what each pass of LLVM changed in this kernel, as more steps of the timeline",
+            title: "what each pass of LLVM changed in this kernel, as more steps of the passes",
             onclick: event => {
               event.stopPropagation();
               openLlvm(r.name, event.target);
