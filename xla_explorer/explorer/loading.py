@@ -6,6 +6,7 @@ import os
 
 from xla_explorer.explorer.sessions.loading import checked_path, load_module
 from xla_explorer.explorer.xla_dump import XlaDump
+from xla_explorer.frontends.saved_models import saved_programs
 from xla_explorer.hlo.module import HloModule
 
 
@@ -13,7 +14,8 @@ def load(path: str | os.PathLike[str]) -> HloModule | XlaDump:
     """Read a module from a file.
 
     HLO text (`.hlo`, `.txt`), HLO protos (`.hlo.pb`: HloModuleProto, HloProto, HloSnapshot), StableHLO or MHLO (`.mlir` as text; bytecode
-    or portable artifacts with the extra `jax`), also gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`.
+    or portable artifacts with the extra `jax`), also gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`; one
+    of a TensorFlow SavedModel or of torch_xla's `save_as_stablehlo` gives the largest StableHLO program in it.
 
     Parameters
     ----------
@@ -35,6 +37,8 @@ def load(path: str | os.PathLike[str]) -> HloModule | XlaDump:
         A serialized proto that is cut off, or holds no HLO module.
     DumpError
         The folder holds no dump.
+    SavedModelError
+        The SavedModel holds no StableHLO.
     StablehloError
         MLIR text that cannot be read, with the place; StablehloUnsupportedError: with the Reason.
     MissingExtraError, MlirConversionError
@@ -50,7 +54,7 @@ def load(path: str | os.PathLike[str]) -> HloModule | XlaDump:
     'r'
     """
     checked = checked_path(path)
-    return XlaDump(checked) if _is_folder(checked) else load_module(checked)
+    return XlaDump(checked) if _is_folder(checked) and saved_programs(checked) is None else load_module(checked)
 
 
 def _is_folder(path: os.PathLike[str]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
+from xla_explorer.frontends.saved_models import saved_programs
 from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -47,8 +48,12 @@ class NotAModuleError(XlaExplorerError, TypeError):
 
 
 def load_module(path: str | os.PathLike[str]) -> HloModule:
-    """The module of a file, or the main module (optimised) of a folder that XLA wrote; `xe.load` says what files it reads."""
+    """The module of a file, the main module (optimised) of a folder that XLA wrote, or the largest StableHLO program of a saved model;
+    `xe.load` says what files it reads."""
     path = checked_path(path)
+    if (programs := saved_programs(path)) is not None:
+        program = max(programs, key=lambda one: len(one.raw))
+        return module_of_bytes(program.raw, f"{path}:{program.name}", mlir=True)
     try:
         if path.is_dir():
             return read_stages(DumpFolder(path).module(), only=())[1]

@@ -45,6 +45,20 @@ def computation_of(program: str | bytes) -> Any:
     return mlir.mlir_module_to_xla_computation(program, use_tuple_args=False, return_tuple=False)
 
 
+def _brought_up_to_date(program: bytes) -> bytes:
+    """A portable artifact, which is versioned bytecode (VHLO), as bytecode of this jaxlib's StableHLO."""
+    from jax._src.interpreters import mlir as jax_mlir
+
+    mlir = import_optional("jaxlib._jax", "jax").mlir
+    with jax_mlir.make_ir_context():
+        found = mlir.deserialize_portable_artifact(program)
+        if isinstance(found, bytes | str):
+            return found if isinstance(found, bytes) else found.encode()
+        stream = io.BytesIO()
+        found.operation.write_bytecode(stream)
+        return stream.getvalue()
+
+
 def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloModule:
     """An HLO module from StableHLO or MHLO: MLIR text, bytecode, or a portable artifact.
 
@@ -52,23 +66,25 @@ def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloMo
         MissingExtraError: jaxlib is not installed.
         MlirConversionError: jaxlib cannot read or convert the program.
     """
-    mlir = import_optional("jaxlib._jax", "jax").mlir
     import_optional("jax", "jax")  # registers the dialects
     if isinstance(program, bytes) and program[:4] != b"ML\xefR":
         program = program.decode()
     try:
         try:
             computation = computation_of(program)
-        except Exception:
+        except Exception as first:
             if not isinstance(program, bytes):
                 raise
-            # A portable artifact is versioned bytecode (VHLO) that has to be brought up to date first.
-            current = mlir.deserialize_portable_artifact(program)
-            computation = computation_of(current)
+            try:
+                computation = computation_of(_brought_up_to_date(program))
+            except Exception:
+                raise first from None  # what is wrong with the program, not with the second way
         text = hlo_text(computation)
     except Exception as problem:  # jaxlib raises several kinds
-        raise MlirConversionError(f"{filename or 'the MLIR program'} cannot be converted to HLO: {problem}",
-                                  "xla_explorer reads what jaxlib's StableHLO reads; check the dialect and its version") from problem
+        said = " ".join(str(problem).split("\n\nDiagnostics", 1)[0].split())
+        raise MlirConversionError(f"{filename or 'the MLIR program'} cannot be converted to HLO: {said}",
+                                  "xla_explorer reads what jaxlib's StableHLO reads; check that the file is complete, its dialect and "
+                                  "its version") from problem
     module = parse_hlo(text, Path(filename).name if filename else None)
     complete_source_places(module)
     return module
