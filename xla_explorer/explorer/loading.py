@@ -14,7 +14,7 @@ def load(path: str | os.PathLike[str]) -> HloModule | XlaDump:
     """Read a module from a file.
 
     HLO text (`.hlo`, `.txt`), HLO protos (`.hlo.pb`: HloModuleProto, HloProto, HloSnapshot), StableHLO or MHLO (`.mlir` as text; bytecode
-    or portable artifacts with the extra `jax`), also gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`; one
+    or portable artifacts with the extra `jax`), also gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` is an `XlaDump`; that
     of a TensorFlow SavedModel or of torch_xla's `save_as_stablehlo` gives the largest StableHLO program in it.
 
     Parameters
