@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import xla_explorer as xe
+from xla_explorer.explorer.page.session_source import SessionSource
 
 SOURCE = """HloModule jit_f
 ENTRY main {
@@ -56,3 +59,16 @@ def test_what_only_our_rules_rewrite_is_listed(tmp_path: Path) -> None:
     assert found.agreement == 4 / 6
     refused = [decision for decision in found.decisions() if decision.refused]
     assert {decision.code for decision in refused} == {"xla-decides-otherwise"} and len(refused) == 2
+
+
+def test_the_rewrites_of_a_page_are_our_rules_on_the_module_of_xla(tmp_path: Path) -> None:
+    _replayed(tmp_path, ONE)  # XLA left the transpose
+    source = SessionSource(xe.load(tmp_path).session())
+    assert source.rewrites(0) == ()
+    rows = {row.subject_name.lstrip("%"): (number, row) for number, row in enumerate(source.rewrites(1)) if row.verdict == "accepted"}
+    assert "XLA rewrote this instruction too" in rows["s"][1].sentence and not rows["s"][1].produced
+    assert "XLA left this instruction as it was" in rows["t"][1].sentence
+    alone = source.reports.rewrite(1, rows["t"][0])
+    assert any("transpose(" in line.text for line in alone.before) and not any("transpose(" in line.text for line in alone.after)
+    with pytest.raises(ValueError, match="no single rewrites"):
+        source.reports.rewrite(0, 0)

@@ -54,7 +54,7 @@ from xla_explorer.explorer.questions.overrides import overrides_of
 from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, scope_of, source_line
+from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps, scope_of, source_line
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.indexing import Axis
@@ -148,6 +148,17 @@ class SessionReports(TraceReports):
     def __init__(self, session: Compilation, source_of: Callable[[Compilation], ExplorerSource]) -> None:
         super().__init__(session.passes)
         self._session, self._source_of = session, source_of
+
+    def rewrite(self, step: int, number: int) -> RewriteStep:
+        if not is_of_xla(self._session):
+            return super().rewrite(step, number)
+        # Start-up time: only a session of real XLA needs what replays it.
+        from xla_explorer.explorer.xla.replay.replaying import rules_replayed
+
+        ours = rules_replayed(self._session, step) if 0 < step <= self._passes.last else None
+        if ours is None:
+            raise ValueError("XLA dumps no single rewrites; our rules are replayed for its algebraic simplifier")
+        return TraceReports(ours).rewrite(1, number)
 
     def no_decisions(self) -> str:
         if self._session.backend in ("xla", "xla-dump"):

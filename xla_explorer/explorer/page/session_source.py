@@ -26,6 +26,11 @@ from xla_explorer.hlo.module import ModuleSnapshot
 if TYPE_CHECKING:
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
+_BESIDE_XLA = {
+    True: "our rule on XLA's module; XLA rewrote this instruction too",
+    False: "our rule on XLA's module; XLA left this instruction as it was",
+    None: "our rule on XLA's module, on what another of our rules made",
+}
 MOST_CHECKLISTS = 300
 """Decisions of a compile that makes more are shown without the policy's checklist; `why_not` has it."""
 
@@ -182,6 +187,23 @@ class SessionSource(TraceSource):
             whole = frame.iloc[0]
             found.update(run_us=float(whole["median_us"]), run_iqr_us=float(whole["iqr_us"]), runs=int(whole["n"]))
         return found
+
+    def rewrites(self, step: int) -> Sequence[RewriteRow]:
+        """The rules that a pass applied; where XLA's simplifier ran, our rules on the same module."""
+        if not is_of_xla(self.session):
+            return super().rewrites(step)
+        # Start-up time: only a session of real XLA needs what replays it.
+        from xla_explorer.explorer.xla.replay.replaying import rules_replayed
+        from xla_explorer.explorer.xla.replay.simplifier import agreement_by_name
+
+        with collector_paused():
+            ours = rules_replayed(self.session, step)
+            if ours is None:
+                return ()
+            also = agreement_by_name(self.session.passes[step], ours)
+            said = [(row, _BESIDE_XLA[also.get(row.subject_name.lstrip("%"))]) for row in TraceSource(ours).rewrites(1)]
+            # What our rules made has ids that mean something else in XLA's module.
+            return [row._replace(produced=(), sentence=f"{row.sentence} ({words})") for row, words in said]
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
         beside, rows = self.session.beside, [*super().decisions(step), *[row for row in self._replayed if step in (None, row.step)]]

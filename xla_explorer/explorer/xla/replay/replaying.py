@@ -8,7 +8,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
-from xla_explorer.explorer.sessions.passes import RecordedPass
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.explorer.xla.replay import layout, library, simplifier
 from xla_explorer.explorer.xla.replay.buffers import replayed_buffers
 from xla_explorer.explorer.xla.replay.fusion import POLICIES, ReplayedFusion, replayed_fusion
@@ -63,6 +63,8 @@ KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
 """Kind of replay -> what makes it."""
 WEIGHED: Final = ("fusion", "dot-library", "layout")
 """The kinds of which each row was weighed and has a reason; the others say where and when, of everything."""
+MOST_REPLAYED: Final = 3000  # instructions of a module of which the rules are shown one by one
+_RULES: Final[WeakKeyDictionary[Compilation, dict[int, RecordedPasses[RecordedPass]]]] = WeakKeyDictionary()
 _MADE: Final[WeakKeyDictionary[Compilation, dict[str, Replay]]] = WeakKeyDictionary()
 
 
@@ -140,6 +142,17 @@ def replayed_decisions(session: Compilation, kind: str | None) -> list[Decision]
         with suppress(NotThereError):
             found += _replayed(session, name).decisions()
     return found
+
+
+def rules_replayed(session: Compilation, number: int) -> RecordedPasses[RecordedPass] | None:
+    """Our rules where XLA's simplifier ran as a pass of that number; None for other passes, and of a module that is large."""
+    step = session.passes[number]
+    if step.name != simplifier.PASS or step.instructions_before > MOST_REPLAYED:
+        return None
+    of_session = _RULES.setdefault(session, {})
+    if number not in of_session:
+        of_session[number] = simplifier.replayed_rules(step)
+    return of_session[number]
 
 
 def _replayed(session: Compilation, kind: str) -> Replay:

@@ -12,7 +12,7 @@ from typing import Final
 
 from xla_explorer.compiler.pipeline import optimize
 from xla_explorer.explorer.questions.decisions import decision_events
-from xla_explorer.explorer.sessions.passes import RecordedPass
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
 from xla_explorer.hlo.module import HloModule
 
@@ -44,9 +44,20 @@ def replayed_simplifier(steps: Sequence[RecordedPass]) -> ReplayedSimplifier:
     return ReplayedSimplifier([row for step in steps for row in _rows(step)], len(steps))
 
 
+def replayed_rules(step: RecordedPass) -> RecordedPasses[RecordedPass]:
+    """Our rules on the module that a run of XLA's simplifier was given; its instructions keep their ids."""
+    return RecordedPasses(optimize(step.before.clone(), PASS), RecordedPass)
+
+
+def agreement_by_name(step: RecordedPass, ours: RecordedPasses[RecordedPass]) -> dict[str, bool]:
+    """Instruction before the pass -> whether XLA rewrote it too, of those that our rules rewrote."""
+    theirs, made = [_fates(step.before, after) for after in (step.module, ours.module)]
+    return {name: theirs[name] != KEPT for name, fate in made.items() if fate != KEPT}
+
+
 def _rows(step: RecordedPass) -> Iterator[ReplayRow]:
     before = step.before
-    trace = optimize(before.clone(), PASS)
+    trace = replayed_rules(step).record
     rules: dict[str, str] = {}
     for event in decision_events(trace, "rule"):
         if event.acted and event.names:
