@@ -54,7 +54,7 @@ from xla_explorer.explorer.questions.overrides import overrides_of
 from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps, scope_of, source_line
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, scope_of, source_line
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.indexing import Axis
@@ -62,6 +62,7 @@ from xla_explorer.hlo.opcodes import OPCODES
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+    from xla_explorer.explorer.xla.replay.replaying import ReplayedRules
 
 MOST_BUFFERS = 400
 MOST_REASON_BUFFERS = 20
@@ -145,20 +146,17 @@ class TraceReports(Reports):
 class SessionReports(TraceReports):
     """A session: the trace's, and buffers, kernels, the machine, LLVM and what-ifs."""
 
-    def __init__(self, session: Compilation, source_of: Callable[[Compilation], ExplorerSource]) -> None:
+    def __init__(self, session: Compilation, source_of: Callable[[Compilation], ExplorerSource],
+                 rules_replayed: Callable[[int], ReplayedRules | None] | None = None) -> None:  # fmt: skip
         super().__init__(session.passes)
-        self._session, self._source_of = session, source_of
+        self._session, self._source_of, self._rules_replayed = session, source_of, rules_replayed
 
     def rewrite(self, step: int, number: int) -> RewriteStep:
-        if not is_of_xla(self._session):
+        if self._rules_replayed is None:
             return super().rewrite(step, number)
-        # Start-up time: only a session of real XLA needs what replays it.
-        from xla_explorer.explorer.xla.replay.replaying import rules_replayed
-
-        ours = rules_replayed(self._session, step) if 0 < step <= self._passes.last else None
-        if ours is None:
+        if (ours := self._rules_replayed(step) if 0 < step <= self._passes.last else None) is None:
             raise ValueError("XLA dumps no single rewrites; our rules are replayed for its algebraic simplifier")
-        return TraceReports(ours).rewrite(1, number)
+        return TraceReports(ours.passes).rewrite(1, number)
 
     def no_decisions(self) -> str:
         if self._session.backend in ("xla", "xla-dump"):

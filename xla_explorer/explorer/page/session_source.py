@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
@@ -25,6 +26,7 @@ from xla_explorer.hlo.module import ModuleSnapshot
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+    from xla_explorer.explorer.xla.replay.replaying import ReplayedRules
 
 _BESIDE_XLA = {
     True: "our rule on XLA's module; XLA rewrote this instruction too",
@@ -157,7 +159,7 @@ class SessionSource(TraceSource):
 
     @cached_property
     def reports(self) -> Reports:
-        return SessionReports(self.session, SessionSource)
+        return SessionReports(self.session, SessionSource, self._rules_replayed if is_of_xla(self.session) else None)
 
     @property
     def title(self) -> str:
@@ -192,16 +194,11 @@ class SessionSource(TraceSource):
         """The rules that a pass applied; where XLA's simplifier ran, our rules on the same module."""
         if not is_of_xla(self.session):
             return super().rewrites(step)
-        # Start-up time: only a session of real XLA needs what replays it.
-        from xla_explorer.explorer.xla.replay.replaying import rules_replayed
-        from xla_explorer.explorer.xla.replay.simplifier import agreement_by_name
-
         with collector_paused():
-            ours = rules_replayed(self.session, step)
+            ours = self._rules_replayed(step)
             if ours is None:
                 return ()
-            also = agreement_by_name(self.session.passes[step], ours)
-            said = [(row, _BESIDE_XLA[also.get(row.subject_name.lstrip("%"))]) for row in TraceSource(ours).rewrites(1)]
+            said = [(row, _BESIDE_XLA[ours.also.get(row.subject_name.lstrip("%"))]) for row in TraceSource(ours.passes).rewrites(1)]
             # What our rules made has ids that mean something else in XLA's module.
             return [row._replace(produced=(), sentence=f"{row.sentence} ({words})") for row, words in said]
 
@@ -216,16 +213,18 @@ class SessionSource(TraceSource):
             for row in rows
         ]
 
+    def _rules_replayed(self, step: int) -> ReplayedRules | None:
+        found: ReplayedRules | None = _replays().rules_replayed(self.session, step)
+        return found
+
     @cached_property
     def _replayed(self) -> list[Decision]:
         """What XLA decided, by its policies."""
         if not is_of_xla(self.session):
             return []
-        # Start-up time: only a session of real XLA needs what replays it.
-        from xla_explorer.explorer.xla.replay.replaying import replayed_decisions
-
         with collector_paused():
-            return replayed_decisions(self.session, None)
+            found: list[Decision] = _replays().replayed_decisions(self.session, None)
+        return found
 
     def steps(self) -> Sequence[StepRow]:
         rows = list(super().steps())
@@ -300,6 +299,13 @@ class SessionSource(TraceSource):
                 )
             )
         return rows
+
+
+def _replays() -> ModuleType:
+    # Start-up time: only a session of real XLA needs what replays it.
+    from xla_explorer.explorer.xla.replay import replaying
+
+    return replaying
 
 
 def _number(value: Any) -> float | None:

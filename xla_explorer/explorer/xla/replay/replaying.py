@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
@@ -63,8 +63,15 @@ KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
 """Kind of replay -> what makes it."""
 WEIGHED: Final = ("fusion", "dot-library", "layout")
 """The kinds of which each row was weighed and has a reason; the others say where and when, of everything."""
+class ReplayedRules(NamedTuple):
+    """Our rules on the module of one of XLA's passes. also: instruction that they rewrote -> whether XLA rewrote it too."""
+
+    passes: RecordedPasses[RecordedPass]
+    also: dict[str, bool]
+
+
 MOST_REPLAYED: Final = 3000  # instructions of a module of which the rules are shown one by one
-_RULES: Final[WeakKeyDictionary[Compilation, dict[int, RecordedPasses[RecordedPass]]]] = WeakKeyDictionary()
+_RULES: Final[WeakKeyDictionary[Compilation, dict[int, ReplayedRules]]] = WeakKeyDictionary()
 _MADE: Final[WeakKeyDictionary[Compilation, dict[str, Replay]]] = WeakKeyDictionary()
 
 
@@ -144,14 +151,15 @@ def replayed_decisions(session: Compilation, kind: str | None) -> list[Decision]
     return found
 
 
-def rules_replayed(session: Compilation, number: int) -> RecordedPasses[RecordedPass] | None:
+def rules_replayed(session: Compilation, number: int) -> ReplayedRules | None:
     """Our rules where XLA's simplifier ran as a pass of that number; None for other passes, and of a module that is large."""
     step = session.passes[number]
     if step.name != simplifier.PASS or step.instructions_before > MOST_REPLAYED:
         return None
     of_session = _RULES.setdefault(session, {})
     if number not in of_session:
-        of_session[number] = simplifier.replayed_rules(step)
+        ours = simplifier.replayed_rules(step)
+        of_session[number] = ReplayedRules(ours, simplifier.agreement_by_name(step, ours))
     return of_session[number]
 
 

@@ -1,0 +1,51 @@
+"""What `why_slow` proposes for the six programs, timed in turns with the program as it is:
+`python -m tests.performance.jax_programs.proposed_changes [NAME ...]`.
+
+Each way is compiled by XLA in a process of its own; five rounds, the ratio of each round for itself, the median of these.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from xla_explorer.explorer.xla.advice import NO_YNN, SMALL_LOOPS
+from xla_explorer.explorer.xla.flag_sweeps import given
+from xla_explorer.explorer.xla.what_if import Variant, timed
+
+FLAGS = {
+    "unet_training": NO_YNN, "nuts_step": SMALL_LOOPS, "diffrax_gradient": SMALL_LOOPS, "resnet_training": NO_YNN, "vit_inference": NO_YNN,
+}  # fmt: skip
+
+
+def _flat_linear(p: Any, x: Any) -> Any:
+    """A dense layer whose product has one leading dimension, as `flatten_products` says."""
+    return (x.reshape(-1, x.shape[-1]) @ p["w"] + p["b"]).reshape(*x.shape[:-1], -1)
+
+
+def row(name: str) -> None:
+    """Print one program's line."""
+    program = importlib.import_module(f"tests.performance.jax_programs.{name}")
+    module, leaves = given(*program.make())
+    if name in FLAGS:
+        other = Variant(FLAGS[name], module, FLAGS[name])
+    else:
+        program.linear = _flat_linear
+        other = Variant("leading dimensions flattened before products with weights", given(*program.make())[0])
+    first, second = timed([Variant("as it is", module), other], leaves, 20).rows
+    print(f"| {name} | {second.label} | {first.median_us / 1e3:.1f} | {second.median_us / 1e3:.1f} | {1 / second.ratio:.2f} | "
+          f"{second.difference:.1e} | {second.error} |", flush=True)  # fmt: skip
+
+
+
+
+def main(names: list[str]) -> None:
+    """A row a program."""
+    print("| program | change | ms | ms with it | after : before, by rounds | largest difference | error |\n|---|---|---|---|---|---|---|")
+    for name in names or ["gpt_training", *FLAGS]:
+        row(name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
