@@ -50,7 +50,7 @@ def _a_child_is_there(planted: Isolation) -> None:
 
 def test_the_deadline_ends_reading(planted: Isolation) -> None:
     with pytest.raises(IsolatedTimeoutError, match="while parsing") as caught:
-        xe.compile(ADD.replace("plus", "endless"), isolate=replace(planted, timeout=2))
+        xe.compile(ADD.replace("plus", "endless"), isolate=replace(planted, timeout=1))
     assert caught.value.phase == "parsing"
 
 
