@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tests.properties.module_checks import check_passes, check_text, evaluate_leaves
 from tests.properties.random_modules import ModuleWriter, random_module
 from tests.support.drawn import DRAWN
+from tests.support.pace import wall_seconds
 
 HERE = Path(__file__).parent
 
@@ -28,7 +29,7 @@ def check_in_a_child(first: int, last: int, *, gpu: bool, seconds: float) -> Non
     command = [sys.executable, str(HERE / "hunt.py"), "--child", str(first), str(last), str(int(gpu)), "14"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])])}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=wall_seconds(seconds), env=environment)
         output, died = done.stdout, done.returncode and f"exit status {done.returncode}: {done.stderr[-2000:]}"
     except subprocess.TimeoutExpired as late:
         output, died = (late.stdout or b"").decode(), f"no end within {seconds} s"
