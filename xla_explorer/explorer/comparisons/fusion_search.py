@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from xla_explorer.explorer.comparisons.sweep.task import alone_on_this_machine
 from xla_explorer.explorer.display import Blocks, Report, Sentence, Table, drawn, frame_table, wide_frame
-from xla_explorer.explorer.measures.profiling import spread, time_calls
+from xla_explorer.explorer.measures.profiling import limits_here, spread, time_calls
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
@@ -174,14 +174,8 @@ def _measure(
 
 
 def _least_us(session: Compilation, work: float, moved: float) -> float | None:
-    if session.backend != "cpu":
-        return None
-    from xla_explorer.backends.cpu.machine_limits import machine_limits
-
-    try:
-        return float(machine_limits().roofline_seconds(work, moved)) * 1e6
-    except (OSError, RuntimeError):
-        return None
+    limits = limits_here() if session.backend == "cpu" else None
+    return limits.roofline_seconds(work, moved) * 1e6 if limits is not None else None
 
 
 def _confirm(base: C, best: C, given: Any, repeats: int) -> tuple[C, tuple[float, float]]:

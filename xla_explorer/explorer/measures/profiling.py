@@ -20,6 +20,7 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
+    from xla_explorer.backends.cpu.machine_limits import MachineLimits
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
 WHOLE_PROGRAM = "(whole program)"
@@ -88,7 +89,7 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     session.executable.execute(leaves)
     result = session.executable.profile(leaves, repeats)
     costs = _costs(session)
-    limits = _limits(session)
+    limits = limits_here() if session.backend == "cpu" else None
     per_us = result.cycles_per_us
     threads = kernel_threads(session)
     streaming = streaming_kernels(session)
@@ -144,9 +145,8 @@ def _widest(shapes: Iterable[Shape]) -> str:
     return "f64" if any(leaf.is_array and leaf.element_type.name in ("f64", "c128") for s in shapes for _, leaf in s.leaves()) else "f32"
 
 
-def _limits(session: Compilation) -> Any:
-    if session.backend != "cpu":
-        return None
+def limits_here() -> MachineLimits | None:
+    """What this machine's cores and memory can do at most; None where that cannot be measured."""
     from xla_explorer.backends.cpu.machine_limits import machine_limits
 
     try:

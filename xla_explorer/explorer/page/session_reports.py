@@ -23,7 +23,7 @@ from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_
 from xla_explorer.explorer.measures.emulation import emulation
 from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs, measured_bound
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads, profile
+from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads, limits_here, profile
 from xla_explorer.explorer.page import beside_data
 from xla_explorer.explorer.page.comparison_table import comparison_rows
 from xla_explorer.explorer.page.reports import (
@@ -297,11 +297,8 @@ class SessionReports(TraceReports):
     def roof(self) -> MachineRoof | None:
         if self._session.backend not in ("cpu", "xla") or self._session.last_profile is None:
             return None
-        from xla_explorer.backends.cpu.machine_limits import machine_limits
-
-        try:
-            limits = machine_limits()
-        except (OSError, RuntimeError):
+        limits = limits_here()
+        if limits is None:
             return None
         threads = limits.cores if self._session.backend == "xla" else max(kernel_threads(self._session).values(), default=1)
         cached = tuple([(int(n), float(v) * threads) for n, v in limits.cached_bandwidth])

@@ -91,11 +91,7 @@ def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> 
         return module_from_mlir(bytecode, filename or "<mlir>")
     if looks_like_proto(raw):
         return read_hlo_proto(raw, filename).module
-    if mlir:
-        from xla_explorer.frontends.stablehlo import parse_stablehlo
-
-        return parse_stablehlo(raw, filename)
-    return _module_of_text(raw, filename)
+    return _module_of_text(raw, filename, mlir=mlir)
 
 
 def _bytecode_inside(raw: bytes) -> bytes | None:
@@ -107,10 +103,10 @@ def _bytecode_inside(raw: bytes) -> bytes | None:
     return raw[start : start + size] if len(_BYTECODE) < size <= len(raw) - start else None
 
 
-def _module_of_text(text: str | bytes, filename: str | None) -> HloModule:
-    """HLO text or MLIR text, by how it begins."""
+def _module_of_text(text: str | bytes, filename: str | None, *, mlir: bool = False) -> HloModule:
+    """HLO text or MLIR text, by how it begins. mlir: its name says MLIR."""
     start = text[:4096] if isinstance(text, str) else text[:4096].decode("utf-8", "replace")
-    if _MLIR.match(start) is None:
+    if not mlir and _MLIR.match(start) is None:
         return parse_hlo(text, filename)
     from xla_explorer.frontends.stablehlo import parse_stablehlo
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
+from xla_explorer import __version__
 from xla_explorer.backends.llvm.object_cache import user_cache_folder
 from xla_explorer.explorer.measures.profiling import spread, time_calls
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
@@ -40,8 +41,6 @@ class Task(NamedTuple):
     @property
     def key(self) -> str:
         """What the task is, by content: equal tasks of any sweep have equal keys."""
-        from xla_explorer import __version__
-
         what = [self.text, self.settings, self.repeats, self.check, self.seed, __version__]
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -145,8 +144,6 @@ def _locked(lock: int) -> bool:
 def machine() -> dict[str, Any]:
     """Where and with what a row was made."""
     import numpy
-
-    from xla_explorer import __version__
 
     return {"host": platform.node(), "process": os.getpid(), "load": _load(), "xla_explorer": __version__,
             "python": platform.python_version(), "numpy": numpy.__version__, "when": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
