@@ -24,7 +24,9 @@ from typing import Any
 
 import numpy as np
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the checkout that PYTHONPATH names
+
+from tests.support.corpora import SHARED
 
 
 def _module(path: Path) -> ModuleType:
@@ -132,7 +134,6 @@ def same_bits(one: list[Any], other: list[Any]) -> bool:
 
 def rounding_explains(text: str, inputs: list[Any], after: dict[str, Any]) -> bool:
     """Whether roundings that HLO leaves open move the evaluator's value as far as AFTER lies away."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     import xla_explorer as xe
     from tests.properties.noisy_evaluator import ReferenceTooLongError, reference
     from tests.properties.value_classes import explain

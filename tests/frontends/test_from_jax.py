@@ -27,7 +27,7 @@ def test_there_are_forty() -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(10)
 def test_the_program_runs_as_in_jax(name: str) -> None:
     function, arguments = PROGRAMS[name]
     want = jax.jit(function)(*arguments)
@@ -41,7 +41,7 @@ def test_the_program_runs_as_in_jax(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(14)
 def test_instructions_say_which_line_they_came_from(name: str) -> None:
     function, arguments = PROGRAMS[name]
     module = xe.from_jax(function, *arguments)

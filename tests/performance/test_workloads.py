@@ -46,7 +46,7 @@ def test_the_workloads_are_there() -> None:
     assert len(_workloads(("m_", "b_"))) >= 40
 
 
-@pytest.mark.sampled(14)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("workload", _workloads(("m_", "b_")), ids=lambda w: w["name"])
 def test_values(workload: dict[str, Any], harness: ModuleType) -> None:
     text = harness.load_text(str(PERF / "dev"), workload)

@@ -37,7 +37,7 @@ def values(kind: str, dimensions: tuple[int, ...], combiner: str) -> np.ndarray:
 @pytest.mark.parametrize(("kind", "combiner", "from_end"), [("f32", "add", False), ("f32", "add", True), ("f64", "multiply", False),
                                                              ("f32", "maximum", False), ("s32", "add", True), ("u32", "minimum", False),
                                                              ("s64", "maximum", True), ("bf16", "maximum", False)])
-@pytest.mark.sampled(72)
+@pytest.mark.sampled(48)
 def test_running_values(monkeypatch, kind, combiner, from_end, dimensions, along, threads):
     monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-6)
     initial = {"multiply": 1, "minimum": 7, "maximum": 1}.get(combiner, 2)

@@ -78,7 +78,7 @@ def generic_text(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.sampled(45)
+@pytest.mark.sampled(30)
 def test_the_examples_in_the_printers_own_forms(name: str) -> None:
     """Each example printed by MLIR, in its pretty and its generic form, reads as it was written."""
     from jax._src.interpreters import mlir

@@ -44,7 +44,7 @@ def module(kind, full, rank, complex_type):
         ("IRFFT", (1, 1042), 1, "c64", 11),
     ],
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 def test_values(kind, full, rank, complex_type, kernels):
     text, x = module(kind, full, rank, complex_type)
     ran = run(text, x, assemble=kernels > 1 or full[-1] < 20)

@@ -64,7 +64,7 @@ def test_shapes(shape, dimensions, emitter, launches):
     ],
 )
 @pytest.mark.parametrize(("shape", "dimension"), [((40, 264), 1), ((264, 40), 0), ((2, 20000), 1)])
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(7)
 def test_types(kind, combiner, initial, dtype, shape, dimension):
     if dtype is bool:
         x = RANDOM.random(shape) > 0.01

@@ -38,7 +38,7 @@ ENTRY e {{ a = {kind}[{shapes[0]}] parameter(0) b = {kind}[{shapes[1]}] paramete
         ((33, 64), (35, 64), 1, 1, 0),
     ],
 )
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 def test_products(kind, result, a, b, left, right, batch):
     x, y = (RANDOM.standard_normal(shape).astype(TYPES[kind]) for shape in (a, b))
     relative = 1e-3 if result == "f32" else 2e-2
