@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import xla_explorer as xe
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
@@ -78,3 +80,13 @@ def test_sums_of_what_other_instructions_multiply_are_reductions():
     nest, tuning = nest_of(parse_hlo(text).entry.root), tuning_of(CPU)
     assert isinstance(nest, LoopNest)
     assert str(product_policy(nest, tuning)) == str(reduction_policy(nest, tuning))
+
+
+@pytest.mark.parametrize("contracted", [0, 1])
+@pytest.mark.parametrize("size", [64, 1024])
+def test_a_matrix_by_itself_and_by_its_transpose(size: int, contracted: int) -> None:
+    """One array is both operands: a copy of its panels for one of them must not be asked for."""
+    text = (f"HloModule m\nENTRY e {{ x = f32[{size},{size}] parameter(0)\n"
+            f" ROOT r = f32[{size},{size}] dot(x, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{contracted}}} }}")
+    x = np.random.default_rng(0).standard_normal((size, size)).astype(np.float32)
+    np.testing.assert_allclose(xe.compile(text)(x), x @ (x.T if contracted else x), rtol=1e-3, atol=1e-2)

@@ -51,7 +51,8 @@ SQUARE = 8  # lanes of the squares that contiguous columns are turned in
 
 
 class _Product(NamedTuple):
-    """The loops of a product, and strides in bytes. row: None where the left operand has one row. right: the array that columns are of.
+    """The loops of a product, and strides in bytes. row: None where the left operand has one row. right: the array that columns are of;
+    is_both: and rows too.
 
     steps: of the left operand along rows and along what is contracted; of the right one along that.
     """
@@ -65,6 +66,7 @@ class _Product(NamedTuple):
     left_step: int
     right_step: int
     right_across: int
+    is_both: bool
 
 
 class _Piece(NamedTuple):
@@ -92,6 +94,8 @@ def product_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule |
         if reason is not None:
             return reason
     elif contiguous or _may_be_turned(plan, p):
+        if p.is_both and p.row is not None and (not contiguous or _is_spread(p, p.row.extent)):
+            return refuse("not-staged", f"%{p.right} is both operands of @{nest.name}, and only one of them may be copied in panels")
         if (reason := _why_left_is_copied(plan, p)) is not None:
             return reason
         _tiles(plan, p, not contiguous, parts)
@@ -128,7 +132,7 @@ def _product(plan: Plan) -> _Product | None:
         return (of.coefficient(along) or 0) * size
 
     return _Product(row, column, count_of(s), right[0][0].array, size, step(left[0][1], row) if row is not None else 0, step(left[0][1], k),
-                    step(right[0][1], k), step(right[0][1], column))
+                    step(right[0][1], k), step(right[0][1], column), left[0][0].array == right[0][0].array)
 
 
 def _adds_products(s: Reduce) -> bool:
