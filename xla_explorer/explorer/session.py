@@ -17,6 +17,7 @@ from xla_explorer.explorer.code.program import NATIVE_CODE, kernel_table, native
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
 from xla_explorer.explorer.display.display import CodeText
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_report
 from xla_explorer.explorer.measures.emulation import Emulation, emulation
@@ -24,6 +25,7 @@ from xla_explorer.explorer.measures.profiling import Timing, profile, timing
 from xla_explorer.explorer.measures.trace_events import timeline
 from xla_explorer.explorer.old_names import OLD_NAMES
 from xla_explorer.explorer.page.html_page import export_page, save_page
+from xla_explorer.explorer.page.questions_data import found_items
 from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.page.static_form import static_html
 from xla_explorer.explorer.pictures.graph import Graph
@@ -32,6 +34,7 @@ from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
+from xla_explorer.explorer.questions.search import KEYS
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.options import options as defaults
@@ -131,6 +134,14 @@ class Session(Compilation):
             It says whether it was recorded, and shows all that must hold as a checklist. XlaExplorerError with near names for unknown ones.
         """
         return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], self._further_decisions(kind))
+
+    def search(self, query: str, step: int = -1) -> pandas.DataFrame:
+        """The instructions of a step, the decisions and the passes that meet a query, as the explorer's search box has it.
+
+        query: terms that must all hold: `op:dot shape:f32[*,768] bytes>1M time>5% scope:attn line:model.py:40 reason:reads-multiply`,
+        words, `/patterns/`, `-` before a term for its opposite. The keys stand in `explorer.questions.search.KEYS`.
+        """
+        return wide_frame(found_items(self._explorer_source_(), query, self.passes[step].number), [*KEYS, "id", "step"])
 
     def explain(self, instruction: str | int | HloInstruction) -> Explanation:
         """Everything about one instruction: definition, line, decisions, history, code, buffer, time."""

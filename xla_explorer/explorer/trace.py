@@ -10,13 +10,16 @@ from xla_explorer.compiler.pipeline import PassStep, PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.compiler.pipeline.optimize import optimize as run_passes
 from xla_explorer.explorer.display.display import CodeText
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.page.session_source import TraceSource
 from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.questions.answers import Answer, why_not
 from xla_explorer.explorer.questions.applicable import ApplicableRules, applicable
 from xla_explorer.explorer.questions.decisions import decisions_frame
+from xla_explorer.explorer.questions.pass_table import cost_table, opcode_table
 from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.rule_book import hot_rules
+from xla_explorer.explorer.questions.tensor_values import TensorValue, tensor_value
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.source_lines import SourceLines
@@ -26,6 +29,7 @@ from xla_explorer.foundation.renamed import Renamed, old_attribute, warn_renamed
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import verify as check
 
@@ -65,6 +69,29 @@ class Passes(RecordedPasses[Pass]):
     def provenance(self) -> Provenance:
         """Which instructions of the source, and which `file:line`, every instruction of the result came from; with the coverage."""
         return provenance(self, self._source_lines or SourceLines(self.module))
+
+    def value(self, instruction: str | int | HloInstruction, *arrays: Any, step: int = -1) -> TensorValue:
+        """The tensor of an instruction after a pass, by the evaluator: statistics, histogram, NaN, difference to the module as written.
+
+        arrays: the module's arguments; random ones without. XlaExplorerError where the instruction is not there, or did not run.
+        """
+        return tensor_value(self, self.find(instruction), step, arrays)
+
+    def callers(self, instruction: str | int | HloInstruction) -> pandas.DataFrame:
+        """The chain of calls that an instruction came from, by the module's stack frames: file, function, line; the innermost first."""
+        frames = self[0].module.frames
+        records = [self.lineage.records[key] for key in self.lineage.origins(self.find(instruction)) if key in self.lineage.records]
+        stacks = [frames.stack(parse_metadata(r.metadata).stack_frame_id) for r in records] if frames is not None else []
+        return wide_frame(next((stack for stack in stacks if stack), []), ["file", "function", "line"])
+
+    def opcodes(self, *, change: bool = False) -> pandas.DataFrame:
+        """How often each opcode stands in the module as written and after each pass that changed it. change: differences instead."""
+        return opcode_table(self, change=change)
+
+    def costs(self) -> pandas.DataFrame:
+        """A row a pass that changed something: ms, instructions, bytes and flops of the module after it, their changes (estimates), and
+        how many rules it applied and tried."""
+        return cost_table(self)
 
     def hot_rules(self) -> pandas.DataFrame:
         """A row a rule that fired or was refused: rule, accepted, refused, sentence, place; the most accepted first."""

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.code.control_flow import ControlFlow, control_flow
 from xla_explorer.explorer.code.llvm_kernels import finished_functions, functions_reached, kernel_ir, llvm_setting
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
@@ -140,9 +141,14 @@ class Llvm:
         """llvm-mca's cycles of each innermost loop of the machine code; see `explorer.code.llvm_views.inner_loops`."""
         return inner_loops(self._session, kernel)
 
+    def control_flow(self, kernel: str, stage: str = "llvm-ir-optimized") -> ControlFlow:
+        """The basic blocks of a kernel in LLVM IR, `assembly`, `ptx` or `sass`, as a picture and a table: which may follow which."""
+        return control_flow(self._session, kernel, stage)
+
     @cleaned
     def __repr__(self) -> str:
-        return f"<LLVM of {self._session.source.name}: .passes(kernel), .remarks(*passes), .inner_loops(kernel)>"
+        methods = ".passes(kernel), .remarks(*passes), .inner_loops(kernel), .control_flow(kernel)"
+        return f"<LLVM of {self._session.source.name}: {methods}>"
 
 
 def kernel_code(session: Compilation, stage: str, kernel: str) -> str:

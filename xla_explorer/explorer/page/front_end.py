@@ -21,8 +21,8 @@ _BELOW = (
     "tabs", "graph_camera", "minimap", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
 _ABOVE = (
-    "timeline_rows", "timeline", "why_parts", "why_decision", "why_step", "why_selection", "why", "code_pane", "code", "times", "search",
-    "spoken", "keyboard", "actions", "theme", "room", "explorer",
+    "timeline_rows", "timeline", "why_parts", "why_asked", "why_decision", "why_step", "why_selection", "why", "code_pane", "code",
+    "times", "search_language", "search", "spoken", "keyboard", "actions", "theme", "room", "explorer",
 )  # fmt: skip
 
 

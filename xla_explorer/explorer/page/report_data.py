@@ -30,10 +30,12 @@ AROUND = 300
 def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     """The data for one request that is about a report.
 
-    {"ask": NAME} of a tab that has data, {"ask": "remarks" | "counts" | "help"}, {"ask": "apart", "a", "b"}, {"ask": "llvm", "kernel"},
+    {"ask": NAME} of a tab that has data, {"ask": "remarks" | "counts" | "help" | "callers"}, {"ask": "apart", "a", "b"},
+    {"ask": "llvm", "kernel"},
     {"ask": "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"},
     {"ask": "opened", "step", "opened", "show"}, {"ask": "loop", "kernel", "schedule", "run"}, {"ask": "beside_kernel", "kernel", "stages"},
     or {"ask": "stage_text", "name"}.
+    {"ask": "values", "step", "id"} is a tensor.
 
     Raises:
         ValueError: it is none of these, or the source cannot answer it.
@@ -56,6 +58,10 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
         return plain(reports.loop_try(_number(message, "kernel"), str(message.get("schedule") or ""), bool(message.get("run"))))
     if ask == "llvm":
         return plain(reports.llvm_passes(str(message.get("kernel"))))
+    if ask == "values":
+        return reports.tensor(_number(message, "step"), _number(message, "id"))
+    if ask == "callers":
+        return reports.callers()
     if ask == "beside_kernel":
         return reports.beside_kernel(_number(message, "kernel"), [str(name) for name in _list(message, "stages")])
     if ask == "stage_text":
@@ -110,6 +116,8 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
     for tab in TABS:
         if tab.data is not None:
             keep(tab.name, lambda data=tab.data: data(source, False))  # type: ignore[misc]
+    if (callers := reports.callers())["of"]:
+        found["callers"] = callers
     keep("help", lambda: plain(reports.opcode_help()))
     if reports.ptx_counted():
         keep("counts", lambda: plain(reports.ptx_counts()))

@@ -268,6 +268,18 @@ class Reports:
         """The lines of a column of code, all of them. ValueError where there is none."""
         raise ValueError("this source has no code")
 
+    def tensor(self, step: int, instruction: int) -> dict[str, Any]:
+        """The value of an instruction after a step. ValueError where it cannot be evaluated here."""
+        raise ValueError("this view has no module to evaluate")
+
+    def callers(self) -> dict[str, Any]:
+        """Stack frames, and the innermost one of each instruction."""
+        return {"frames": [], "of": {}}
+
+    def pass_costs(self) -> dict[str, Any]:
+        """The passes that changed something in numbers. ValueError where that is not known."""
+        raise ValueError("the passes of this view have no modules")
+
     def loop_try(self, kernel: int, schedule: str, run: bool) -> LoopTry:
         """What another schedule of a kernel would come to. ValueError where it has no nest."""
         raise ValueError("this source has no loop nests")

@@ -26,6 +26,7 @@ from xla_explorer.explorer.measures.kernel_formula import kernel_formula
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads, limits_here, profile
 from xla_explorer.explorer.page import beside_data
 from xla_explorer.explorer.page.comparison_table import comparison_rows
+from xla_explorer.explorer.page.questions_data import callers_data, pass_costs, tensor_data
 from xla_explorer.explorer.page.reports import (
     ApartReason,
     BufferRow,
@@ -97,6 +98,15 @@ class TraceReports(Reports):
             raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")
         with collector_paused():
             return self._replay.step(self._passes[step], events[number])
+
+    def tensor(self, step: int, instruction: int) -> dict[str, Any]:
+        return tensor_data(self._passes, instruction, step)
+
+    def callers(self) -> dict[str, Any]:
+        return callers_data(self._passes)
+
+    def pass_costs(self) -> dict[str, Any]:
+        return pass_costs(self._passes)
 
     def changes(self, step: int) -> tuple[Iterable[int], Iterable[int]] | None:
         found = self._passes[min(step, self._passes.last)].known_diff

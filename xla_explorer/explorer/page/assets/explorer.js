@@ -29,8 +29,8 @@ import { whyView } from "./why.js";
  */
 /**
  * @typedef {Object} Address
- * @property {() => { step?: number, op?: number, pane?: string, tab?: string, open?: string[] }} read
- * @property {(now: { step: number, op: number | null, pane: string | null, tab: string, open: string[] }) => void} write open: boxes of the
+ * @property {() => { step?: number, op?: number, pane?: string, tab?: string, open?: string[], find?: string }} read
+ * @property {(now: { step: number, op: number | null, pane: string | null, tab: string, open: string[], find: string | null }) => void} write open: boxes of the
  *     graph that the reader has opened
  * @property {(listener: () => void) => void} onChange somebody followed a link, or went back
  */
@@ -38,7 +38,7 @@ import { whyView } from "./why.js";
 // Fields that views may watch, and when they change: `step` (asked for), `now`, `before`, `nowStep` (it is there), `text` (its long text
 // too), `boxes` (of the graph that were opened), `selected`, `pointed` (what the mouse is over, in place of it), `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`.
 const STATE = {
-  step: -1, nowStep: -1, now: null, before: null, selected: null, pointed: null, decision: null, tab: "graph", origin: "", problem: "",
+  step: -1, nowStep: -1, now: null, before: null, selected: null, pointed: null, decision: null, tab: "graph", origin: "", problem: "", query: "",
 }; // prettier-ignore
 
 // Lets the browser paint and answer between two pieces of work.
@@ -62,6 +62,8 @@ async function build(root, model, ask, disposals) {
   let times = timesView(app);
   disposals.push(...tabs.present.map(tab => () => tab.view.dispose?.()));
   actionsOf(app, { tabs, why, help });
+  app.search = (/** @type {string} */ query) => search.ask(query);
+  app.restoreSearch = search.restore;
 
   const headlineParts = () =>
       store.data.headline.flatMap(part => [make("span", { className: "xe-sep", textContent: "·" }), make("span", { textContent: part })]),
@@ -86,8 +88,8 @@ async function build(root, model, ask, disposals) {
     model.set("selected", app.selected ?? -1);
     model.save_changes();
   });
-  app.subscribe(["now", "selected", "panes", "tab", "boxes"], () => {
-    if (app.now) model.address?.write({ step: app.step, op: app.selected, pane: code.shown().at(-1) ?? null, tab: app.tab, open: app.boxes });
+  app.subscribe(["now", "selected", "panes", "tab", "boxes", "query"], () => {
+    if (app.now) model.address?.write({ step: app.step, op: app.selected, pane: code.shown().at(-1) ?? null, tab: app.tab, open: app.boxes, find: app.query || null });
   });
   app.subscribe(["timings"], () => {
     const fresh = timesView(app);
@@ -132,6 +134,7 @@ async function open(app, model, address, code) {
   await breath();
   const loading = code.load();
   if (store.data.complete) await loading; // a kernel's panes follow when it has them
+  if (address.find) app.restoreSearch(address.find);
   if (wanted !== null) app.select(wanted, "address");
   app.setTab(store.data.comparison ? "compare" : (address.tab ?? (somewhere ? app.tab : "overview")));
 }

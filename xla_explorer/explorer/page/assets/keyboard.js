@@ -11,6 +11,7 @@ const FIRST_HELP = [
   ["f  F", "next, previous fusion decision"],
   ["w", "why: decisions about the selection"],
   ["/", "search"],
+  ["(  )", "previous, next hit"],
   ["1 – 9", "code panes"],
   ["v", "fold the code"],
 ];
@@ -58,6 +59,8 @@ export function keysOf(app, { tabs, code, search, help }) {
     F: () => app.nextDecision(-1),
     w: () => app.whyNext(),
     "/": () => search.focus(),
+    "(": () => search.walk(-1),
+    ")": () => search.walk(1),
     v: () => code.fold(),
     "?": () => {
       help.hidden = !help.hidden;

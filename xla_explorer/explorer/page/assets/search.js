@@ -1,7 +1,35 @@
-// The search box: passes, instructions, boxes, lines and decisions in one list.
-import { decisionEnds, make } from "./elements.js";
+// The search box: a query (search_language.js) over instructions, decisions and passes of this step; all hits as a list that can be walked.
+import { refusalCost } from "./decisions.js";
+import { decisionEnds, make, numberOf, showBytes, showMicroseconds } from "./elements.js";
+import { instructionItem, parseQuery, SEARCH_KEYS, searchItems } from "./search_language.js";
+import { namedAll } from "./store.js";
+
+/** @typedef {import("./search_language.js").SearchItem} SearchItem */
+const MOST_SHOWN = 100;
+const EXAMPLES = "op:dot  shape:f32[*,768]  bytes>1M  time>5%  scope:attn  line:model.py:40  reason:reads-multiply  -name:/^mul/";
 
 let searches = 0;
+
+/** What can be found: the instructions of the step with their numbers, the decisions, the passes. @param {import("./state.js").App} app @returns {SearchItem[]} */
+function itemsOf(app) {
+  const { store } = app,
+    columns = namedAll("column", store.data.columns),
+    of = (/** @type {string[]} */ titles) => titles.map(title => columns.find(c => c.title === title)?.values).find(Boolean) ?? {},
+    times = /** @type {Record<string, number>} */ (of(["measured time", "predicted time"])),
+    bytes = /** @type {Record<string, number>} */ (of(["bytes moved"])),
+    lines = new Map(store.timings.map(t => [t.instruction, t.source_line])),
+    found = [];
+  for (const [text, id] of app.now?.text ?? []) {
+    const item = id === null ? null : instructionItem(text, id);
+    if (item) found.push({ ...item, line: item.line || lines.get(id) || "", time: times[id], bytes: bytes[id] });
+  }
+  // A big step's text comes after its picture.
+  if (app.now?.lacksText) for (const n of app.now.picture.nodes) found.push({ what: "instruction", id: n.id, name: n.name, op: n.opcode, shape: n.detail, text: n.label, time: times[n.id], bytes: bytes[n.id] });
+  for (const d of store.decisions)
+    found.push({ what: "decision", decision: d.index, name: decisionEnds(d), kind: d.kind, verdict: d.verdict, reason: d.code, text: d.message, pass: d.step === null ? "" : store.steps[d.step]?.name, time: refusalCost(d)[0] });
+  for (const s of store.steps) found.push({ what: "pass", step: s.index, name: s.name, pass: s.name, text: s.changed ? "changed" : s.index ? "unchanged" : "" });
+  return found;
+}
 
 /** @param {import("./state.js").App} app */
 export function searchBox(app) {
@@ -9,115 +37,121 @@ export function searchBox(app) {
       type: "search",
       placeholder: "search  /",
       ariaLabel: "search passes, instructions, decisions",
+      title: `words, or ${EXAMPLES}\nkeys: ${SEARCH_KEYS.join(", ")}; * for anything, /pattern/, - negates`,
     }),
-    list = make("div", { className: "xe-found", role: "listbox", ariaLabel: "found", hidden: true });
-  const id = `xe-found-${++searches}`;
+    list = make("div", { className: "xe-found", role: "listbox", ariaLabel: "found", hidden: true }),
+    count = make("span", { className: "xe-hits", hidden: true }),
+    id = `xe-found-${++searches}`;
   list.id = id;
   for (const [key, value] of [["role", "combobox"], ["aria-expanded", "false"], ["aria-controls", id], ["aria-autocomplete", "list"]])
     input.setAttribute(key, value);
+  const root = make("div", { className: "xe-search" }, input, count, list);
+  /** @type {SearchItem[]} */
+  let hits = [];
+  let at = 0,
+    problem = "";
   // Which option is meant, said to a screen reader.
   const told = () => {
     input.setAttribute("aria-expanded", String(!list.hidden));
     if (list.hidden || !hits.length) input.removeAttribute("aria-activedescendant");
     else input.setAttribute("aria-activedescendant", `${id}-${at}`);
-    [...list.children].forEach((el, k) => el.setAttribute("aria-selected", String(k === at)));
+    [...list.children].forEach((el, k) => {
+      el.setAttribute("aria-selected", String(k === at));
+      el.classList.toggle("on", k === at && hits.length > 0);
+    });
   };
-  const root = make("div", { className: "xe-search" }, input, list);
-  /** @type {any[]} what was found: its kind, its name, and how to go there */
-  let hits = [];
-  let at = 0;
-  function find() {
-    const asked = input.value.trim(),
-      named = asked.startsWith("%"), // then an instruction is meant
-      text = asked.replace(/^%/, "").toLowerCase(),
-      exactFirst = (/** @type {any[]} */ list) => list.slice().sort((a, b) => Number(b.name?.toLowerCase() === text) - Number(a.name?.toLowerCase() === text));
+  function collect() {
+    const asked = input.value.trim();
+    problem = "";
     hits = [];
     at = 0;
-    if (text) {
-      const has = (/** @type {string | null | undefined} */ t) => (t || "").toLowerCase().includes(text);
-      for (const s of app.store.steps)
-        if (!named && has(s.name) && hits.length < 6)
-          hits.push({
-            what: "pass",
-            name: s.name,
-            note: `${s.index ? `pass ${s.index}` : "as written"}${s.changed || !s.index ? "" : ", unchanged"}`,
-            go: () => app.go(s.index),
-          });
-      const seen = new Set();
-      for (const n of exactFirst(app.now ? app.now.picture.nodes : []))
-        if ((has(n.name) || has(n.label)) && seen.size < 8) {
-          seen.add(n.id);
-          hits.push({
-            what: "instruction",
-            name: "%" + (n.name || n.id),
-            note: `${n.label} ${n.detail}`,
-            go: () => app.select(n.id, "search"),
-          });
-        }
-      for (const g of app.now ? app.now.picture.groups : [])
-        if (g.instruction !== null && (has(g.name) || has(g.label)) && seen.size < 10) {
-          seen.add(g.instruction);
-          hits.push({
-            what: "box",
-            name: "%" + (g.name || g.id),
-            note: g.detail,
-            go: () => app.select(g.instruction, "search"),
-          });
-        }
-      for (const l of app.now ? app.now.text : [])
-        if (l[1] !== null && !seen.has(l[1]) && has(l[0]) && seen.size < 12) {
-          seen.add(l[1]);
-          hits.push({ what: "line", name: l[0].trim().slice(0, 60), note: "", go: () => app.select(l[1], "search") });
-        }
-      let codes = 0;
-      for (const d of app.store.decisions)
-        if (!named && codes < 4 && (has(d.code) || has(d.message))) {
-          codes++;
-          hits.push({
-            what: "decision",
-            name: d.code || d.verdict,
-            note: decisionEnds(d),
-            go: () => app.showDecision(d.index, true),
-          });
-        }
+    if (asked) {
+      try {
+        hits = searchItems(asked, itemsOf(app));
+      } catch (error) {
+        problem = error instanceof Error ? error.message : String(error);
+      }
+      const terms = problem ? [] : parseQuery(asked),
+        word = terms.length === 1 && !terms[0].key ? terms[0].value.replace(/^%/, "").toLowerCase() : null,
+        // an exact name first, then passes, instructions, decisions; a % means an instruction
+        rank = (/** @type {SearchItem} */ item) => (word !== null && item.name?.toLowerCase() === word ? 0 : item.what === "pass" ? 1 : item.what === "instruction" ? 2 : 3);
+      if (asked.startsWith("%")) hits = hits.filter(item => item.what === "instruction");
+      hits = hits.map((item, k) => ({ item, k })).sort((a, b) => rank(a.item) - rank(b.item) || a.k - b.k).map(({ item }) => item);
     }
+  }
+  function find() {
+    collect();
     list.hidden = !input.value.trim();
     list.replaceChildren(
-      ...(hits.length
-        ? hits.map((h, k) =>
-            make(
-              "div",
-              {
-                role: "option",
-                id: `${id}-${k}`,
-                className: k === at ? "on" : "",
-                onpointerdown: (/** @type {Event} */ event) => {
-                  event.preventDefault();
-                  choose(k);
-                },
-              },
-              make("small", { textContent: h.what }),
-              make("b", { textContent: h.name }),
-              make("span", { textContent: h.note }),
-            ),
-          )
-        : [make("div", { className: "xe-dim", role: "option", textContent: "nothing found in this step" })]),
+      ...hits.slice(0, MOST_SHOWN).map((item, k) =>
+        make(
+          "div",
+          {
+            role: "option",
+            id: `${id}-${k}`,
+            onpointerdown: (/** @type {Event} */ event) => {
+              event.preventDefault();
+              choose(k);
+            },
+          },
+          make("small", { textContent: item.what }),
+          make("b", { textContent: item.what === "instruction" ? `%${item.name}` : item.what === "decision" ? item.reason || item.verdict : item.name }),
+          make("span", { textContent: noteOf(item) }),
+        ),
+      ),
+      ...(hits.length > MOST_SHOWN ? [make("div", { className: "xe-dim", textContent: `${hits.length - MOST_SHOWN} more: ( and ) walk through all` })] : []),
+      ...(hits.length ? [] : [make("div", { className: "xe-dim", role: "option", textContent: problem || "nothing found in this step" })]),
     );
+    counted();
     told();
   }
-  /** @param {number} k */
+  function counted() {
+    count.hidden = !input.value.trim() || !hits.length;
+    count.textContent = `${at + 1} of ${numberOf(hits.length, "hit")}`;
+  }
+  /** @param {SearchItem} item */
+  function go(item) {
+    if (item.what === "pass") app.go(item.step);
+    else if (item.what === "decision") app.showDecision(item.decision, true);
+    else {
+      if (!app.store.names.has(item.id)) app.store.names.set(item.id, item.name); // drawn in its user, as constants are
+      app.select(item.id, "search");
+    }
+  }
+  /** To a hit; the query stays, so that ( and ) walk through the others. @param {number} k */
   function choose(k) {
     const hit = hits[k];
-    close();
-    if (hit) hit.go();
+    list.hidden = true;
+    at = k;
+    counted();
+    told();
+    app.root.focus({ preventScroll: true });
+    if (hit) go(hit);
+    app.change({ query: input.value.trim() });
   }
   function close() {
     list.hidden = true;
     input.value = "";
+    count.hidden = true;
+    hits = [];
     told();
+    app.change({ query: "" });
     app.root.focus({ preventScroll: true });
   }
+  /** @param {1 | -1} by */
+  function walk(by) {
+    if (!hits.length) collect();
+    if (hits.length) choose((at + by + hits.length) % hits.length);
+  }
+  /** The query of an address. @param {string} query */
+  function restore(query) {
+    input.value = query;
+    collect();
+    counted();
+    app.query = query;
+  }
   input.addEventListener("input", find);
+  input.addEventListener("focus", () => input.value.trim() && find());
   input.addEventListener("blur", () => {
     list.hidden = true;
     told();
@@ -130,10 +164,24 @@ export function searchBox(app) {
       choose(at);
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      at = Math.max(0, Math.min(hits.length - 1, at + (event.key === "ArrowDown" ? 1 : -1)));
-      [...list.children].forEach((el, k) => el.classList.toggle("on", k === at));
+      at = Math.max(0, Math.min(Math.min(hits.length, MOST_SHOWN) - 1, at + (event.key === "ArrowDown" ? 1 : -1)));
+      list.children[at]?.scrollIntoView({ block: "nearest" });
+      counted();
       told();
     }
   });
-  return { root, focus: () => input.focus() };
+  /** A query as if it were typed, with its hits listed. @param {string} query */
+  function ask(query) {
+    input.value = query;
+    input.focus();
+    find();
+  }
+  return { root, ask, focus: () => { input.focus(); input.select(); }, walk, restore };
+}
+
+/** @param {SearchItem} item */
+function noteOf(item) {
+  if (item.what === "pass") return `pass ${item.step}${item.text === "unchanged" ? ", unchanged" : ""}`;
+  if (item.what === "decision") return item.name;
+  return [item.op, item.shape, item.time ? showMicroseconds(item.time) : "", item.bytes ? showBytes(item.bytes) : ""].filter(Boolean).join("  ");
 }

@@ -2,6 +2,7 @@
 import { decisionEnds, make, showMicroseconds, VERDICT_MARK } from "./elements.js";
 import { namedAll } from "./store.js";
 import { highlighted } from "./texts.js";
+import { callersPart, tensorPart } from "./why_asked.js";
 import { dimLine, linksTo, rewritePart, whyHeading } from "./why_parts.js";
 
 /** @typedef {import("./state.js").App} App */
@@ -21,6 +22,8 @@ export function selectionPart(app, id, isCurrent) {
     ...headPart(app, id, drawn),
     ...linePart(app, id),
     ...(app.now && drawn ? readsPart(app, id) : []),
+    callersPart(app, id, isCurrent),
+    tensorPart(app, id),
     timingPart(app, id),
     remarksPart(app, id, isCurrent),
     ...rulesPart(app, id),

@@ -1,0 +1,71 @@
+// The passes tab: what each pass did to instructions, bytes and flops, what it tried, how long it took; opcodes by pass.
+import { make, messageOf, showBytes, showMicroseconds, showNumber } from "./elements.js";
+import { csvButton, tableOf } from "./tables.js";
+import { registerTab } from "./tabs.js";
+
+/** @typedef {[number, string, number, number, number, number, number, number, number, number, number]} CostRow */
+/** @typedef {{ columns: string[], rows: CostRow[], opcodes: { columns: string[], rows: any[][] }, left_out: string }} PassCosts */
+
+/** @param {number} v @param {(v: number) => string} show */
+const signed = (v, show) => (v ? `${v > 0 ? "+" : "−"}${show(Math.abs(v))}` : "");
+
+/** @param {import("./state.js").App} app */
+function passCostsTab(app) {
+  const note = make("span", { className: "xe-dim", textContent: "…" }),
+    bar = make("div", { className: "xe-bar-row" }, note, make("span", { className: "xe-grow" })),
+    body = make("div", { className: "xe-scroll" }),
+    root = make("div", { className: "xe-panel xe-pass-costs" }, bar, body);
+  let asked = false;
+  async function shown() {
+    if (asked) return mark();
+    asked = true;
+    try {
+      build(await app.store.report("pass_costs", {}, "pass_costs", "session.passes.costs()"));
+    } catch (error) {
+      asked = false;
+      note.textContent = messageOf(error);
+    }
+  }
+  /** @param {PassCosts} data */
+  function build(data) {
+    const longest = Math.max(1e-9, ...data.rows.map(r => r[2])),
+      flame = (/** @type {number} */ ms) => {
+        const el = make("i", { className: "xe-share" });
+        el.style.width = `${Math.round((70 * ms) / longest)}px`;
+        return make("span", {}, el, ms ? showMicroseconds(ms * 1e3) : "");
+      };
+    /** @type {[string, string, (row: any) => string | Node][]} */
+    const columns = [
+      ["step", "r", r => String(r.row[0])],
+      ["pass", "mono", r => r.row[1]],
+      ["time", "r", r => flame(r.row[2])],
+      ["instructions", "r", r => showNumber(r.row[3])],
+      ["Δ", "r", r => signed(r.row[4], showNumber)],
+      ["~bytes", "r", r => showBytes(r.row[5])],
+      ["Δ bytes", "r", r => signed(r.row[6], showBytes)],
+      ["~flops", "r", r => showNumber(r.row[7])],
+      ["Δ flops", "r", r => signed(r.row[8], showNumber)],
+      ["rules applied", "r", r => String(r.row[9] || "")],
+      ["tried", "r", r => String(r.row[10] || "")],
+    ];
+    const go = (/** @type {any} */ r) => app.go(r.row[0]);
+    const costs = tableOf(columns, data.rows.map(row => ({ row })), go);
+    const heads = data.opcodes.columns,
+      opcodes = tableOf(
+        heads.map((head, k) => /** @type {[string, string, (row: any) => string]} */ ([head, k ? "r" : "mono", r => (k === 0 ? r.row[0] : k === 1 ? String(r.row[1] || "") : signed(r.row[k], showNumber))])),
+        data.opcodes.rows.map(row => ({ row })),
+        r => app.search?.(`op:${r.row[0]}`),
+      );
+    body.replaceChildren(costs, make("h4", { textContent: "opcodes as written, and what each pass changed" }), opcodes);
+    note.textContent = `passes that changed something; bytes and flops are estimates of the module after each${data.left_out ? `; ${data.left_out}` : ""}`;
+    bar.append(csvButton("passes", data.columns, () => data.rows), csvButton("opcodes", heads, () => data.opcodes.rows));
+    mark();
+  }
+  function mark() {
+    for (const row of body.querySelectorAll("table:first-child tbody tr")) row.classList.toggle("on", Number(row.cells[0].textContent) === app.step);
+  }
+  app.subscribe(["now"], () => app.tab === "costs" && mark());
+  return { root, shown };
+}
+
+registerTab({ key: "costs", name: "passes in numbers", title: "Passes", shortcut: "a", view: passCostsTab });

@@ -1,0 +1,61 @@
+"""Passes as tables: which opcodes there are after each, what work and traffic each took away, how many rules it tried."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.hlo.analysis.cost import module_cost
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+
+COST_COLUMNS = [
+    "step", "pass", "ms", "instructions", "delta_instructions", "bytes", "delta_bytes", "flops", "delta_flops", "rewrites", "attempts",
+]  # fmt: skip
+
+
+def opcode_counts(recorded: RecordedPass) -> Counter[str]:
+    """How often each opcode stands in the module after a pass, called computations included."""
+    return Counter([record.opcode.name for computation in recorded.snapshot.computations for record in computation.instructions])
+
+
+def opcode_table(passes: RecordedPasses[RecordedPass], *, change: bool) -> pandas.DataFrame:
+    """A row an opcode, a column a pass that changed something (and the module as written). change: differences to the column before."""
+    shown = [p for p in passes if p.changed or p.number == 0]
+    counts = [opcode_counts(p) for p in shown]
+    names = sorted({name for count in counts for name in count}, key=lambda name: (-max([c[name] for c in counts]), name))
+    rows: list[list[Any]] = []
+    for name in names:
+        row = [count[name] for count in counts]
+        rows.append([name, *([row[0], *[b - a for a, b in pairwise(row)]] if change else row)])
+    columns = ["opcode", *[f"{p.number} {p.name}" for p in shown]]
+    return wide_frame(rows, columns)
+
+
+def cost_rows(passes: RecordedPasses[RecordedPass]) -> list[list[Any]]:
+    """A row a pass that changed something, by COST_COLUMNS: work and traffic of the module after it, by the cost model (estimates)."""
+    rows: list[list[Any]] = []
+    before: tuple[int, float, float] | None = None
+    for p in passes:
+        if not (p.changed or p.number == 0):
+            continue
+        cost = module_cost(p.module)
+        now = (p.instructions, cost.bytes_accessed, cost.flops + cost.transcendentals)
+        rules = [event for event in p.events if event.is_rewrite]
+        old = before or now
+        row: list[Any] = [p.number, p.name, p.seconds * 1e3]
+        for value, last in zip(now, old, strict=True):
+            row += [int(value), int(value - last)]
+        rows.append([*row, p.rewrites, len(rules)])
+        before = now
+    return rows
+
+
+def cost_table(passes: RecordedPasses[RecordedPass]) -> pandas.DataFrame:
+    """`cost_rows` as a DataFrame."""
+    return wide_frame(cost_rows(passes), COST_COLUMNS)
