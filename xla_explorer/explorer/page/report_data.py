@@ -31,11 +31,9 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     """The data for one request that is about a report.
 
     {"ask": NAME} of a tab that has data, {"ask": "remarks" | "counts" | "help" | "callers"}, {"ask": "apart", "a", "b"},
-    {"ask": "llvm", "kernel"},
     {"ask": "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"},
-    {"ask": "opened", "step", "opened", "show"}, {"ask": "loop", "kernel", "schedule", "run"}, {"ask": "beside_kernel", "kernel", "stages"},
-    or {"ask": "stage_text", "name"}.
-    {"ask": "values", "step", "id"} is a tensor.
+    {"ask": "opened", "step", "opened", "show"}, {"ask": "loop", "kernel", "schedule", "run"}, {"ask": "llvm", "kernel"},
+    {"ask": "beside_kernel", "kernel", "stages"}, {"ask": "stage_text", "name"} or {"ask": "values", "step", "id"}.
 
     Raises:
         ValueError: it is none of these, or the source cannot answer it.
