@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
-from xla_explorer.explorer.code.access_patterns import access_patterns_of
 from xla_explorer.explorer.code.code_panes import by_xla, code_panes
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
-from xla_explorer.explorer.code.loop_nests import KernelLoops
 from xla_explorer.explorer.code.loop_rows import LoopTry
-from xla_explorer.explorer.code.loop_text import folds_of, loop_lines, shown_loops, steps_of
+from xla_explorer.explorer.code.loop_text import loop_lines, shown_loops
 from xla_explorer.explorer.code.loop_what_if import loop_try
 from xla_explorer.explorer.code.program import kernel_table
 from xla_explorer.explorer.comparisons.comparison import compare_sessions
@@ -26,6 +23,7 @@ from xla_explorer.explorer.measures.kernel_formula import kernel_formula
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads, limits_here, profile
 from xla_explorer.explorer.page import beside_data
 from xla_explorer.explorer.page.comparison_table import comparison_rows
+from xla_explorer.explorer.page.loop_data import loop_kernel
 from xla_explorer.explorer.page.questions_data import callers_data, pass_costs, tensor_data
 from xla_explorer.explorer.page.reports import (
     ApartReason,
@@ -36,8 +34,6 @@ from xla_explorer.explorer.page.reports import (
     ComparisonTable,
     KernelRow,
     LlvmPassRow,
-    LoopAccess,
-    LoopAxis,
     LoopKernel,
     MachineRoof,
     OverrideRow,
@@ -58,7 +54,6 @@ from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, scope_of, source_line
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.analysis.indexing import Axis
 from xla_explorer.hlo.opcodes import OPCODES
 
 if TYPE_CHECKING:
@@ -416,41 +411,3 @@ class SessionReports(TraceReports):
         asked = {(p, c) for p, c in [*fuse, *forbid]}
         overrides = tuple([OverrideRow(str(w), w.granted) for w in overrides_of(other) if (w.producer[1:], w.consumer[1:]) in asked])
         return self._source_of(other), ComparisonTable(", ".join(words), rows, decisions, note, overrides)
-
-
-def loop_kernel(kernel: KernelLoops, first: int) -> LoopKernel:
-    """A kernel as a row. first: where its text begins."""
-    reason, expected = kernel.reason, kernel.estimate
-    axes = kernel.nest.axes() if kernel.nest is not None else {}
-    run = expected.loops if expected is not None else {}
-    return LoopKernel(
-        kernel.name,
-        kernel.instruction,
-        kernel.family,
-        first,
-        len(kernel.lines),
-        reason.code if reason is not None else "",
-        reason.message if reason is not None else "",
-        kernel.made_by,
-        kernel.schedule,
-        expected.nanoseconds if expected is not None else None,
-        expected.limit if expected is not None else "",
-        tuple([LoopAxis(name, bound.kind.value, bound.axis.extent, *run.get(name, (0, 0.0))) for name, bound in axes.items()]),
-        tuple(folds_of(kernel)),
-        tuple(steps_of(kernel)),
-        tuple(_accesses(kernel)),
-        kernel.part,
-        *([expected.where] if expected is not None else []),
-    )
-
-
-def _accesses(kernel: KernelLoops) -> Iterator[LoopAccess]:
-    if kernel.nest is None:
-        return
-    for access, row in zip(accesses_of(kernel.nest), access_patterns_of(kernel.name, kernel.nest), strict=True):
-        affine = all(isinstance(atom, Axis) for atom, _ in access.offset.terms)
-        terms = tuple([(atom.name, factor) for atom, factor in access.offset.terms if isinstance(atom, Axis)]) if affine else None
-        yield LoopAccess(
-            row.access, access.origin, row.offset, row.along, row.pattern, access.element_bytes, row.bytes, row.distinct_bytes,
-            row.behind_L1, row.behind_L2, row.behind_L3, row.warp_sectors, row.coalesced, terms, access.offset.constant,
-        )  # fmt: skip
