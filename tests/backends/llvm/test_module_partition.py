@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit, optimized_parts
-from xla_explorer.backends.llvm.module_partition import partition_module, separate_functions
+from xla_explorer.backends.llvm.module_partition import partition_module, separate_functions, stated_effort
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
-from xla_explorer.compiler.codegen.ir.effort import Effort, stated_effort
+from xla_explorer.compiler.codegen.ir.effort import Effort
 
 HELPERS = """source_filename = "test"
 @table = private unnamed_addr constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0], align 64

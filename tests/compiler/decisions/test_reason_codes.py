@@ -28,7 +28,7 @@ CLOSED: dict[tuple[str, ...], ReasonTable] = {  # files of one policy -> its cod
     (OTHERS + "contractions/dot_merger.py",): pass_reasons.DOT_MERGER,
     (OTHERS + "simplifiers/transpose_folding.py",): pass_reasons.TRANSPOSE_FOLDING,
     (*[f"{NEST}directives/{name}.py" for name in ("base", "loops", "kinds", "accumulation", "memory", "merging", "cutting", "covering", "streaming")],
-     NEST + "gpu_directives.py", NEST + "in_step.py"): nest_reasons.DIRECTIVES,
+     NEST + "directives/gpu_directives.py", NEST + "in_step.py"): nest_reasons.DIRECTIVES,
     ("backends/gpu/emitters/constant_memory.py",): gpu_code_reasons.CONSTANT_MEMORY,
 }
 

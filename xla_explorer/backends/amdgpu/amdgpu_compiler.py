@@ -11,10 +11,10 @@ from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION, launch_table,
 from xla_explorer.backends.gpu.placement import gpu_placement
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage
 from xla_explorer.backends.llvm.assembly import assembly_with_lines
+from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit, optimized_ir
 from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
-from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass

@@ -6,10 +6,10 @@ from typing import Any
 
 from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.backends.llvm.assembly import assembly_with_lines
+from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, emit_assembly, optimized_parts
 from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
-from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.hlo.module import HloModule

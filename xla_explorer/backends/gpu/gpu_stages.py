@@ -11,12 +11,12 @@ from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.kernel_module import GpuKernel, kernel_groups, write_kernels
 from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.backends.llvm.assembly import parse_assembly
+from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions, emit_assembly, optimized_ir
 from xla_explorer.backends.llvm.parallel_llvm import compilation_threads
 from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.backends.llvm.target_machine import TargetDescription, usable_cores
 from xla_explorer.compiler.buffers import BufferAssignment
-from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.compiler.transforms.library_calls.library_call import call_name
 from xla_explorer.hlo.module import HloModule

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from xla_explorer.compiler.codegen.ir.effort import Effort, stated_effort
+from xla_explorer.compiler.codegen.ir.effort import Effort
 
 _NAME = r'@(?:"[^"]*"|[-\w.$]+)'
 _REFERENCE = re.compile(_NAME)
@@ -19,6 +19,7 @@ _DECLARED = re.compile(rf"^declare\b[^@]*({_NAME})")
 _GLOBAL = re.compile(rf"^({_NAME}) = (.*)$", re.DOTALL)
 _ATTRIBUTES = re.compile(r"#\d+")
 _COPIED = re.compile(r"\b(?:alwaysinline|linkonce_odr|available_externally)\b")
+_EFFORT = re.compile(r'"effort"="(short|final)"')
 _LOCAL_LINKAGE = re.compile(r"^define (?:internal|private) ")
 _CONSTANT = re.compile(r"^(?:private|internal)\b.*?\bconstant\b", re.DOTALL)
 _HEADER_END = re.compile(r"\s*(?:!dbg !\d+\s*)?\{\s*$")
@@ -197,3 +198,9 @@ _DEFINITION_ONLY = re.compile(
 def _declaration(text: str) -> str:
     header = text.split("\n", 1)[0].rstrip().removesuffix("{")
     return _DEFINITION_ONLY.sub("", _LINKAGE.sub("declare ", header)).rstrip()
+
+
+def stated_effort(attributes: str) -> Effort:
+    """The effort that the attributes of an LLVM function state."""
+    found = _EFFORT.search(attributes)
+    return Effort[found[1].upper()] if found else Effort.DEFAULT

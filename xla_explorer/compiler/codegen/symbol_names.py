@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 # What LLVM calls by name on its own. A kernel of that name, which an HLO instruction may well have (`pow`, `round`), would be called in
 # its place. Source: llvm/include/llvm/IR/RuntimeLibcalls.td.
 _MATHEMATICS = (
@@ -20,5 +18,5 @@ _RUNTIME = frozenset(
 
 def identifier(name: str) -> str:
     """An HLO name as an LLVM (and PTX) identifier that means nothing to LLVM yet."""
-    made = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    made = "".join([c if c.isascii() and c.isalnum() else "_" for c in name])
     return f"{made}_kernel" if made in _RUNTIME or made.startswith(("__", "xla_explorer_", "cblas_", "LAPACKE_")) else made

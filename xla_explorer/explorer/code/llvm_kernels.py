@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from xla_explorer.compiler.codegen.ir.effort import Effort, stated_effort
+from xla_explorer.backends.llvm.module_partition import stated_effort
+from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -55,7 +56,7 @@ def kernel_ir(session: Compilation, function: str | None = None) -> str:
 
     The function is made visible from outside, so that LLVM does not drop what nothing calls any more.
     """
-    from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
+    from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 
     setting = llvm_setting(session)
     stage = session.stage("llvm-ir")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import re
 
 
 class Effort(enum.IntEnum):
@@ -21,12 +20,3 @@ class Effort(enum.IntEnum):
     def attribute(self) -> str:
         """The function attribute that states the effort, with a blank in front; empty for DEFAULT."""
         return f' "effort"="{self.name.lower()}"' if self else ""
-
-
-_ATTRIBUTE = re.compile(r'"effort"="(short|final)"')
-
-
-def stated_effort(attributes: str) -> Effort:
-    """The effort that the attributes of an LLVM function state."""
-    found = _ATTRIBUTE.search(attributes)
-    return Effort[found[1].upper()] if found else Effort.DEFAULT

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from xla_explorer.hlo.analysis.indexing import Guard, IndexExpression, Place, Read, RuntimeValue, Substitution, index
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal, literal_from_array
@@ -57,4 +55,4 @@ def array_names(operands: list[HloInstruction]) -> list[str]:
 
 def identifier(name: str) -> str:
     """A name as the text of a nest can have it."""
-    return re.sub(r"[^\w.\-]", "_", name)
+    return "".join([c if c.isalnum() or c in "_.-" else "_" for c in name])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from xla_explorer.compiler.codegen.nest import directives as plain_directives
 from xla_explorer.compiler.codegen.nest.directives import Directive, NestModule, fields_of
-from xla_explorer.compiler.codegen.nest.gpu_directives import GPU_DIRECTIVES
+from xla_explorer.compiler.codegen.nest.directives.gpu_directives import GPU_DIRECTIVES
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import verify_nest

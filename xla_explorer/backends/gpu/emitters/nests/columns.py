@@ -12,7 +12,7 @@ from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associati
 from xla_explorer.backends.gpu.emitters.nests.splitting import cut, in_two_kernels, may_be_cut, size_of_parts
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.compiler.codegen.nest.directives import Pad, Split, Unroll, Vectorize
-from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread, Warp
+from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread, Warp
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.foundation.reason import Reason, refuse

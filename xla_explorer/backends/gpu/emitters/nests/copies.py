@@ -1,53 +1,25 @@
-"""Copies of a value: one for each point of the unrolled and vector axes that it depends on."""
+"""Copies of values that are made late, and which copies are neighbours in memory."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
 
-from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.values import Scalar
+from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
-
-Point: TypeAlias = Mapping[Axis, int]
-
-
-class Copies:
-    """values: by the steps of the axes."""
-
-    __slots__ = ("axes", "values")
-
-    def __init__(self, axes: Sequence[Axis], values: Mapping[tuple[int, ...], Scalar]) -> None:
-        self.axes, self.values = tuple(axes), values
-
-    @classmethod
-    def of(cls, axes: Sequence[Axis], value: Callable[[Point], Scalar]) -> Copies:
-        """A value for each point."""
-        return cls(axes, {tuple(point.values()): value(point) for point in points(axes)})
-
-    def at(self, point: Point) -> Scalar:
-        """The copy of a point, which may have more axes."""
-        return self.values[tuple([point[a] for a in self.axes])]
 
 
 class Late(Copies):
-    """Values that are written where they are used, again and again: `value` finds out whether it has been here before."""
+    """Values that are written where they are used, again and again: the function finds out whether it has been here before."""
 
-    __slots__ = ("value",)
+    __slots__ = ()
 
     def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Scalar]) -> None:
-        super().__init__(axes, {})
-        self.value = value
+        super().__init__(axes, value, later=True)
 
     def at(self, point: Point) -> Scalar:
         """See `Copies.at`."""
-        return self.value({a: point[a] for a in self.axes})
-
-
-def points(axes: Sequence[Axis]) -> Iterator[dict[Axis, int]]:
-    """All points of axes, the last varying fastest."""
-    for steps in itertools.product(*[range(a.extent) for a in axes]):
-        yield dict(zip(axes, steps, strict=True))
+        return self._value({a: point[a] for a in self.axes})
 
 
 def are_neighbours(offset: IndexExpression, axis: Axis, width: int) -> bool:

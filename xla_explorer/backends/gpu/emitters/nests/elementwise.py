@@ -10,7 +10,7 @@ from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchDimensions, counted, launch_dimensions
 from xla_explorer.compiler.codegen.nest.directives import Directive, Pad, Split, Unroll, Vectorize
-from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread
+from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
     Choose,

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from xla_explorer.backends.gpu.emitters.nests.copies import Point
 from xla_explorer.compiler.codegen.elemental.data_movement import clamp_to
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, walk
 from xla_explorer.compiler.codegen.nest.launch import opened_axes
+from xla_explorer.compiler.codegen.nest.lower_indices import Point
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Quotient, Remainder, RuntimeValue, index, linearize
 
 if TYPE_CHECKING:

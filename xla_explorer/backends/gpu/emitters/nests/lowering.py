@@ -12,17 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from xla_explorer.backends.gpu.emitters.block import Block
-from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Late, Point, points
+from xla_explorer.backends.gpu.emitters.nests.copies import Late
 from xla_explorer.backends.gpu.emitters.nests.indices import Indices
 from xla_explorer.backends.gpu.emitters.nests.memory import Memory
 from xla_explorer.backends.gpu.emitters.nests.questions import loaded_arrays, needed_by_all_threads, stored_arrays, types_of
 from xla_explorer.backends.gpu.emitters.nests.reductions import Reductions
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Scalar
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant
+from xla_explorer.compiler.codegen.nest.elements import computed
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
@@ -39,12 +40,10 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES, crosses_threads, launch_of
+from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
 from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
-from xla_explorer.hlo.instruction import HloInstruction, new_instruction
-from xla_explorer.hlo.opcodes import PARAMETER
-from xla_explorer.hlo.shape import array_shape
 
 
 def whole_warps(threads: int) -> int:
@@ -79,7 +78,6 @@ class NestWriter:
         self.indices = Indices(self)
         self.memory = Memory(self, scratch)
         self.reductions = Reductions(self)
-        self._instructions: dict[tuple[object, ...], HloInstruction] = {}
 
     def write(self) -> None:
         """Write the whole nest."""
@@ -146,26 +144,17 @@ class NestWriter:
             self.w.origin = outer
             return found
 
-        return Late((), lambda _: self.indices.remembered(s.id, load)) if array.invariant else Copies((), {(): load()})
+        return Late((), lambda _: self.indices.remembered(s.id, load)) if array.invariant else Copies((), lambda _: load())
 
     def _computed(self, s: Constant | Iota | Compute) -> Copies:
         if isinstance(s, Constant):
             value = constant(self.w, s.literal.array[()].item(), s.element)
-            return Copies((), {(): value})
+            return Copies((), lambda _: value)
         axes = self.copies_of(s.id)
         if isinstance(s, Iota):
-            return Copies.of(axes, lambda point: index_value(self.w, self.indices.value(s.index, point), s.element))
-        emit, i = ELEMENTWISE_EMITTERS[s.opcode.name], self._instruction(s)
-        return Copies.of(axes, lambda point: emit(self.w, i, [self.at(o, point) for o in s.operands]))
-
-    def _instruction(self, s: Compute) -> HloInstruction:
-        """An instruction of this opcode, of scalars: emitters read its types and attributes."""
-        types = tuple([self.elements[o] for o in s.operands])
-        key = (s.opcode, s.element, types, s.attributes)
-        if key not in self._instructions:
-            made = tuple([new_instruction(k + 1, "x", PARAMETER, array_shape(t, ()), ()) for k, t in enumerate(types)])
-            self._instructions[key] = new_instruction(0, "result", s.opcode, array_shape(s.element, ()), made, s.attributes)
-        return self._instructions[key]
+            return Copies(axes, lambda point: index_value(self.w, self.indices.value(s.index, point), s.element))
+        types = [self.elements[o] for o in s.operands]
+        return Copies(axes, lambda point: computed(self.w, s, types, [self.at(o, point) for o in s.operands]))
 
     # -- branches ----------------------------------------------------------------------------------------------------
     def _meet(self) -> None:
@@ -209,7 +198,7 @@ class NestWriter:
             for inner, value in zip(points(rest), chosen, strict=True):
                 found[(*point.values(), *inner.values())] = value
         self.copies = outer
-        return Copies((*apart, *rest), found)
+        return Copies((*apart, *rest), lambda point: found[tuple(point.values())])
 
     def _first_case(self, s: Choose, guards: list[tuple[Guard, ...]], number: int, rest: list[Axis]) -> list[Scalar]:
         case, w = s.cases[number], self.w

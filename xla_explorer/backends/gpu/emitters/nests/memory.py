@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from xla_explorer.backends.gpu.emitters.block import SharedArray
-from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Point, are_neighbours, points
+from xla_explorer.backends.gpu.emitters.nests.copies import are_neighbours
 from xla_explorer.backends.gpu.emitters.nests.indices import Word
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
@@ -16,6 +16,7 @@ from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory, stored_type, to_memory
 from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
+from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
@@ -85,7 +86,7 @@ class Memory:
             found.update(zip([tuple(p.values()) for p in group], values, strict=True))
 
         self._by_neighbours(s.array, offset, axes, one, together)
-        return Copies(axes, found)
+        return Copies(axes, lambda point: found[tuple(point.values())])
 
     def _by_neighbours(
         self,

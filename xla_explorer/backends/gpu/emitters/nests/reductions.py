@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_explorer.backends.gpu.emitters.block import SharedArray
-from xla_explorer.backends.gpu.emitters.nests.copies import Copies, Late, Point, points
+from xla_explorer.backends.gpu.emitters.nests.copies import Late
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, select_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
@@ -16,6 +16,7 @@ from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.llvm_types import identity_constant, register_type
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, Reduce, axes_of, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
@@ -66,7 +67,7 @@ class _Reduction:
         if not self.writer.for_all & set(s.ids):
             return self.late(outer, totals)
         results = {tuple(point.values()): self.final(point, totals[tuple(point.values())]) for point in points(outer)}
-        return {number: Copies(outer, {key: values[k] for key, values in results.items()}) for k, number in enumerate(s.ids)}
+        return {number: Copies(outer, lambda point, k=k: results[tuple(point.values())][k]) for k, number in enumerate(s.ids)}  # type: ignore[misc]
 
     def late(self, outer: list[Axis], totals: dict[tuple[int, ...], list[Scalar] | None]) -> dict[int, Copies]:
         """The values, made where one thread of all stores them."""
@@ -179,7 +180,7 @@ class _Reduction:
             swap = self.w.test(order, a[1], b[1], t)
             a, b = [[select_value(self.w, swap, t, y, x) for x, y, t in zip(*pair, self.wide, strict=True)] for pair in ((a, b), (b, a))]
         for number, value in zip((*c.left, *c.right), (*a, *b), strict=True):
-            self.writer.values[number] = Copies((), {(): value})
+            self.writer.values[number] = Copies((), lambda _, value=value: value)  # type: ignore[misc]
         self.writer.statements(c.body)
         return [self.writer.at(number, {}) for number in c.results]
 

@@ -17,7 +17,7 @@ from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associati
 from xla_explorer.backends.gpu.emitters.nests.splitting import cut, in_two_kernels, may_be_cut, size_of_parts
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.compiler.codegen.nest.directives import Split, Unroll, Vectorize
-from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread
+from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
 from xla_explorer.compiler.codegen.nest.ir import Body, For, LoopNest, Reduce, Statement, walk
 from xla_explorer.foundation.reason import Reason, refuse
 

@@ -15,7 +15,7 @@ from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.elementwise import lanes, loops_of
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Stage, Unroll
-from xla_explorer.compiler.codegen.nest.gpu_directives import Block, Thread, Warp
+from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread, Warp
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.foundation.reason import Reason, refuse
