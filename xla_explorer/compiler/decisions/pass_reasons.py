@@ -148,6 +148,11 @@ LOOPS = table(
             "%broadcast has 16384 bytes, its operands 4",
             'force it: session.override(force=[("loop-hoisting", name)])',
         ),
+        "carried-with-others": (
+            "it is cheap: it leaves the loop with what is made of it, or not at all",
+            "%broadcast never changes, and leaves the loop only with what is made of it",
+            'force it: session.override(force=[("loop-hoisting", name)])',
+        ),
         "frontend-forbids": (
             "a frontend attribute forbids it",
             "%while says that nothing is to move out of it",

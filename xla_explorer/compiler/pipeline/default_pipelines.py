@@ -23,7 +23,7 @@ def simplification(name: str = "simplification", *, layout_sensitive: bool = Fal
         make_pass("simplify-while-loops", merge_induction_variables=False),
         # When dead elements are gone: hoisting adds elements only for values that the loop really reads.
         # What grows is made anew in each iteration: it would be read from memory instead.
-        make_pass("while-loop-invariant-code-motion", hoist_size_inflation_ratio=1.0),
+        make_pass("while-loop-invariant-code-motion", hoist_size_inflation_ratio=1.0, look_through_cheap=True),
         make_pass("dce"),
     ]
     if not layout_sensitive:

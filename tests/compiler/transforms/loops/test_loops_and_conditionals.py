@@ -275,8 +275,29 @@ def test_a_value_that_grows_stays_in_the_loop() -> None:
     )
     trace = simplified(text, "while-loop-invariant-code-motion{hoist_size_inflation_ratio=1}")
     assert trace.journal is not None and not trace.changed
-    assert {e.reason.code for e in trace.journal.events if e.reason} == {"value-grows"}
+    assert {e.reason.code for e in trace.journal.events if e.reason} == {"value-grows", "carried-with-others"}
     assert simplified(text, "while-loop-invariant-code-motion").changed
+
+
+def test_what_is_made_of_a_broadcast_counts_against_what_was_broadcast() -> None:
+    text = state_loop(
+        "n = s32[] constant(0)\n  xs = f32[64] broadcast(x), dimensions={}\n  start = (s32[], f32[64], f32[64]) tuple(n, xs, xs)",
+        "(s32[], f32[64], f32[64])",
+        "i = s32[] get-tuple-element(p), index=0\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+        "  a = f32[64] get-tuple-element(p), index=1\n  b = f32[64] get-tuple-element(p), index=2\n  h = f32[] constant(0.5)\n"
+        "  halves = f32[64] broadcast(h), dimensions={}\n  scaled = f32[64] multiply(a, halves)\n  wide = f32[64,64] broadcast(a), dimensions={1}\n"
+        "  powers = f32[64,64] exponential(wide)\n  row = f32[1,64] slice(powers), slice={[0:1], [0:64]}\n  flat = f32[64] reshape(row)\n"
+        "  s = f32[64] add(scaled, flat)\n  t = f32[64] multiply(b, s)\n  ROOT r = (s32[], f32[64], f32[64]) tuple(j, a, t)",
+        "i = s32[] get-tuple-element(p), index=0\n  k = s32[] constant(5)\n  ROOT c = pred[] compare(i, k), direction=LT",
+        "ROOT r = f32[64] get-tuple-element(w), index=2",
+    )
+    given = "while-loop-invariant-code-motion{hoist_size_inflation_ratio=1"
+    kept, moved = optimize(parse_hlo(text), f"{given}}}"), optimize(parse_hlo(text), f"{given},look_through_cheap=true}}")
+    assert moved.journal is not None and not kept.changed
+    verdicts = {e.names[0]: e.reason.code if e.reason else "" for e in moved.journal.events if e.by == "loop-hoisting" and e.names}
+    assert verdicts["halves"] == verdicts["wide"] == "carried-with-others"
+    assert verdicts["scaled"] == "" and verdicts["powers"] == "value-grows", verdicts
+    assert np.array_equal(evaluate(parse_hlo(text), 1.0, 2.0), evaluate(moved.module, 1.0, 2.0))
 
 
 def test_a_hoisted_value_leaves_the_trip_count() -> None:

@@ -72,11 +72,13 @@ def _bytes(shape: Shape) -> int:
 @dataclasses.dataclass(frozen=True)
 class HoistingPolicy:
     """What is worth carrying through a loop. constants, reshapes: these too, by themselves. ratio: nothing whose bytes are more than that
-    many times those of its operands; None: whatever size. opcodes: these alone, None: all but the cheap ones."""
+    many times those of what it is made of; None: whatever size. through_cheap: what is not carried by itself may be of any size, and what
+    is made of it counts against what that was made of. opcodes: these alone, None: all but the cheap ones."""
 
     constants: bool = False
     reshapes: bool = False
     ratio: float | None = None
+    through_cheap: bool = False
     opcodes: frozenset[str] | None = None
 
     def is_worth_it(self, i: HloInstruction) -> bool:
@@ -90,12 +92,33 @@ class HoistingPolicy:
             return self.reshapes
         return name not in _NOT_WORTH_IT and i.attributes.get("custom_call_target") != _SHARDING
 
-    @measures(lambda policy, i: f"bytes {_bytes(i.shape):,}, of its operands {sum([_bytes(o.shape) for o in i.operands]):,}")
+    @measures(described)
+    def is_carried(self, i: HloInstruction) -> Reason | None:
+        """The value is worth an element of the loop's state for itself."""
+        if self.is_worth_it(i):
+            return None
+        return refuse("carried-with-others", f"%{i.name} never changes, and leaves the loop only with what is made of it")
+
+    def bytes_made_of(self, i: HloInstruction) -> int:
+        """Bytes of the operands; with `through_cheap`, where an operand is not carried by itself, of its own operands."""
+        count, seen, stack = 0, set(), list(i.operands)
+        while stack:
+            operand = stack.pop()
+            if operand in seen and self.through_cheap:
+                continue
+            seen.add(operand)
+            if self.through_cheap and operand.operands and not self.is_worth_it(operand) and operand.opcode is not GET_TUPLE_ELEMENT:
+                stack.extend(operand.operands)
+            else:
+                count += _bytes(operand.shape)
+        return count
+
+    @measures(lambda policy, i: f"bytes {_bytes(i.shape):,}, of what it is made of {policy.bytes_made_of(i):,}")
     def does_not_grow(self, i: HloInstruction) -> Reason | None:
         """The value is not much larger than what it is made of, which the loop holds anyway."""
-        if self.ratio is None or i.opcode.name == "constant":
+        if self.ratio is None or i.opcode.name == "constant" or (self.through_cheap and not self.is_worth_it(i)):
             return None
-        given, made = sum([_bytes(o.shape) for o in i.operands]), _bytes(i.shape)
+        given, made = self.bytes_made_of(i), _bytes(i.shape)
         if made <= max(given * self.ratio, _SMALL):
             return None
         return refuse("value-grows", f"%{i.name} has {made} bytes, its operands {given}", bytes=made, operands=given)
@@ -122,11 +145,12 @@ def invariant_instructions(
             continue
         if not all(o in invariant for o in i.operands):
             continue
-        if context.decide("loop-hoisting", legality, (policy.does_not_grow,), i) is not None:
-            continue
-        invariant[i] = None
-        if policy.is_worth_it(i):
+        reason = context.decide("loop-hoisting", legality, (policy.is_carried, policy.does_not_grow), i)
+        if reason is None:
+            invariant[i] = None
             wanted.append(i)
+        elif reason.code == "carried-with-others" and policy.does_not_grow(i) is None:
+            invariant[i] = None
     return list(invariant), wanted
 
 
@@ -206,7 +230,8 @@ class WhileLoopInvariantCodeMotion:
     """Operations of a loop body that depend only on state that never changes are computed once, before the loop.
 
     hoist_constants, hoist_reshapes: these for themselves, too. hoist_size_inflation_ratio: nothing whose bytes are more than that many
-    times those of its operands (up to 64 bytes always); None: whatever size.
+    times those of its operands (up to 64 bytes always); None: whatever size. look_through_cheap: a broadcast and its kin, which are never
+    carried by themselves, may be of any size, and what is made of them counts against what they are made of.
     """
 
     name: ClassVar[str] = "while-loop-invariant-code-motion"
@@ -214,11 +239,12 @@ class WhileLoopInvariantCodeMotion:
     hoist_constants: bool = False
     hoist_reshapes: bool = False
     hoist_size_inflation_ratio: float | None = None
+    look_through_cheap: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Hoist out of every loop, inner ones first, so that a value may leave several loops."""
         changed = False
-        policy = HoistingPolicy(self.hoist_constants, self.hoist_reshapes, self.hoist_size_inflation_ratio)
+        policy = HoistingPolicy(self.hoist_constants, self.hoist_reshapes, self.hoist_size_inflation_ratio, self.look_through_cheap)
         for computation in module.post_order_computations():
             for loop in [i for i in computation.instructions.values() if i.opcode is WHILE]:
                 made = hoist(loop, context, policy)
