@@ -207,10 +207,11 @@ def test_a_cut_reduction_is_two_nests_that_mean_the_same(body):
 
 def test_results_of_different_dimensions_are_reduced_and_stored_by_kernels_of_their_own():
     text = f"""HloModule m
-{ADD}f {{ x = f32[50,300] parameter(0) z = f32[] constant(0) e = f32[50,300] abs(x)
-  s = f32[50] reduce(e, z), dimensions={{1}}, to_apply=add ROOT t = (f32[50,300], f32[50]) tuple(e, s) }}
-ENTRY e {{ x = f32[50,300] parameter(0) ROOT r = (f32[50,300], f32[50]) fusion(x), kind=kInput, calls=f }}"""
-    emitted = check(text, np.arange(15000, dtype=np.float32).reshape(50, 300) / 7, assemble=False).emitted
+{ADD}f {{ x = f32[50,300] parameter(0) y = f32[40,20] parameter(1) z = f32[] constant(0) e = f32[40,20] abs(y)
+  s = f32[50] reduce(x, z), dimensions={{1}}, to_apply=add ROOT t = (f32[40,20], f32[50]) tuple(e, s) }}
+ENTRY e {{ x = f32[50,300] parameter(0) y = f32[40,20] parameter(1) ROOT r = (f32[40,20], f32[50]) fusion(x, y), kind=kInput, calls=f }}"""
+    inputs = [np.arange(n * m, dtype=np.float32).reshape(n, m) / 7 for n, m in ((50, 300), (40, 20))]
+    emitted = check(text, *inputs, assemble=False).emitted
     assert len(emitted.kernels) == 2 and "thread{" in str(emitted.nest.following)
 
 
