@@ -15,14 +15,17 @@ const LIGHT = [
     [190, 130, 10],
     [240, 110, 50],
   ];
+/** @param {number} part @param {boolean} dark */
 function scaleAt(part, dark) {
   const stops = dark ? DARK : LIGHT,
     at = Math.max(0, Math.min(1, part)) * (stops.length - 1),
     k = Math.min(stops.length - 2, Math.floor(at));
   return stops[k].map((v, c) => Math.round(v + (stops[k + 1][c] - v) * (at - k)));
 }
+/** @param {number} part @param {boolean} dark */
 export const scaleColour = (part, dark) => `rgb(${scaleAt(part, dark).join(",")})`;
 // Black or white, whichever is read better on a place of the scale: one of the two always is at 4.5:1 or more.
+/** @param {number} part @param {boolean} dark */
 export function scaleInk(part, dark) {
   const [r, g, b] = scaleAt(part, dark).map(v => (v <= 10.3 ? v / 3294.6 : ((v / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
@@ -30,8 +33,9 @@ export function scaleInk(part, dark) {
 // A node takes the value of its own id, else the sum of those inside it.
 /** @param {import("./state.js").App} app */
 export function colouring(app) {
-  let columns = [],
-    chosen = app.store.data.own_colour ? 0 : -1;
+  /** @type {{ title: string, unit: string, values: Map<number, number> }[]} */
+  let columns = [];
+  let chosen = app.store.data.own_colour ? 0 : -1;
   const select = make("select", {
     tabIndex: -1,
     title: "what the colours mean",
@@ -53,15 +57,16 @@ export function colouring(app) {
   }
   load();
   const column = () => (chosen < 0 ? null : columns[chosen]);
-  const valueOf = node => {
-    const { values } = column(),
-      own = node.members.find(id => values.has(id) && app.store.children.has(id)) ?? node.members[0];
+  const valueOf = (/** @type {import("./scene.js").SceneNode} */ node) => {
+    const values = column()?.values ?? new Map(),
+      own = node.members.find((/** @type {number} */ id) => values.has(id) && app.store.children.has(id)) ?? node.members[0];
     if (values.has(own)) return values.get(own);
-    const inside = node.members.filter(id => values.has(id));
-    return inside.length ? inside.reduce((sum, id) => sum + values.get(id), 0) : null;
+    const inside = node.members.filter((/** @type {number} */ id) => values.has(id));
+    return inside.length ? inside.reduce((/** @type {number} */ sum, /** @type {number} */ id) => sum + values.get(id), 0) : null;
   };
-  const titleOf = node => node.el.querySelector(":scope > title");
+  const titleOf = (/** @type {import("./scene.js").SceneNode} */ node) => node.el.querySelector(":scope > title");
   // Paints what is drawn and returns the words of the legend, or null for kinds.
+  /** @param {import("./drawing.js").DrawnElement[]} entries */
   function paint(entries) {
     const c = column();
     for (const { node } of entries)
@@ -73,11 +78,11 @@ export function colouring(app) {
     if (!c) return null;
     const dark = app.root.dataset.theme === "dark",
       drawn = entries.map(e => [e.node, valueOf(e.node)]),
-      known = drawn.map(([, v]) => v).filter(v => v !== null),
+      known = drawn.map(([, v]) => v).filter((/** @type {number} */ v) => v !== null),
       low = Math.min(...known),
       high = Math.max(...known),
       // Times and bytes spread over magnitudes: the scale is logarithmic where all values are positive.
-      at = v => (high === low ? 1 : low > 0 && high / low > 20 ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low));
+      at = (/** @type {number} */ v) => (high === low ? 1 : low > 0 && high / low > 20 ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low));
     for (const [node, value] of drawn) {
       node.el.classList.add("heat");
       if (value !== null) {

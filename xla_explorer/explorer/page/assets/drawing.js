@@ -2,11 +2,19 @@
 import { shape } from "./elements.js";
 import { labelPlaces } from "./labels.js";
 
+/**
+ * What a reader does to an element, and what a code of a refusal means.
+ * @typedef {{ select?: (node: import("./scene.js").SceneNode) => void, toggle?: (node: import("./scene.js").SceneNode) => void,
+ *     more?: (node: import("./scene.js").SceneNode) => void, reason?: (label: string) => string | undefined }} DrawingHooks
+ */
+
+/** @param {number} v */
 export const num = v => {
   const t = Math.floor(v * 10 + 0.5);
   return t % 10 === 0 ? String(t / 10) : (t / 10).toFixed(1);
 };
 
+/** @param {string} kind @param {number} w @param {number} h */
 export function outlineOf(kind, w, h) {
   if (kind === "contraction")
     return `M9 0H${num(w - 9)}L${num(w)} ${num(h / 2)}L${num(w - 9)} ${num(h)}H9L0 ${num(h / 2)}Z`;
@@ -22,14 +30,17 @@ export function outlineOf(kind, w, h) {
 }
 
 // A label with what it means, where that is known: a code of a refusal.
+/** @param {string} label @param {DrawingHooks} hooks */
 const saying = (label, hooks) => [label, hooks.reason?.(label)].filter(Boolean).join(": ");
 
+/** @param {number} x @param {number} y @param {string} className @param {string} text */
 const write = (x, y, className, text) => {
   const el = shape("text", { x: num(x), y: num(y), class: className });
   el.textContent = text;
   return el;
 };
 
+/** @param {number[]} p */
 function lineOf(p) {
   let d = `M${num(p[0])} ${num(p[1])}`;
   for (let k = 2; k < p.length; k += 2) {
@@ -43,8 +54,9 @@ function lineOf(p) {
   return d;
 }
 
+/** @param {import("./scene.js").SceneEdge} edge @param {DrawingHooks} hooks */
 function drawEdge(edge, hooks) {
-  const p = edge.points,
+  const p = edge.points ?? [],
     x = p[p.length - 2],
     y = p[p.length - 1],
     width = 1 + Math.min(3, Math.floor(Math.log2(Math.max(edge.weight_bytes, 1)) / 8));
@@ -64,6 +76,7 @@ function drawEdge(edge, hooks) {
 }
 
 // The labels that have room.
+/** @param {import("./scene.js").Scene} scene @param {DrawingHooks} hooks */
 function drawEdgeLabels(scene, hooks) {
   return labelPlaces(scene).map(({ edge, x, y, half }) => {
     const box = shape("rect", { x: num(x - half), y: num(y - 7), width: num(2 * half), height: 14, rx: 3 }),
@@ -73,6 +86,7 @@ function drawEdgeLabels(scene, hooks) {
   });
 }
 
+/** @param {number} x @param {number} y @param {number} count @param {import("./scene.js").SceneNode} node */
 function more(x, y, count, node) {
   const g = shape(
     "g",
@@ -80,19 +94,21 @@ function more(x, y, count, node) {
     shape("rect", { x: num(x - 15), y: num(y - 6), width: 30, height: 12, rx: 6 }),
     write(x, y + 3.5, "", `+${count}`),
   );
-  g.addEventListener("click", event => {
+  g.addEventListener("click", (/** @type {Event} */ event) => {
     event.stopPropagation();
     node.onMore?.();
   });
   return g;
 }
 
+/** @param {import("./scene.js").SceneNode} node @param {Map<number, string>} status */
 export const statusOfElement = (node, status) => {
   if (node.touched) return "changed";
-  const found = node.members.map(id => status.get(id) || "same");
-  return found.every(s => s === "new") ? "new" : found.every(s => s === "same") ? "same" : "changed";
+  const found = node.members.map((/** @type {number} */ id) => status.get(id) || "same");
+  return found.every((/** @type {string} */ s) => s === "new") ? "new" : found.every((/** @type {string} */ s) => s === "same") ? "same" : "changed";
 };
 
+/** @param {import("./scene.js").SceneNode} node @param {Map<number, string>} status @param {DrawingHooks} hooks */
 function drawNode(node, status, hooks) {
   const w = node.width,
     h = node.height,
@@ -117,7 +133,7 @@ function drawNode(node, status, hooks) {
     title,
   );
   node.el = g;
-  if (hooks.more) node.onMore = () => hooks.more(node);
+  if (hooks.more) node.onMore = () => hooks.more?.(node);
   if (node.box) {
     g.append(
       shape("path", { class: "s", d: path }),
@@ -142,17 +158,18 @@ function drawNode(node, status, hooks) {
   if (change === "changed" && !node.box) g.append(shape("circle", { class: "dot", cx: num(w - 2), cy: 2, r: 4.5 }));
   if (node.above) g.append(more(w / 2, -7, node.above, node));
   if (node.below) g.append(more(w / 2, h + 7, node.below, node));
-  g.addEventListener("click", event => {
+  g.addEventListener("click", (/** @type {Event} */ event) => {
     event.stopPropagation();
     hooks.select?.(node);
   });
-  g.addEventListener("dblclick", event => {
+  g.addEventListener("dblclick", (/** @type {Event} */ event) => {
     event.stopPropagation();
     hooks.toggle?.(node);
   });
   return g;
 }
 
+/** @param {import("./scene.js").Scene} scene @param {Map<number, string>} status @param {DrawingHooks} hooks */
 export function drawScene(scene, status, hooks) {
   return shape(
     "g",
@@ -163,6 +180,7 @@ export function drawScene(scene, status, hooks) {
   );
 }
 
+/** @param {import("./scene.js").SceneNode} node */
 export function drawGhost(node) {
   return shape(
     "g",
@@ -174,6 +192,7 @@ export function drawGhost(node) {
 
 // What became of each node since the step before: new, changed, or nothing said. The pass has said what it added and changed; where
 // it has not, nodes with another text or other operands are changed. hasChanged: whether the pass changed anything.
+/** @param {import("./store.js").Step | null} before @param {import("./store.js").Step} now */
 export function statusSince(before, now, hasChanged = true) {
   const status = new Map();
   if (!before || !hasChanged) return status;
@@ -183,7 +202,7 @@ export function statusSince(before, now, hasChanged = true) {
     for (const id of changed) status.set(id, "changed");
     return status;
   }
-  const signature = step =>
+  const signature = (/** @type {import("./store.js").Step} */ step) =>
     new Map(
       step.picture.nodes.map(n => [n.id, [n.label, n.detail, ...(step.operands.get(n.id) || [])].join("\u0000")]),
     );

@@ -46,6 +46,7 @@ const breath = () => new Promise(done => setTimeout(done));
 
 let widgets = 0; // for ids that are unique on a page of several widgets
 
+/** @param {HTMLElement & { explorer?: any }} root @param {Host} model @param {(request: any) => Promise<any>} ask @param {((() => void) | undefined)[]} disposals */
 async function build(root, model, ask, disposals) {
   const began = performance.now(),
     store = await openStore(model, ask),
@@ -100,13 +101,13 @@ async function build(root, model, ask, disposals) {
     headline.replaceChildren(...headlineParts());
   });
   // The kernel has measured: the times, and what they colour and say, are new. Everything else stays as it is.
-  app.measured = news => {
+  app.measured = (/** @type {any} */ news) => {
     Object.assign(store.data, news);
     store.timings = namedAll("timing", news.timings);
     app.change({ timings: store.timings });
   };
   const keys = keysOf(app, { tabs: tabs.present, code, search, help });
-  app.key = event => {
+  app.key = (/** @type {KeyboardEvent} */ event) => {
     if (!keys[event.key]) return;
     event.preventDefault();
     keys[event.key]();
@@ -120,6 +121,7 @@ async function build(root, model, ask, disposals) {
 }
 
 // The first view: what the address or the host asks for, else the last change; a failure before all.
+/** @param {import("./state.js").App} app @param {Host} model @param {{ step?: number, op?: number, pane?: string, tab?: string }} address @param {ReturnType<typeof codeStrip>} code */
 async function open(app, model, address, code) {
   const { store } = app,
     last = store.steps.length - 1,
@@ -147,10 +149,12 @@ export function render({ model, el }) {
     { className: "xe", tabIndex: 0, role: "application", data: { lmSuppressShortcuts: "true" } },
     make("p", { className: "xe-note", textContent: "loading …" }),
   );
-  const always = [],
-    ask = askerOf(model, (what, data) => what === "times" && root.explorer?.measured(data));
-  let disposals = [],
-    latest = 0;
+  /** @type {(() => void)[]} */
+  const always = [];
+  const ask = askerOf(model, (/** @type {string} */ what, /** @type {any} */ data) => what === "times" && root.explorer?.measured(data));
+  /** @type {(() => void)[]} */
+  let disposals = [];
+  let latest = 0;
   el.append(root);
   always.push(watchTheme(root, () => root.explorer?.change({ theme: root.dataset.theme })));
   const sized = new ResizeObserver(() => {
@@ -164,6 +168,7 @@ export function render({ model, el }) {
     disposals.forEach(end => end());
     disposals = [];
     delete root.dataset.ready;
+    /** @type {(() => void)[]} */
     const made = [];
     disposals = made;
     if (root.contains(document.activeElement)) root.focus({ preventScroll: true }); // what has the focus now is about to go

@@ -89,7 +89,7 @@ export class GraphView {
     state.gone = gone.length;
     this.canvas.replaceChildren(
       ...gone.slice(0, MOST_GHOSTS).map(e => drawGhost(e.node)),
-      drawScene(state.scene, state.status, hooks),
+      ...(state.scene ? [drawScene(state.scene, state.status, hooks)] : []),
     );
   }
 

@@ -4,6 +4,18 @@ import { poolReader, valuesOf } from "./pools.js";
 import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
 
 /**
+ * A picture of a module, or of a part of it. aliases: what stands for an instruction that is not drawn. folded: who reads a parameter that
+ * the scene has folded.
+ * @typedef {{ title: string, nodes: import("./schema.js").PictureNode[], edges: import("./schema.js").PictureEdge[],
+ *     groups: import("./schema.js").PictureGroup[], aliases: Map<number, number>, opcodes: Map<number, string>, hidden: number, note: string,
+ *     folded?: Map<number, number[]> | null }} Picture
+ */
+/**
+ * What a step shows. whole: all of a module of which `picture` shows a part, where a page carries it.
+ * @typedef {{ picture: Picture, whole: (() => Picture) | null, text: any[], lacksText: boolean, rewrites: import("./schema.js").RewriteRow[],
+ *     changes: Set<number>[] | null, operands: Map<number, number[]>, users: Map<number, number[]>, names: Map<number, string> }} Step
+ */
+/**
  * A row as an object by the names of its fields, rows inside of it too.
  * @template {keyof import("./schema.js").Rows} K
  * @param {K} type
