@@ -121,7 +121,7 @@ async function build(root, model, ask, disposals) {
 }
 
 // The first view: what the address or the host asks for, else the last change; a failure before all.
-/** @param {import("./state.js").App} app @param {Host} model @param {{ step?: number, op?: number, pane?: string, tab?: string }} address @param {ReturnType<typeof codeStrip>} code */
+/** @param {import("./state.js").App} app @param {Host} model @param {ReturnType<Address["read"]>} address @param {ReturnType<typeof codeStrip>} code */
 async function open(app, model, address, code) {
   const { store } = app,
     last = store.steps.length - 1,
