@@ -67,7 +67,7 @@ def test_a_click_opens_a_block_and_the_address_brings_it_back(browser: Any, laye
 
 
 def test_the_minimap_shows_where_one_is_and_leads_elsewhere(browser: Any, tmp_path: Path) -> None:
-    trace = xe.optimize(layers_text(8), "dce", verify=False)
+    trace = xe.optimize(layers_text(4), "dce", verify=False)
     page = browser.new_page(viewport={"width": 1200, "height": 800}, has_touch=True)
     open_live(page, xe.explore(trace), tmp_path)
     page.evaluate("() => { for (let k = 0; k < 6; k++) document.querySelector('.xe').explorer.key({ key: '+', preventDefault() {} }); }")
