@@ -40,10 +40,11 @@ class StructuredBuilder(Builder):
     ...
     """
 
-    __slots__ = ("_count", "_regions", "records")
+    __slots__ = ("_count", "_regions", "_splats", "records")
 
     def __init__(self) -> None:
         super().__init__()
+        self._splats: dict[tuple[str, int], tuple[Value, _Region]] = {}
         self.records: list[Record] = []
         self._regions = [_Region(self.records, False)]
         self._count = 0
@@ -95,6 +96,16 @@ class StructuredBuilder(Builder):
         result = Value(self, PTR, f"%v{self._fresh()}")
         self.records.append(Instruction(result, "alloca", (), f"[{count} x {t}], align 64", self.origin))
         return result
+
+    def splat(self, a: Value, lanes: int) -> Value:
+        """A scalar in all lanes, found again where it is there."""
+        found = self._splats.get((a.name, lanes))
+        if found is not None and found[0].depth < len(self._regions) and self._regions[found[0].depth] is found[1]:
+            return found[0]
+        made = super().splat(a, lanes)
+        if made is not a and not a.is_constant:
+            self._splats[a.name, lanes] = made, self._regions[made.depth]
+        return made
 
     # -- index arithmetic, known not to wrap -----------------------------------------------------------------------------
     def index(self, number: int) -> Value[Integer]:

@@ -32,7 +32,7 @@ class Copies:
         key = tuple([point[a] for a in self.axes])
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = self._value({a: point[a] for a in self.axes})
+            found = self._made[key] = self._value(dict(zip(self.axes, key, strict=True)))
         return found
 
     def all(self) -> list[Scalar]:

@@ -86,6 +86,7 @@ class _Writer:
         self.lanes = over.extent if over is not None and (over in needed or over is self.vector) else 1
         self.points = list(points([*self.outer, *self.own]))
         self.begins_at_zero = self._begins_at_zero()
+        self._identities: dict[int, Scalar] = {}
         self.is_flat = all(isinstance(x, Load | Constant | Iota | Compute) for x in s.body)
 
     def _begins_at_zero(self) -> bool:
@@ -120,8 +121,11 @@ class _Writer:
 
     def identity(self, lanes: int) -> Scalar:
         assert not isinstance(self.s.combiner, Combination)
-        value = 0.0 if self.begins_at_zero else identity_element(self.s.combiner.name, self.element)
-        return in_lanes(self.b, constant(self.b, value, self.element), lanes)
+        found = self._identities.get(lanes)
+        if found is None:
+            value = 0.0 if self.begins_at_zero else identity_element(self.s.combiner.name, self.element)
+            found = self._identities[lanes] = in_lanes(self.b, constant(self.b, value, self.element), lanes)
+        return found
 
     def combined_value(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
         return [self.combined(left[0], right[0])]
@@ -132,8 +136,10 @@ class _Writer:
         x, y = in_lanes(self.b, x, lanes), in_lanes(self.b, y, lanes)
         if isinstance(x, Value) and x.is_constant and x.name == real(self.identity(lanes)).name:
             return y
-        with self.b.fast_math(ANY_ORDER):
-            return binary_value(self.b, self.s.combiner.name, self.element, x, y)
+        flags, self.b.float_flags = self.b.float_flags, ANY_ORDER
+        made = binary_value(self.b, self.s.combiner.name, self.element, x, y)
+        self.b.float_flags = flags
+        return made
 
     def closed(self, made: OpenReduction) -> Copies:
         """The results: a tree over the copies, halves of the register, the initial value."""

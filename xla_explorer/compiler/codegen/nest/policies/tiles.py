@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2 ...
@@ -22,6 +23,7 @@ class Tile(NamedTuple):
         return self.vectors * self.width
 
 
+@cache
 def tile_for(rows: int, columns: int, depth: int, width: int, registers: int, near: bool = False) -> Tile:
     """The tile that needs the fewest cycles by a simple model of a core.
 
