@@ -92,7 +92,7 @@ class HoistingPolicy:
             return self.reshapes
         return name not in _NOT_WORTH_IT and i.attributes.get("custom_call_target") != _SHARDING
 
-    @measures(described)
+    @measures(lambda policy, i: described(i))
     def is_carried(self, i: HloInstruction) -> Reason | None:
         """The value is worth an element of the loop's state for itself."""
         if self.is_worth_it(i):
