@@ -74,12 +74,10 @@ _LOW_ROOF, _SHORT_US = 0.1, 5.0
 """A kernel far from any roof is bound by its start where it is short, else by latencies."""
 
 
-def measured_bound(cost: KernelCost, microseconds: float, bytes_per_second: float, flops_per_second: float) -> str:
-    """What a kernel that took so long was bound by, on a machine with these limits."""
-    memory = 1e6 * cost.times * cost.cost.bytes_accessed / bytes_per_second
-    arithmetic = 1e6 * cost.times * (cost.cost.flops + cost.cost.transcendentals) / flops_per_second
+def measured_bound(microseconds: float, memory: float, arithmetic: float, launches: float = 1.0) -> str:
+    """What a kernel was bound by that took so long. memory, arithmetic: the microseconds that the machine needs for each."""
     if max(memory, arithmetic) < _LOW_ROOF * microseconds:
-        return "launch" if microseconds < _SHORT_US * max(cost.times, 1.0) else "latency"
+        return "launch" if microseconds < _SHORT_US * max(launches, 1.0) else "latency"
     return "memory" if memory >= arithmetic else "arithmetic"
 
 

@@ -268,8 +268,11 @@ class SessionReports(TraceReports):
         measured, roof = self._measured, self.roof()
         found = []
         for row, cost in zip(self._kernels, self._costs, strict=False):
-            us = measured.get(cost.instruction.id)
-            bound = row.bound if us is None or roof is None else measured_bound(cost, us, roof.bytes_per_second, roof.flops_per_second)
+            us, bound = measured.get(cost.instruction.id), row.bound
+            if us is not None and roof is not None:
+                memory = 1e6 * cost.times * cost.cost.bytes_accessed / roof.bytes_per_second
+                arithmetic = 1e6 * cost.times * (cost.cost.flops + cost.cost.transcendentals) / roof.flops_per_second
+                bound = measured_bound(us, memory, arithmetic, cost.times)
             found.append(row._replace(measured_us=us, bound=bound))
         return found
 

@@ -8,17 +8,17 @@ from xla_explorer.backends.cpu.machine_limits import MachineLimits
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.measures.kernel_costs import measured_bound
 from xla_explorer.explorer.xla.advice import Advice, Facts, KernelFact, advise
 from xla_explorer.explorer.xla.places import short_place
 from xla_explorer.explorer.xla.profile import XlaProfile
 from xla_explorer.explorer.xla.replay import ReplayedFusion
 
 _MOST = 5  # rows of a table
-_LOW_ROOF, _SHORT_US = 0.1, 5.0  # a kernel that is short and far from any roof is bound by its start
 
 
 class SlowKernel(NamedTuple):
-    """A kernel of a run. bound: `memory`, `arithmetic` or `starting it`; roof: the least time that the machine allows over the measured."""
+    """A kernel of a run. bound: `memory`, `arithmetic`, `launch` or `latency`; roof: the least possible time over the measured."""
 
     kernel: str
     us: float
@@ -130,6 +130,5 @@ def _slow_kernel(row: dict[str, Any], limits: MachineLimits | None) -> SlowKerne
     if limits is not None and median > 0:
         memory = 1e6 * row["bytes"] / limits.bandwidth(limits.cores, row["bytes"])
         arithmetic = 1e6 * row["flops"] / limits.flops(threads=limits.cores)
-        roof = max(memory, arithmetic) / median
-        bound = "starting it" if roof < _LOW_ROOF and median < _SHORT_US else "memory" if memory >= arithmetic else "arithmetic"
+        roof, bound = max(memory, arithmetic) / median, measured_bound(median, memory, arithmetic)
     return SlowKernel(row["kernel"], row["per_run_us"], row["share"], bound, roof, row["line"])
