@@ -123,7 +123,7 @@ def same_bits(one: list[Any], other: list[Any]) -> bool:
 
     def bits(array: Any) -> Any:
         plain = np.ascontiguousarray(array)
-        found = plain.view(np.uint8).reshape(*plain.shape, -1) if plain.ndim else np.frombuffer(plain.tobytes(), np.uint8)[None]
+        found = plain.view(np.uint8).reshape(*plain.shape, plain.itemsize) if plain.ndim else np.frombuffer(plain.tobytes(), np.uint8)[None]
         nan = (plain != plain) if plain.dtype.kind not in "OSU" else np.zeros(plain.shape, bool)
         return np.where(np.asarray(nan)[..., None] if plain.ndim else nan, np.uint8(255), found)
 

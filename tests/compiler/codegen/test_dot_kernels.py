@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import xla_explorer as xe
 from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.compiler.codegen.kernels.products import dot_plan
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes
@@ -214,3 +215,13 @@ def test_irregular_left_rows_repeat_the_product():
 def test_a_large_thin_product_is_written_a_few_rows_at_a_time():
     """A result of more than 4 MiB whose rows are 4 KiB apart, uneven in tiles; values only."""
     check([("f32", (1037, 9), (9, 1024), (1037, 1024), MULTIPLY)], ["mk,kn->mn"])
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(64, 3072), (16, 3072), (64, 1000)])
+def test_a_skinny_product_copies_its_weights_once_at_most(rows: int, columns: int) -> None:
+    text = f"""ENTRY e {{
+  x = f32[{rows},768] parameter(0)
+  w = f32[768,{columns}] parameter(1)
+  ROOT y = f32[{rows},{columns}] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}"""
+    assert xe.compile(text, threads=2).buffers().scratch_bytes <= 1.1 * 4 * 768 * columns
