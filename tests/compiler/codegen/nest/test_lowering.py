@@ -71,6 +71,14 @@ def test_a_result_past_the_cache() -> None:
     assert_near(native(streamed, operands), wanted, nest_text(streamed))
 
 
+def test_blocks_by_lines_of_memory_in_lanes() -> None:
+    """Where lines begin is one number of 64 bits for lanes of 32 (seed 3064 of random pairs)."""
+    nest, operands, wanted = plain("columns")
+    scheduled, _ = run_schedule(nest, parse_directives("cover{i,16,x.4},vectorize{io}"))
+    assert "by lines of" in nest_text(scheduled) and "@vector" in nest_text(scheduled)
+    assert_near(native(scheduled, operands), wanted, nest_text(scheduled))
+
+
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.sampled(1)
 def test_random_schedules_give_equal_native_values(seed: int) -> None:

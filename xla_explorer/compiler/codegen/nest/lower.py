@@ -286,7 +286,8 @@ class Lowering(Indices):
             array = self.arrays[s.lines_of]
             bytes_ = array.shape.element_type.bytes
             behind = self.b.binary("and", self.b.emit("ptrtoint", I64, (self.pointers[array.name],)), LINE_BYTES - 1)
-            return x - self.b.binary("lshr", behind, bytes_.bit_length() - 1)
+            past = self.b.binary("lshr", behind, bytes_.bit_length() - 1)
+            x -= past if x.type.scalar == "i64" else self.b.convert("trunc", past, x.type.scalar)
         return convert_value(self.b, x, S32 if x.type.scalar == "i32" else S64, s.element)
 
     def reader(self, s: Load) -> Callable[[Point], Scalar]:
