@@ -321,7 +321,10 @@ def tokens() -> None:
 @feature
 def dlpack() -> None:
     x = jnp.arange(6.0)
-    close(np.from_dlpack(np.asarray(x)), np.arange(6))
+    close(np.from_dlpack(x), np.arange(6))
+    assert np.from_dlpack(x).__array_interface__["data"][0] == x.unsafe_buffer_pointer(), "no copy"
+    assert jnp.from_dlpack(x).devices() == {jax.devices("cpu")[0]}
+    close(np.from_dlpack(jax.device_put(x, jax.devices("cpu")[0])), np.arange(6))
     close(jnp.from_dlpack(np.arange(6, dtype=np.float32)), np.arange(6))
     close(jax.device_put(jnp.from_dlpack(np.arange(6, dtype=np.float32)), jax.devices()[0]), np.arange(6))
 

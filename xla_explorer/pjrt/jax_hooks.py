@@ -11,6 +11,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from xla_explorer.foundation.warning import warn
 
 # With CPU's rules these become calls of LAPACK, which our compiler knows; without them JAX has no rule, or a very large program.
@@ -112,11 +114,35 @@ def _compilation_cache(platform: str) -> None:
     compilation_cache.is_cache_used = is_cache_used
 
 
+def _dlpack(platform: str) -> None:
+    """jaxlib exports arrays of platforms that it knows by name; ours lie in the memory of the host, as numpy sees them."""
+    from jax._src.array import ArrayImpl
+
+    original, original_device = ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__
+
+    def is_ours(array: Any) -> bool:
+        return [device.platform for device in array.devices()] == [platform]
+
+    def dlpack(self: Any, **wanted: Any) -> Any:
+        if not is_ours(self):
+            return original(self, **wanted)
+        try:
+            return np.asarray(self).__dlpack__(**wanted)
+        except BufferError:  # an older consumer cannot be told that it must not write
+            return np.array(self).__dlpack__(**wanted)
+
+    def dlpack_device(self: Any) -> Any:
+        return (1, 0) if is_ours(self) else original_device(self)  # kDLCPU
+
+    ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__ = dlpack, dlpack_device
+
+
 _HOOKS: dict[str, Callable[[str], None]] = {
     "donation": _donation,
     "the lowering rules of linear algebra": _lowering_rules,
     "callbacks into Python": _callbacks,
     "the persistent compilation cache": _compilation_cache,
+    "DLPack": _dlpack,
 }
 
 
