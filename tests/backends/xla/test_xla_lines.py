@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import xla_explorer as xe
@@ -44,3 +45,14 @@ def test_kernels_of_xla_have_lines_of_the_program() -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")
     session = xe.compile(STABLEHLO, backend="xla")
     assert {i.line for i in session.module.instructions() if i.opcode.name == "fusion"} == {3}
+
+
+@pytest.mark.jax
+def test_a_program_whose_python_function_is_not_reached_runs_on_real_xla() -> None:
+    jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+
+    def checked(x):  # type: ignore[no-untyped-def]
+        return jax.lax.cond(x > 100, lambda y: jax.pure_callback(lambda z: z, jax.ShapeDtypeStruct((), "float32"), y), lambda y: y * 2, x)
+
+    module = xe.from_jax(checked, jax.numpy.float32(3))
+    assert xe.compile(module, backend="xla")(np.float32(3)) == 6
