@@ -99,3 +99,11 @@ SASS = """\t.section .text.k,"ax",@progbits
 def test_functions_of_a_stage(stage: str, text: str, found: dict[str, Any]) -> None:
     lines: list[tuple[str, int | None]] = [(line, None) for line in text.split("\n")]
     assert {name: [line.number for line in body] for name, body in functions_of(stage, lines).items()} == found
+
+
+def test_times_of_the_emulator_are_marked_and_shown_as_no_kernels_time() -> None:
+    gpu = xe.compile(TEXT, "gpu", device="emulator")
+    frame = gpu.profile(repeats=1)
+    source = gpu._explorer_source_()
+    assert set(frame["runs_on"]) == {"PTX emulator"} and "not of a device" in frame.attrs["note"]
+    assert source.timings() == [] and "run_us" not in source.summary() and all(row.measured_us is None for row in source.reports.kernels())

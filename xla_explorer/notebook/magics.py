@@ -63,7 +63,7 @@ def _words(line: str) -> list[str]:
 
 @magics_class
 class HloMagics(Magics):
-    """`%%hlo`, `%%jax`, `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`, `%hlo_explore`."""
+    """`%%hlo`, `%%jax`, `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`, `%hlo_form`, `%hlo_explore`."""
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
@@ -279,6 +279,18 @@ class HloMagics(Magics):
             if frame.empty:
                 raise UsageError(f"no pass has {word!r} in its name or sentence; %hlo_passes alone lists all")
         return frame
+
+    @line_magic
+    @one_diagnostic
+    def hlo_form(self, line: str) -> Any:
+        """`%hlo_form PASS [NAME]`: the options of a pass as a form; of a session, with a button that compiles with them and compares."""
+        words = _words(line)
+        if not words:
+            raise UsageError("%hlo_form takes a pass: %hlo_form fusion [NAME]; %hlo_passes lists them")
+        session = self._value(words[1]) if len(words) > 1 else self._names.get("_hlo")
+        from xla_explorer.notebook.pass_form import PassForm  # start-up time: ipywidgets is loaded when a form is asked for
+
+        return PassForm(words[0], session if isinstance(session, Session) else None)
 
     @line_magic
     @one_diagnostic

@@ -14,7 +14,17 @@ ALLOWED = {
     "hover.js": {r"/[\w.$-]/": "where the word under the pointer ends"},
     "mnemonics.js": {"/^@/": "a name of LLVM as it is hovered", "/^[bwlq]?$/": "the width at the end of an x86 mnemonic"},
     "page.js": {r"/^\d+$/": "a number in the address"},
-    "search.js": {"/^%/": "what a reader typed"},
+    "search.js": {"/^%/": "what a reader typed", "/^mul/": "an example for the reader", "/pattern/": "an example for the reader"},
+    "search_language.js": {
+        "/^%/": "what a reader typed",
+        r'/(-?)(?:([A-Za-z]+)(:|>=|<=|>|<|=))?("[^"]*"|\/(?:[^/\\]|\\.)+\/|\S+)/g': "the terms that a reader typed",
+        r"/^([0-9.]+(?:e[+-]?[0-9]+)?)([a-zA-Zµ%]*)$/": "a number that a reader typed",
+        r"/[.*+?^${}()|[\]\\]/g": "what a reader typed, as it is",
+        r"/^\s*(?:ROOT )?%?([\w.-]+) = (\(.*?\)|[^\s(]+) ([\w-]+)\(/": "a line of HLO, which is a format; search.py reads it alike",
+        r'/op_name="((?:[^"\\]|\\.)*)"/': "metadata of a line of HLO",
+        r'/source_file="([^"]*)"/': "metadata of a line of HLO",
+        r"/source_line=(\d+)/": "metadata of a line of HLO",
+    },
     "tables.js": {r'/[",\n\r]/': "whether a cell of CSV needs quotes", r"/^[=+\-@]/": "what a spreadsheet would run"},
     "texts.js": {r"/[\w.%]/": "where a word ends, for the mark of what changed in a line"},
     "theme.js": {
@@ -59,7 +69,9 @@ TAKEN_APART = {
     "rewrite.js": {'split("\\n")': "the lines of a rule, to show them"},
     "scene.js": {'split(":")': "a key of layout.js"},
     "search.js": {'startsWith("%")': "what a reader typed"},
+    "search_language.js": dict.fromkeys(('endsWith("/")', 'startsWith("/")', "startsWith('\"')", 'split("*")', "matchAll(/(-?)"), "what a reader typed"),
     "texts.js": {"matchAll(TOKEN)": "tokens, to colour them"},
+    "why_asked.js": {'split("/")': "the path of a file, of which the end is shown"},
     "theme.js": {'endsWith("light")': "a class of the host's page", r"match(/[\d.]+/g)": "a colour that the browser computed"},
 }
 

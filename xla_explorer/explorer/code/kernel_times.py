@@ -9,14 +9,9 @@ from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.costs.gpu_kernel_costs import finished_kernel_estimate
 from xla_explorer.explorer.display import microseconds, number_of
 from xla_explorer.explorer.measures.kernel_costs import KernelCost
+from xla_explorer.explorer.measures.profiling import is_emulated
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.hlo.analysis.cost import instruction_cost
-
-
-def is_emulated(session: Compilation) -> bool:
-    """Whether the program runs on the PTX emulator, whose own time says nothing about a device."""
-    executor = getattr(session.result.executable if session.result is not None else None, "executor", None)
-    return bool(getattr(getattr(executor, "facts", None), "emulated", False))
 
 
 def column_time(session: Compilation, steps: Sequence[ProgramStep], emulation: Any = None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.display import Blocks, CodeText, Report, Sentence, Table, drawn, printed, wide_frame
 from xla_explorer.explorer.measures.kernel_costs import program_cost
-from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, profile, spread, time_calls
+from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, is_emulated, profile, spread, time_calls
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
@@ -110,7 +110,7 @@ def compare_backends(
             session = compile_as(Compilation, source, backend=backend, passes=passes)
             leaves = session.signature.leaves(arguments)
             values = session.executable.execute(leaves)
-            emulated = _is_emulated(session)
+            emulated = is_emulated(session)
             # What the emulator takes says nothing about a device, so one run is enough: its values.
             frame = _untimed(session) if emulated else profile(session, arguments, repeats)
         except XlaExplorerError as problem:
@@ -126,11 +126,6 @@ def compare_backends(
         frames.append(frame)
     made = pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
     return made.reindex(columns=["backend", *COLUMNS, "max_error", "status"])
-
-
-def _is_emulated(session: Compilation) -> bool:
-    executor = getattr(session.executable, "executor", None)
-    return bool(getattr(getattr(executor, "facts", None), "emulated", False))
 
 
 def _untimed(session: Compilation) -> pandas.DataFrame:

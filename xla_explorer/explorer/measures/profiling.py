@@ -70,6 +70,12 @@ def spread(samples: Sequence[float]) -> tuple[float, float]:
     return middle, high - low
 
 
+def is_emulated(session: Compilation) -> bool:
+    """Whether the program runs on the PTX emulator, whose own time says nothing about a device."""
+    executor = getattr(session.result.executable if session.result is not None else None, "executor", None)
+    return bool(getattr(getattr(executor, "facts", None), "emulated", False))
+
+
 def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> ProfileFrame:
     """A row a kernel and one for the whole program; columns `COLUMNS`.
 
@@ -102,6 +108,9 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     for timing in result.kernels:
         cost, dtype = (whole, widest) if timing.step.opcode == "entry" else costs.get(timing.step.instruction, (Cost(), "f32"))
         rows.append(_kernel_row(session, timing, per_us, cost, dtype, limits, threads.get(timing.step.name, 1), streaming))
+    if is_emulated(session):
+        note += "; the times are those of the PTX emulator, not of a device"
+        rows = [{**row, "runs_on": "PTX emulator"} for row in rows]
     # Start-up time: pandas takes longer to import than the whole package.
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 

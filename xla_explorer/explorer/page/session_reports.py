@@ -20,7 +20,7 @@ from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_
 from xla_explorer.explorer.measures.emulation import emulation
 from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs, measured_bound
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads, limits_here, profile
+from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, is_emulated, kernel_threads, limits_here, profile
 from xla_explorer.explorer.page import beside_data
 from xla_explorer.explorer.page.comparison_table import comparison_rows
 from xla_explorer.explorer.page.loop_data import loop_kernel
@@ -259,7 +259,7 @@ class SessionReports(TraceReports):
     @property
     def _measured(self) -> dict[int, float]:
         frame = self._session.last_profile
-        if frame is None:
+        if frame is None or is_emulated(self._session):
             return {}
         rows = zip(frame["instruction"].tolist(), frame["median_us"].tolist(), frame["kernel"].tolist(), strict=True)
         return {int(key): float(us) for key, us, name in rows if name != WHOLE_PROGRAM and key is not None and key == key and us == us}

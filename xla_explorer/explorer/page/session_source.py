@@ -11,7 +11,7 @@ from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.explorer.code.code_panes import code_panes, costly, hlo_pane
 from xla_explorer.explorer.display.code_pane import CodePane, TextLine
 from xla_explorer.explorer.display.quantities import number_of
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM
+from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, is_emulated
 from xla_explorer.explorer.page.reports import Reports
 from xla_explorer.explorer.page.session_reports import SessionReports, TraceReports
 from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
@@ -185,7 +185,7 @@ class SessionSource(TraceSource):
         except (KeyError, ValueError, TypeError, AttributeError):
             found.pop("bytes_before", None)
         frame = session.last_profile
-        if frame is not None:
+        if frame is not None and not is_emulated(session):
             whole = frame.iloc[0]
             found.update(run_us=float(whole["median_us"]), run_iqr_us=float(whole["iqr_us"]), runs=int(whole["n"]))
         return found
@@ -272,7 +272,7 @@ class SessionSource(TraceSource):
 
     def timings(self) -> Sequence[TimingRow]:
         frame = self.session.last_profile
-        if frame is None:
+        if frame is None or is_emulated(self.session):
             return []
         rows = []
         total = float(frame["median_us"][1:].sum()) or 1.0

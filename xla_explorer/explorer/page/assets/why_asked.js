@@ -71,7 +71,7 @@ export function tensorPart(app, id) {
     box.replaceChildren(
       whyHeading("values"),
       dimLine(head),
-      make("table", { className: "xe-facts" }, ...facts.map(([key, value]) => make("tr", { className: /^(nan|infinite)$/.test(key) && value ? "xe-error" : "" }, make("th", { textContent: key }), make("td", { textContent: Array.isArray(value) ? `[${value.join(", ")}]` : showNumber(value) })))),
+      make("table", { className: "xe-facts" }, ...facts.map(([key, value]) => make("tr", { className: ["nan", "infinite"].includes(key) && value ? "xe-error" : "" }, make("th", { textContent: key }), make("td", { textContent: Array.isArray(value) ? `[${value.join(", ")}]` : showNumber(value) })))),
       bars,
       make("pre", { className: "xe-hlo", textContent: first }),
     );
