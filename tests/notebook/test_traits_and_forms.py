@@ -54,5 +54,5 @@ def test_a_form_has_a_control_for_each_option(session: xe.Session) -> None:
     form.options = {"max_emitted": 1}
     form.compile()
     assert form.comparison is not None and "<table" in form.shown.value
-    with pytest.raises(xe.XlaExplorerError, match="there is no pass 'no'"):
+    with pytest.raises(xe.XlaExplorerError, match="for the pass 'no', which is unknown"):
         PassForm("no")

@@ -26,7 +26,7 @@ class PassForm(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
 
     def __init__(self, name: str, session: Session | None = None) -> None:
         if name not in registered_passes():
-            raise XlaExplorerError(f"there is no pass {name!r}", "xe.passes() lists all")
+            raise XlaExplorerError(f"cannot make a form for the pass {name!r}, which is unknown", "xe.passes() lists all")
         self.name, self.session = name, session
         self.comparison: Comparison | None = None
         cls = registered_passes()[name]
