@@ -83,6 +83,7 @@ def test_other_backends_and_a_page_for_each_compile(tmp_path: Path, backends: tu
     assert pages[0].name.startswith("0000_jit_") and all(b"<html" in page.read_bytes()[:200] for page in pages)
 
 
+@pytest.mark.slow
 def test_what_keeps_the_plugin_from_starting_is_said() -> None:
     done = run("import jax; jax.devices()", XLA_EXPLORER_PJRT_THREADS="many")
     assert done.returncode == 1 and "threads must be an integer of at least 1, got 'many'" in done.stderr, done.stderr
