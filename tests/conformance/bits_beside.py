@@ -10,6 +10,7 @@ open (which product of `a*b + c*d` is contracted; `tests/properties/value_classe
 from __future__ import annotations
 
 import argparse
+import gzip
 import importlib.util
 import json
 import math
@@ -39,8 +40,6 @@ def _module(path: Path) -> ModuleType:
 
 
 def _exec_cases() -> Iterator[tuple[str, str, list[Any]]]:
-    import gzip
-
     generator = _module(SHARED / "xla_corpus" / "gen_inputs.py")
     with gzip.open(SHARED / "xla_corpus" / "dev" / "exec_cases.jsonl.gz", "rt") as lines:
         for case in map(json.loads, lines):
