@@ -170,7 +170,7 @@ def test_lab_copies_the_tour_and_the_course(tmp_path: Path) -> None:
     from xla_explorer.cli.lab import copy_notebooks
 
     copy = copy_notebooks(tmp_path / "here")
-    assert len(list(copy.parent.glob("*.ipynb"))) == 14
+    assert len(list(copy.parent.glob("*.ipynb"))) == len(list((ROOT / "notebooks").glob("*.ipynb"))) > 10
     copy.write_text("mine")
     assert copy_notebooks(tmp_path / "here").read_text() == "mine"
 
