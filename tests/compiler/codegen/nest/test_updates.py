@@ -12,6 +12,7 @@ from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
+from xla_explorer.compiler.codegen.nest.lower import Code, Lowering
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
 
@@ -75,3 +76,13 @@ def test_shared_memory_is_not_read_before_its_turn() -> None:
     assert isinstance(apart, NestCode) and isinstance(together, NestCode)
     loop = next(k for k, line in enumerate(together.lines) if line.startswith("loop"))
     assert sum("= load float" in line for line in together.lines[loop:]) == 2 and "x float>" not in "".join(together.lines)
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_the_operand_of_an_update_in_place_counts_as_changing(in_place: bool) -> None:
+    """Its memory has the name of the result too: loads of it stay where they are, others move out of loops."""
+    root = xe.parse_hlo(UPDATE.format(alias="", rows=3, columns=37)).entry.root
+    nest = nest_of(root, in_place=in_place, copied=not in_place)
+    assert isinstance(nest, LoopNest)
+    lowering = Lowering(nest, Code(), [f"%a{k}" for k in range(len(nest.arrays))])
+    assert {a.name: lowering.memory[a.name].written for a in nest.arrays} == {"x": in_place, "u": False, "i": False, "j": False, "out": True}
