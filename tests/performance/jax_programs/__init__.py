@@ -14,9 +14,10 @@ What `why_slow` proposes and what it gave, XLA:CPU of jaxlib 0.10.2 on two share
 | resnet_training | --xla_cpu_experimental_ynn_fusion_type= | 0.97 |
 | vit_inference | nothing (four flags tried: 0.96 to 1.01) | |
 
-The same by `proposed_changes.py` on 2026-11-23, with eight other jobs on the machine: nuts_step 0.65, diffrax_gradient 0.86.
+The same by `proposed_changes.py` on 2026-11-23, with eight other jobs on the machine: gpt_training 0.88, unet_training 0.74, nuts_step 0.65,
+diffrax_gradient 0.86.
 
-Since a program that takes long is timed once a round, the page of resnet_training takes 43 s on that machine, with eight other jobs on it.
+Since a program that takes long is timed once a round, the page of resnet_training takes 43 to 50 s on that machine, with eight other jobs on it.
 
 The five longest kernels of the page against `jax.profiler.ProfileData` (`against_jax_profiler.py`, 2026-11-23, the same machine with six other
 jobs on it): of the same recording the same five with the same times (0.00 %) in all six programs; times by rank against a recording of `jax.jit`
