@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.ir.records import has_loop
-from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.directives import Cover, Directive
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.hlo_parts import spreads_elements
 from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, Choose, For, LoopNest, Reduce, Store, walk
@@ -63,6 +63,11 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     tiles = "dot" in opcodes and not overlap  # which LLVM does not make of loops
     tuning = tuning_of(target, i) if own_vectors or tiles else LEFT_TO_LLVM
     schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning, parts, by_rows)
+    if isinstance(schedule, Schedule) and _does_steps_twice(schedule) and _is_in_place(i, slots):
+        # The second time the operand is the result. Loops that are left to LLVM do each step once.
+        if directives is not None:
+            return refuse("not-repeatable", f"%{i.name} takes the memory of an operand: no step may be done twice")
+        schedule = scheduled(nest, LEFT_TO_LLVM, parts, by_rows)
     if isinstance(schedule, Reason):
         return schedule
     code = Code(target.vector.fma, False, target.abilities.keeps_nan_payloads)
@@ -76,6 +81,16 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     origins = (*[origin for _, origin in lines], i.id)
     return NestCode(schedule, texts, origins, tuple(lowered.builder.declarations), schedule.nest.shares, effort,
                     lowered.scratch_bytes, lowered.phases)
+
+
+def _does_steps_twice(schedule: Schedule) -> bool:
+    return any(isinstance(directive, Cover) for directive in schedule.directives)
+
+
+def _is_in_place(i: HloInstruction, slots: Sequence[int]) -> bool:
+    """Whether a result lies where an operand does."""
+    count = len(i.operands) if i.opcode.name == "fusion" else len(dict.fromkeys(i.operands))
+    return not set(slots[:count]).isdisjoint(slots[count:])
 
 
 def plain_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
