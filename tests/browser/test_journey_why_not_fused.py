@@ -92,7 +92,7 @@ class Journey:
     def force_and_compare(self) -> dict[str, list[str]]:
         """The comparison's rows: what -> [now, before, change]."""
         self.page.locator(".xe-why .xe-act", has_text="force it and compare").click()
-        self.done("force it and compare", ".xe-compared")
+        self.done("force it and compare", ".xe[data-ready] .xe-compared")
         return {row.split("\t")[0]: row.split("\t")[1:] for row in self.page.locator(".xe-compared tbody tr").all_inner_texts()}
 
     def end(self, started: float) -> None:

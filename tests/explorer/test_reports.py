@@ -13,9 +13,10 @@ from xla_explorer.explorer.measures.profiling import COLUMNS
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.arguments import largest_error
 from xla_explorer.explorer.sessions.compilation import program_steps
+from xla_explorer.hlo.evaluator import evaluates_custom_call
 
 X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
-TO_HOST = 'HloModule h\nENTRY e {\n  x = c64[8,16] parameter(0)\n  ROOT y = c64[8,16] custom-call(x), custom_call_target="MoveToHost"\n}'
+OF_THE_EVALUATOR = 'HloModule h\nENTRY e {\n  x = c64[8,16] parameter(0)\n  ROOT y = c64[8,16] custom-call(x), custom_call_target="tests.reports.as_it_is"\n}'
 
 
 def test_profile_has_a_row_for_the_program_and_each_kernel(softmax: Session) -> None:
@@ -45,8 +46,13 @@ def test_double_precision_has_a_roof_of_its_own() -> None:
         assert row["roofline_share"] == pytest.approx(row["flops"] / peak / row["median_us"] * 1e6)
 
 
+@evaluates_custom_call("tests.reports.as_it_is")
+def as_it_is(i, operands, evaluator):
+    return operands[0]
+
+
 def test_what_runs_on_the_evaluator_is_marked_everywhere() -> None:
-    session = xe.compile(TO_HOST)
+    session = xe.compile(OF_THE_EVALUATOR)
     x = np.ones((8, 16), np.complex64)
     np.testing.assert_array_equal(session(x), x)
     assert "on the evaluator" in repr(session) and "evaluator" in set(session.kernels()["runs_on"])

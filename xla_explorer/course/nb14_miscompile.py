@@ -127,13 +127,14 @@ def first_wrong(function: Callable[..., Any]) -> Cases:
     for module, opcode, instead in _planted():
         for arguments in arguments_of(module):
             after = miscompiled(module, opcode, instead, 1) if opcode else module.clone()
-            want = _first_wrong(module, after, arguments)
+            right, wrong = values_of(module, *arguments), values_of(after, *arguments)
+            want = _first_other([i.name for i in after.entry.post_order()], right, wrong)
             with answering(module):
                 got = function(module.clone(), after.clone(), arguments)
             if got == want or getattr(got, "name", None) == want is not None:
                 yield None
             else:
-                yield _other_culprit(module, after, arguments, want, got)
+                yield _other_culprit(module, after, arguments, (right, wrong), want, got)
 
 
 def _planted() -> Iterator[tuple[HloModule, str, str]]:
@@ -151,17 +152,14 @@ def _planted() -> Iterator[tuple[HloModule, str, str]]:
             yield module, opcode, instead
 
 
-def _first_wrong(before: HloModule, after: HloModule, arguments: tuple[Any, ...]) -> str | None:
-    right, wrong = values_of(before, *arguments), values_of(after, *arguments)
-    for i in after.entry.post_order():
-        if i.name in right and i.name in wrong and not same_bits(right[i.name], wrong[i.name]):
-            return i.name
-    return None
+def _first_other(names: list[str], right: dict[str, Array], wrong: dict[str, Array]) -> str | None:
+    return next((name for name in names if name in right and name in wrong and not same_bits(right[name], wrong[name])), None)
 
 
-def _other_culprit(before: HloModule, after: HloModule, arguments: tuple[Any, ...], want: str | None, got: Any) -> Failure:
-    name = getattr(got, "name", got)
-    right, wrong = values_of(before, *arguments), values_of(after, *arguments)
+def _other_culprit(
+    before: HloModule, after: HloModule, arguments: tuple[Any, ...], values: tuple[dict[str, Array], ...], want: str | None, got: Any
+) -> Failure:
+    name, (right, wrong) = getattr(got, "name", got), values
     if name is None:
         hint = f"%{want} is {value_text(right[want or ''])} before and {value_text(wrong[want or ''])} after."
     elif name not in right or name not in wrong:

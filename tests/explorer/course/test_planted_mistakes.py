@@ -521,5 +521,5 @@ def test_mistake_is_caught(name: str, code: str, most: int | None, answer: Any) 
 
 
 def test_every_exercise_has_two_mistakes() -> None:
-    for name in xe.course.exercises():
+    for name in [name for name in xe.course.exercises() if name.startswith("nb")]:  # pages and examples declare others
         assert sum([n == name for n, _, _, _ in MISTAKES]) >= 2, name

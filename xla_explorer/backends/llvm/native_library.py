@@ -151,7 +151,7 @@ class NativeLibrary:
             _leave_linker(self._linker)
 
     def __del__(self) -> None:
-        if not sys.is_finalizing():
+        if sys is not None and not sys.is_finalizing():  # at the very end modules have lost their names
             self.close()
 
     def __enter__(self) -> NativeLibrary:

@@ -112,7 +112,8 @@ def test_old_devices_have_no_such_instruction():
 )
 @pytest.mark.sampled(4)
 def test_tiles_without_tensor_cores(kind, dtype, a, b, left, right, batch):
-    x, y = ((RANDOM.standard_normal(shape) * 9).astype(dtype) for shape in (a, b))
+    random = np.random.default_rng(5)  # of its own: a sum that cancels has few digits, so each test must have the same numbers every time
+    x, y = ((random.standard_normal(shape) * 9).astype(dtype) for shape in (a, b))
     ran = check(dot(kind, kind, a, b, left, right, batch), x, y, relative=1e-4, assemble=batch == 1)
     assert ran.emitted.emitter == "tiled-dot" and ran.conflicts() == 1
     assert ran.emitted.estimated_us > 0
