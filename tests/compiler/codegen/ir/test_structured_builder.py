@@ -14,6 +14,8 @@ from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import BF16, F16, F32, F64, I1, I8, I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Complex
+from xla_explorer.compiler.codegen.nest.elements import Memory
+from xla_explorer.hlo.primitive_type import primitive_type
 
 
 def _operations(records):
@@ -157,3 +159,15 @@ def test_mypy_refuses_the_sum_of_a_float_and_an_integer(tmp_path):
     )
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(file)], capture_output=True, text=True)
     assert "sums.py:7" in done.stdout and "sums.py:4" not in done.stdout, done.stdout + done.stderr
+
+
+def test_a_masked_load_stays_behind_its_condition_as_a_plain_one_does() -> None:
+    b = StructuredBuilder()
+    pointer, mask, condition = b.named("%p", PTR), b.named("%m", Type("i1", 8)), b.named("%c", Type("i1"))
+    memory = Memory(b, primitive_type("f32"))
+    with b.only_if(condition):
+        memory.store(memory.load(pointer, 8, mask), pointer, 8)
+        memory.store(memory.load(pointer, 4), pointer, 4)
+    text = "\n".join(b.lines())
+    branch, masked, plain = (text.index(part) for part in ("br i1 %c", "@llvm.masked.load", "load <4 x float>"))
+    assert branch < masked and branch < plain

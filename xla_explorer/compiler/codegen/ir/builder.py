@@ -73,7 +73,7 @@ class Builder:
         self.origin: int | None = None
         self.declarations: dict[str, None] = {}
 
-    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
+    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
         """An operation without side effects: its result."""
         raise NotImplementedError
 

@@ -23,7 +23,7 @@ class InOrderBuilder(Builder):
         self.origins: list[int | None] = []
         self._counter = 0
 
-    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
+    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
         """An operation, here."""
         self._counter = number = self._counter + 1
         result: Value = Value(self, t, f"%v{number}")

@@ -62,13 +62,13 @@ class StructuredBuilder(Builder):
         return self._count
 
     # -- records ---------------------------------------------------------------------------------------------------------
-    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
-        """An operation without side effects, in the outermost open region that has its operands."""
+    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
+        """An operation without side effects, in the outermost open region that has its operands. may_trap: as a load may."""
         depth = 0
         for operand in operands:
             if operand.depth > depth:
                 depth = operand.depth
-        if op in _MAY_TRAP:
+        if may_trap or op in _MAY_TRAP:
             depth = max(depth, self._condition_depth())
         region = self._regions[depth]
         key = (op, t, detail, *[o.name for o in operands])

@@ -7,7 +7,7 @@ pair of them; elements that do not differ from lane to lane are scalars.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.codegen.elemental import ELEMENTWISE_EMITTERS
@@ -133,7 +133,7 @@ class Memory:
     def load(self, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None) -> Scalar:
         """Elements beside one another. mask: those that there are; the others are zero."""
         wide = self.stored.of_lanes(lanes * self.parts)
-        emit = self.b.emit_here if self.written else self.b.emit
+        emit = self.b.emit_here if self.written else partial(self.b.emit, may_trap=True)
         if mask is None:
             raw = emit("load", wide, (pointer,), f", align {self.alignment}")
         else:

@@ -81,9 +81,9 @@ class MathBuilder(Builder):
         self.format = _FORMAT_OF[arguments[0].type.scalar]
         self.declarations = target.declarations
 
-    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
+    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
         """An operation, written by the other builder."""
-        return self._target.emit(op, t, operands, detail)
+        return self._target.emit(op, t, operands, detail, may_trap)
 
     # -- values ----------------------------------------------------------------------------------------------------------
     def arguments(self) -> tuple[Value, ...]:
