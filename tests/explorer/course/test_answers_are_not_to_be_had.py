@@ -82,3 +82,8 @@ def test_the_solutions_are_in_neither_wheel_nor_sdist() -> None:
     assert any(pattern.strip("/") == "tests/notebooks/solutions" for pattern in left_out)
     package = Path(sys.modules["xla_explorer"].__file__ or "").parent
     assert not list(package.rglob("solutions"))
+
+
+def test_every_notebook_is_in_the_wheel() -> None:
+    included = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert {name for name in included if name.endswith(".ipynb")} == {f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
