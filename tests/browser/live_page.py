@@ -38,6 +38,12 @@ document.querySelector(".xe").focus();
 """
 
 
+def open_saved(page: Any, session: Any, folder: Path) -> None:
+    """Show the saved page of a session; returns when it is ready."""
+    page.goto(session.save(folder / "page.html").as_uri())
+    page.wait_for_selector(".xe[data-ready]")
+
+
 def open_live(page: Any, widget: ExplorerWidget, folder: Path, style_text: str = "", tab: str = "graph") -> None:
     """Show `widget` in a Playwright page; returns when it is ready. tab: turned to then, empty for what the view opens with."""
     sent: list[tuple[Any, Any]] = []

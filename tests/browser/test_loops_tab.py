@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from tests.browser.live_page import open_live
+from tests.browser.live_page import open_live, open_saved
 from tests.browser.screenshots import SELECT
 from tests.support.loop_program import TEXT
 from xla_explorer.explorer.code.loop_text import folds_of, loop_lines, steps_of
@@ -39,9 +39,7 @@ def test_nests_fold_are_linked_and_show_what_directives_changed(browser: Any, se
     if live:
         open_live(page, xe.explore(session), tmp_path)
     else:
-        session.save(tmp_path / "page.html")
-        page.goto((tmp_path / "page.html").as_uri())
-        page.wait_for_selector(".xe[data-ready]")
+        open_saved(page, session, tmp_path)
     page.keyboard.press("l")
     page.wait_for_selector(".xe-loops .k-vector")
     text = page.locator(".xe-loops .xe-lines").inner_text()
@@ -91,9 +89,7 @@ def test_what_if_shows_the_nest_the_estimate_and_the_refusal(browser: Any, sessi
 
 def test_accesses_are_drawn_and_hovering_lights_the_code(browser: Any, session: xe.Session, tmp_path: Path) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
-    session.save(tmp_path / "page.html")
-    page.goto((tmp_path / "page.html").as_uri())
-    page.wait_for_selector(".xe[data-ready]")
+    open_saved(page, session, tmp_path)
     page.keyboard.press("l")
     page.wait_for_selector(".xe-space svg")
     assert page.locator(".xe-space rect.s0").count() >= 16 and "1 cache line of 64 bytes" in page.locator(".xe-space").inner_text()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from tests.browser.live_page import open_live
+from tests.browser.live_page import open_live, open_saved
 from tests.browser.screenshots import SELECT
 from tests.explorer.test_side_by_side import TEXT
 
@@ -34,9 +34,7 @@ def test_columns_are_aligned_follow_the_selection_and_cut_no_line(browser: Any, 
     if live:
         open_live(page, xe.explore(session), tmp_path)
     else:
-        session.save(tmp_path / "page.html")
-        page.goto((tmp_path / "page.html").as_uri())
-        page.wait_for_selector(".xe[data-ready]")
+        open_saved(page, session, tmp_path)
     page.keyboard.press("s")
     page.wait_for_selector(".xe-beside-table")
     heads = page.locator(".xe-beside-table th").all_inner_texts()

@@ -5,6 +5,8 @@ Whoever owns the child's memory owns what it sends; reading it here runs nothing
 
 from __future__ import annotations
 
+import os
+import signal
 import struct
 from collections.abc import Iterable
 from typing import Any, BinaryIO, Final
@@ -14,6 +16,16 @@ import numpy as np
 from xla_explorer.foundation.plain_data import Buffer, Message, packed
 
 _CHUNK: Final = 1 << 20
+
+
+def own_streams(prints_to: int = 2) -> tuple[BinaryIO, BinaryIO]:
+    """(requests, answers) of a child, which are its standard streams: what libraries print goes to another descriptor from here on.
+
+    An interrupt from the keyboard is for the parent, which ends the child if it must."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(prints_to, 1)
+    return requests, answers
 
 
 def send(stream: BinaryIO, message: Any) -> None:

@@ -6,7 +6,6 @@ It is asked for one cell at a time, so that whoever asks knows which cell did no
 from __future__ import annotations
 
 import os
-import signal
 from typing import Any
 
 from xla_explorer.course.checking.attempts import attempts
@@ -14,7 +13,7 @@ from xla_explorer.course.checking.programs import variant_of_programs
 from xla_explorer.course.checking.registry import hidden_checks, judged, known_exercise
 from xla_explorer.course.checking.result import CheckResult
 from xla_explorer.foundation.memory_limit import limit_memory, mapped_bytes
-from xla_explorer.foundation.messages import receive, send
+from xla_explorer.foundation.messages import own_streams, receive, send
 
 Judgement = dict[str, Any]
 
@@ -74,11 +73,9 @@ def _told(result: CheckResult, tries: int) -> Judgement:
 
 def main() -> None:
     """Answer requests until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who presses Ctrl-C interrupts the grader, which ends us
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
+    requests, answers = own_streams(prints_to=nothing)  # what cells print is not graded
     os.dup2(nothing, 0)
-    os.dup2(nothing, 1)  # what cells print is not graded, and must not get between messages
     notebook = GradedNotebook()
     while True:
         try:

@@ -7,7 +7,7 @@ pair of them; elements that do not differ from lane to lane are scalars.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.codegen.elemental import ELEMENTWISE_EMITTERS
@@ -133,8 +133,8 @@ class Memory:
     def load(self, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None) -> Scalar:
         """Elements beside one another. mask: those that there are; the others are zero."""
         wide = self.stored.of_lanes(lanes * self.parts)
-        emit = self.b.emit_here if self.written else partial(self.b.emit, may_trap=True)
         if mask is None:
+            emit = self.b.emit_here if self.written else self.b.emit
             raw = emit("load", wide, (pointer,), f", align {self.alignment}")
         else:
             # LLVM takes masked loads of 16-bit floats apart, lane by lane
@@ -143,7 +143,11 @@ class Memory:
             name = f"llvm.masked.load.{moved.suffix}.p0"
             self.b.declarations[f"declare {moved} @{name}(ptr, i32, {mask.type}, {moved})"] = None
             operands = pointer, self.b.number(self.alignment, I32), mask, self.b.number(0, moved)
-            raw = emit("call", moved, operands, f"{moved} @{name}")
+            callee = f"{moved} @{name}"
+            if self.written:
+                raw = self.b.emit_here("call", moved, operands, callee)
+            else:
+                raw = self.b.emit("call", moved, operands, callee, may_trap=True)
             raw = self.b.retyped(raw, wide) if moved.scalar == wide.scalar else self.b.emit("bitcast", wide, (raw,))
         if self.parts == 1:
             return self._held(raw)

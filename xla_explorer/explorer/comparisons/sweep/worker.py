@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import os
-import signal
 import sys
 
 from xla_explorer.explorer.comparisons.sweep.task import run_task
-from xla_explorer.foundation.messages import receive, send
+from xla_explorer.foundation.messages import own_streams, receive, send
 
 
 def main() -> None:
     """Answer tasks; None asks whether the process is ready."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interrupt is for the sweep, which ends its workers
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever libraries print must not get between messages
+    requests, answers = own_streams()
     for name in sys.argv[1:]:
         importlib.import_module(name)
     while True:

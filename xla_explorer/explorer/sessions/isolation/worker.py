@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from xla_explorer.explorer.sessions.isolation.travelling import portable
 from xla_explorer.explorer.sessions.warming import warm_backend
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.memory_limit import limit_memory, mapped_bytes
-from xla_explorer.foundation.messages import receive, send
+from xla_explorer.foundation.messages import own_streams, receive, send
 from xla_explorer.foundation.plain_data import PlainDataError
 from xla_explorer.hlo.module import HloModule
 
@@ -158,9 +157,7 @@ def _out_of_memory(problem: BaseException | None) -> bool:
 
 def main() -> None:
     """Answer requests until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interrupt of a notebook is for the kernel, which ends us if it must
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever libraries print must not get between messages
+    requests, answers = own_streams()
     worker = Worker(Blackboard(sys.argv[1]))
     while True:
         try:
