@@ -11,6 +11,7 @@ import traitlets
 
 from xla_explorer.compiler.pipeline import HloPass, make_pass, registered_passes
 from xla_explorer.explorer.comparisons.comparison import Comparison
+from xla_explorer.explorer.display import escape
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -65,8 +66,7 @@ class PassForm(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
             self.session = changed
             self.shown.value = self.comparison._repr_mimebundle_()["text/html"]
         except Exception as problem:  # shown where the button is, not in a log that nobody reads
-            self.shown.value = ""
-            self.shown.value = f"<pre>{type(problem).__name__}: {_escaped(problem)}</pre>"
+            self.shown.value = f"<pre>{type(problem).__name__}: {escape(str(problem))}</pre>"
 
     def _read(self, _change: object) -> None:
         self.options = {name: c.value for name, c in self.controls.items() if c.value != self._defaults[name]}
@@ -74,10 +74,6 @@ class PassForm(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
     def _write(self, change: Any) -> None:
         for name, control in self.controls.items():
             control.value = change["new"].get(name, self._defaults[name])
-
-
-def _escaped(problem: object) -> str:
-    return str(problem).replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _control(hint: Any, value: Any) -> Any:
