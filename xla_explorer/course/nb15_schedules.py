@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import prod
 from typing import Any, NamedTuple
 
 from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.backends.llvm.target_machine import host_target
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, Load, Reduce, Store
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Load, Store, walk
 from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule
@@ -60,35 +60,19 @@ def lanes_of_this_machine() -> int:
 
 def register_tile(schedule: KernelSchedule) -> RegisterTile:
     """The register tile of a scheduled product, read off its loop nest."""
-    kinds = {axis.name: (kind, axis.extent) for axis, kind in _axes(schedule.nest.body)}
-    store = next(s for s in _statements(schedule.nest.body) if isinstance(s, Store))
-    loads = [s for s in _statements(schedule.nest.body) if isinstance(s, Load)]
-    names = [_names(load.place) for load in loads]
-    of_result = _names(store.place)
+    bound = schedule.nest.axes()
+    statements = [s for s, _ in walk(schedule.nest.body)]
+    of_result = _names(next(s for s in statements if isinstance(s, Store)).place)
+    first, second = [_names(s.place) & of_result for s in statements if isinstance(s, Load)]
 
     def extent(axes: set[str], kind: AxisKind) -> int:
-        return prod([kinds[name][1] for name in axes if kinds[name][0] is kind])
+        return prod([bound[name].axis.extent for name in axes if bound[name].kind is kind])
 
-    first, second = [axes & of_result for axes in names]
     return RegisterTile(extent(first, AxisKind.UNROLLED), extent(second, AxisKind.UNROLLED), extent(second, AxisKind.VECTOR))
 
 
 def _names(place: Any) -> set[str]:
     return {term.name for index in place for term, _ in index.terms if isinstance(term, Axis)}
-
-
-def _statements(body: Any) -> Iterator[Any]:
-    for statement in body:
-        yield statement
-        yield from _statements(getattr(statement, "body", ()))
-
-
-def _axes(body: Any) -> Iterator[tuple[Any, AxisKind]]:
-    for statement in _statements(body):
-        if isinstance(statement, For):
-            yield statement.axis, statement.kind
-        elif isinstance(statement, Reduce):
-            yield from [(one.axis, one.kind) for one in statement.axes]
 
 
 @exercise(
