@@ -135,3 +135,22 @@ def test_what_a_policy_did_may_be_written_again_though_a_user_may_not_write_it_f
     again = session.override(schedules=[schedule])
     assert again.schedule(loops.name).written_by == "user" and str(again.schedule(loops.name)) == str(schedule)
     assert schedule.run(repeats=1).equal
+
+
+def test_a_kernel_that_two_instructions_share_has_the_loops_of_each() -> None:
+    """The directives of a shared kernel name the operands of the instruction that it was written for."""
+    session = xe.compile(
+        """HloModule m
+ENTRY main {
+  x = f32[64,768] parameter(0)
+  v = f32[768,768] parameter(1)
+  w = f32[768,768] parameter(2)
+  a = f32[64,768] dot(x, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[64,768] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = (f32[64,768], f32[64,768]) tuple(a, b)
+}""",
+        threads=1,
+    )
+    first, second = session.loops()
+    assert "stage{%v," in first.schedule and "stage{%w," in second.schedule
+    assert str(session.schedule("b")) == second.schedule

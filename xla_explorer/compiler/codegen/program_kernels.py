@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
+from xla_explorer.compiler.codegen.nest.hlo_parts import array_names
 from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.compiler.codegen.nest.policies.facts import schedule_facts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -142,8 +143,9 @@ class ProgramKernels:
     def _note_nest(self, i: HloInstruction, made: Kernel) -> None:
         """Whether the kernel was made from a loop nest is a decision."""
         if isinstance(made.nest, Schedule):
-            said = f"%{i.name}: {made.nest}" if made.nest.directives else f"%{i.name} as it is"
-            reason = Reason("made-from-nest", said, {**schedule_facts(made.nest), "by": "policy"})
+            schedule = _over_operands(made.nest, i)
+            said = f"%{i.name}: {schedule}" if schedule.directives else f"%{i.name} as it is"
+            reason = Reason("made-from-nest", said, {**schedule_facts(schedule), "by": "policy"})
             self.decisions.append(KernelDecision(i.id, i.name, True, reason, "loop-nest"))
         elif made.nest is not None:
             self.decisions.append(KernelDecision(i.id, i.name, False, made.nest, "loop-nest"))
@@ -224,3 +226,14 @@ class ProgramKernels:
         for calls, name in self._chains.items():
             lines += chain_function(name, calls)
         return lines, origins + [None] * (len(lines) - len(origins))
+
+
+def _over_operands(schedule: Schedule, i: HloInstruction) -> Schedule:
+    """The schedule of a kernel that was written for another instruction: its directives name the operands of this one."""
+    theirs = [a.name for a in schedule.start.arrays if not a.written]
+    ours = array_names(list(dict.fromkeys(i.operands)))
+    if theirs == ours or len(theirs) != len(ours):
+        return schedule
+    names = {f"%{a}": f"%{b}" for a, b in zip(theirs, ours, strict=True)}
+    directives = tuple([type(d)(**{key: names.get(v, v) for key, v in vars(d).items()}) for d in schedule.directives])
+    return replace(schedule, directives=directives)
