@@ -113,6 +113,8 @@ def test_random_schedules_give_equal_values(seed):
         ("rows", "split{j,8},split{ji,4},thread{jio},warp{jii}"),  # threads that fill a warp compute what others store
         ("dot", "split{j,3},block{i},thread{ji},block{jo},stage{%y,i,shared}"),  # a block has a tile of its own, whoever else computes it
         ("dot", "stage{%y,i,shared},split{i,2},split{ks,8}"),  # the last rows that fill the tile are beyond it
+        ("window", "stage{%x.4,j,shared},pad{ls,4}"),  # the tile has elements beyond the row, which must be filled beside a step beyond the tile
+        ("window", "stage{%x.4,j,shared},pad{ls,4},thread{ls}"),
     ],
 )
 def test_schedules_that_random_ones_found(body, text):

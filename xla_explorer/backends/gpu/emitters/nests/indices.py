@@ -306,10 +306,9 @@ class Indices:
         """Whether pending guards let a store happen."""
         return self.mask(self._pending, point)
 
-    def stays_inside(self, place: Sequence[IndexExpression], dimensions: Sequence[int], point: Point) -> bool:
-        """Whether a place is in its array even where pending guards do not hold."""
-        bounds = [self.here(x, point).bounds for x in place]
-        return all(low >= 0 and high < n for (low, high), n in zip(bounds, dimensions, strict=True))
+    def inside(self, place: Sequence[IndexExpression], dimensions: Sequence[int], point: Point) -> bool | str:
+        """Whether a place is in its array, whether or not pending guards hold."""
+        return self.mask([Guard(x, n) for x, n in zip(place, dimensions, strict=True)], point)
 
     def loaded(self, axes: frozenset[Axis], point: Point) -> bool | str:
         """Whether pending guards that concern a load let it happen: False, a condition, or True where no index leaves its array."""

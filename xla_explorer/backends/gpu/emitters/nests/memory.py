@@ -140,8 +140,7 @@ class Memory:
 
         def one(point: Point) -> None:
             # All of a tile is stored: who is outside has read something else, which nobody takes any further. Beyond its end is another's.
-            whole = tile is not None and self.indices.stays_inside(s.place, shape.dimensions, point)
-            holds = True if whole else self.indices.stored(point)
+            holds = self.indices.stored(point) if tile is None else self.indices.inside(s.place, shape.dimensions, point)
             if holds is not False:
                 with self.writer.only_if(holds if isinstance(holds, str) else None):
                     value = self.writer.at(s.value, point)
