@@ -71,6 +71,15 @@ def test_a_result_past_the_cache() -> None:
     assert_near(native(streamed, operands), wanted, nest_text(streamed))
 
 
+@pytest.mark.parametrize("text", ["cover{j,2},unroll{jo}", "prefetch{i,x.4,64},unroll{i}", "cover{i,4},cover{j,2},unroll{jo},unroll{io}"])
+def test_copies_of_what_steps_compute_their_own_places_from(text: str) -> None:
+    """A place that a directive makes of a step depends on its axis (seed 50001 of random pairs)."""
+    nest, operands, wanted = plain("bias")
+    scheduled, trace = run_schedule(nest, parse_directives(text))
+    assert all(step.changed for step in trace.steps)
+    assert_near(native(scheduled, operands), wanted, nest_text(scheduled))
+
+
 def test_blocks_by_lines_of_memory_in_lanes() -> None:
     """Where lines begin is one number of 64 bits for lanes of 32 (seed 3064 of random pairs)."""
     nest, operands, wanted = plain("columns")

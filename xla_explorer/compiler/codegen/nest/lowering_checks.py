@@ -26,7 +26,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, Quotient, Remainder, linearize
+from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, Quotient, Remainder, RuntimeValue, linearize
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
@@ -89,6 +89,8 @@ def common_factor(nest: LoopNest, loop: For) -> int:
     common = 0
     for s, _ in walk((loop,)):
         for x in _expressions(nest, s):
+            if not x.is_affine:  # values of run time are there already, whatever their own index was
+                x = x.substitute({atom: ZERO for atom in x.atoms() if isinstance(atom, RuntimeValue)})
             factor = x.coefficient(loop.axis)
             common = gcd(common, factor) if factor is not None else 1
             if common == 1:

@@ -36,7 +36,7 @@ class Cover(Directive):
         blocks = -(-axis.extent // self.factor) + (1 if self.lines_of else 0)
         outer, inner = Axis(f"{self.axis}o", blocks), Axis(f"{self.axis}i", self.factor)
         begin = Iota(number, S64, index(outer) * self.factor, lines_of=self.lines_of)
-        clamped = index(RuntimeValue(f"%{number}", (), 0, axis.extent - self.factor))
+        clamped = index(RuntimeValue(f"%{number}", (begin.index,), 0, axis.extent - self.factor))
         values: Substitution = {axis: clamped + index(inner)}
 
         def with_begin(body: Body) -> Body:

@@ -114,8 +114,9 @@ class Prefetch(Directive):
         place, first, before = load.place, index(line) * elements, list[Statement]()
         values: Substitution = {axis: first // step % axis.extent for axis, step in steps.items()}
         if self.ahead:
-            before = [Iota(number, S64, index(loop.axis) + self.ahead)]
-            later: Substitution = {loop.axis: index(RuntimeValue(f"%{number}", (), 0, loop.axis.extent - 1))}
+            step = index(loop.axis) + self.ahead
+            before = [Iota(number, S64, step)]
+            later: Substitution = {loop.axis: index(RuntimeValue(f"%{number}", (step,), 0, loop.axis.extent - 1))}
             needed = needed_of(loop.body, (load,))
             before += renumbered(needed, fresh_numbers(needed, number + 1), later)
             (load,) = [s for s in renumbered((load,), fresh_numbers(needed, number + 1), later) if isinstance(s, Load)]
