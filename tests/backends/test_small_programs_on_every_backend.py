@@ -74,3 +74,23 @@ ENTRY e {{ x = f32[300] parameter(0) y = s32[300] parameter(1)
     keys, found = values(text, backend, x, numbers)
     assert sorted(found) == list(range(300))
     np.testing.assert_array_equal(keys, x[found])
+
+
+@pytest.mark.parametrize("backend", [None, "cpu", "gpu"])
+def test_a_product_sums_in_the_wider_type_of_its_operands(backend):
+    """256 ones wrap to 0 in 8 bits before a pred is asked whether they are 0; floats are cut to integers after their sum, not before."""
+    rows = [("s8", "s8", "pred", 0), ("s8", "pred", "pred", 0), ("pred", "u8", "pred", 0), ("pred", "pred", "pred", 1), ("u8", "s8", "pred", 0),
+            ("s8", "s16", "pred", 1), ("s4", "pred", "pred", 0), ("f32", "f32", "pred", 1), ("f32", "half", "s8", 127), ("half", "half", "s16", 64)]  # fmt: skip
+    ones = {"s8": np.int8(1), "u8": np.uint8(1), "s16": np.int16(1), "s4": np.array(1, ml_dtypes.int4), "pred": np.True_, "f32": np.float32(1), "half": np.float32(0.5)}  # fmt: skip
+    lines = []
+    for number, name in enumerate(ones):
+        kind = "f32" if name == "half" else name
+        lines.append(f"  one.{name} = {kind}[] parameter({number}) all.{name} = {kind}[4,256] broadcast(one.{name}), dimensions={{}}")
+    for number, (left, right, result, _) in enumerate(rows):
+        lines.append(f"  d{number} = {result}[4,4] dot(all.{left}, all.{right}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}")
+    lines.append("  x = s8[1,64,4] broadcast(one.s8), dimensions={}  k = s8[64,4,2] broadcast(one.s8), dimensions={}")
+    lines.append("  c = pred[1,1,2] convolution(x, k), window={size=64}, dim_labels=b0f_0io->b0f")
+    shapes, roots = [f"{result}[4,4]" for _, _, result, _ in rows], [f"d{number}" for number in range(len(rows))]
+    text = "HloModule m\nENTRY e {\n" + "\n".join(lines) + f"\n  ROOT t = ({', '.join(shapes)}, pred[1,1,2]) tuple({', '.join(roots)}, c)\n}}"
+    found = values(text, backend, *map(np.asarray, ones.values()))
+    assert [np.unique(np.asarray(x)).astype(int).tolist() for x in found] == [[expected] for *_, expected in rows] + [[0]]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import F32, F64, S32, PrimitiveType
+from xla_explorer.hlo.primitive_type import F32, F64, PrimitiveType
 
 
 def inferred_type(i: HloInstruction) -> PrimitiveType:
     """The type that the operands alone give: the wider of the two, floats over integers."""
-    kinds = [o.shape.element_type for o in i.operands[:2]]
-    return max(kinds, key=width)
+    return wider_type(*[o.shape.element_type for o in i.operands[:2]])
+
+
+def wider_type(left: PrimitiveType, right: PrimitiveType) -> PrimitiveType:
+    """That of two types which holds more."""
+    return max(left, right, key=width)
 
 
 def width(kind: PrimitiveType) -> tuple[bool, bool, bool, int]:
@@ -20,7 +24,8 @@ def width(kind: PrimitiveType) -> tuple[bool, bool, bool, int]:
 def accumulation_type(product: HloInstruction) -> PrimitiveType:
     """In what type a dot or convolution sums: the wider of operands' and result's, converted to the result's at the end (result_caster.cc).
 
-    f32 for floats narrower than that, f64 for floats whose sum becomes an integer.
+    f32 for floats narrower than that, f64 for floats whose sum becomes an integer. Integers wrap in their own type before a pred is asked
+    whether they are 0.
     """
     t = product.shape.element_type
     wide = inferred_type(product)
@@ -29,7 +34,7 @@ def accumulation_type(product: HloInstruction) -> PrimitiveType:
     if wide.is_float and (t.is_integer or t.is_pred):
         return F64
     if wide.is_integer and t.is_pred:
-        return S32 if wide.bits < 32 else wide
+        return wide
     if t.is_float:
         return wide if wide.is_float and wide.bits > max(t.bits, 32) else F32 if t.bits < 32 else t
     return t

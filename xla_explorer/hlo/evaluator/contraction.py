@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xla_explorer.hlo.analysis.product_types import wider_type
 from xla_explorer.hlo.evaluator.conversion import convert, widen
 from xla_explorer.hlo.evaluator.registry import Array, UnsupportedOpcodeError, Value, evaluates
-from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.primitive_type import PrimitiveType, primitive_type_of
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
@@ -69,13 +70,14 @@ def dot_general(
 
 def matrix_product(left: Array, right: Array, element_type: PrimitiveType) -> Array:
     """[B, M, K] times [B, K, N] in the given result type."""
+    wraps_in = wider_type(primitive_type_of(left.dtype), primitive_type_of(right.dtype)) if element_type.is_pred else element_type
     left, right = widen(left), widen(right)
     if left.dtype == np.bool_ and right.dtype == np.bool_ and element_type.is_pred:
         return np.asarray(np.matmul(left, right))
     # Sums of numbers: true is 1, and a product with an integer wraps as integers do.
     left, right = [side.astype(np.uint8) if side.dtype == np.bool_ else side for side in (left, right)]
-    if left.dtype.kind in "iu" and right.dtype.kind in "iu" and element_type.is_integer:
-        return convert(_integer_product(left, right), element_type)
+    if left.dtype.kind in "iu" and right.dtype.kind in "iu" and wraps_in.is_integer:
+        return convert(convert(_integer_product(left, right), wraps_in), element_type)
     holds = all(side.dtype.kind not in "fc" or np.can_cast(side.dtype, element_type.dtype) for side in (left, right))
     if left.shape[-1] <= _SHORT and element_type.name in _LOOP_TYPES and holds and left.size and right.size:
         return _short_product(left.astype(element_type.dtype), right.astype(element_type.dtype))

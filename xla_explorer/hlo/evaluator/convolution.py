@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xla_explorer.hlo.analysis.product_types import inferred_type
 from xla_explorer.hlo.evaluator.conversion import convert, widen
 from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
 from xla_explorer.hlo.evaluator.windows import window_positions
@@ -53,8 +54,9 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
             rows = block.reshape(groups, math.prod(block.shape[1:-1]), kernel_inputs)
             product = np.matmul(rows, kernel).reshape(*block.shape[:-1], per_group)
         total[(whole, whole, *position.windows)] += product
-    if left.dtype.kind in "iub" and right.dtype.kind in "iub" and i.shape.element_type.is_integer:
-        total = total.astype(np.int64)  # integers wrap, they do not saturate
+    wraps_in = inferred_type(i) if i.shape.element_type.is_pred else i.shape.element_type
+    if left.dtype.kind in "iub" and right.dtype.kind in "iub" and wraps_in.is_integer:
+        total = convert(total.astype(np.int64), wraps_in)  # integers wrap, they do not saturate
     result = convert(np.moveaxis(total, 0, -2).reshape(batch, *output, kernel_outputs), i.shape.element_type)
     # result dimensions are [batch, spatial ..., feature]; dimension d of the instruction is the one labelled so.
     order = [0] * (rank + 2)

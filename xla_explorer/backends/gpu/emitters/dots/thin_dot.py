@@ -22,8 +22,9 @@ from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant, type_is_emitted
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.product_types import accumulation_type
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import F32, PrimitiveType
+from xla_explorer.hlo.primitive_type import PrimitiveType
 
 THINNEST = 16  # rows or columns of what is not read at memory speed
 SHORTEST = 32  # reduced elements
@@ -87,8 +88,7 @@ def plan_thin_dot(i: HloInstruction, architecture: GpuArchitecture) -> ThinDotPl
         return refuse("no-minor-dimension", f"%{i.name}: neither dimension of the larger matrix is its minor one")
     if (reason := type_is_emitted(i.shape)) is not None:
         return reason
-    element_type = i.shape.element_type
-    kind = F32 if element_type.is_float and element_type.bits < 32 else element_type
+    kind = accumulation_type(i)
     count = math.prod(batch) * wide.kept
     if wide.reduced_stride == 1:
         width = max(1, min(16 // shape.element_type.bytes, 8))
