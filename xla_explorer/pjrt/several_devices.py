@@ -65,7 +65,8 @@ class Layout:
 
     def fields(self) -> bytes:
         """`HloModuleProto.spmd_output_sharding` and `.spmd_parameters_shardings`: JAX asks for what its user left open."""
-        made = [_proto(s) for s in self.results]
+        # XLA counts one sharding for an empty tuple.
+        made = [_proto(s) for s in self.results or [Sharding()]]
         whole = number_field(1, 2) + b"".join([bytes_field(5, one) for one in made]) if self.is_tuple else made[0]
         return bytes_field(12, whole) + b"".join([bytes_field(14, _proto(s)) for s in self.parameters])
 

@@ -365,6 +365,8 @@ def _shardy(parser: Parser, operation: Operation) -> None:
             if not reader.peek("%"):
                 break
             operation.operands.append(parser.use())
+    elif operation.name == "sdy.return":  # of a region without results; a place may follow
+        return
     if reader.peek("<"):
         operation.words = [reader.balanced()]
     while not reader.peek(":"):
@@ -373,8 +375,6 @@ def _shardy(parser: Parser, operation: Operation) -> None:
             read_attribute(reader)
         elif reader.take(STRING) is None and reader.take(WORD) is None:
             break
-    if operation.name == "sdy.return" and not operation.operands:
-        return
     reader.expect(":", operation.name)
     parser.signature(operation)
     if operation.name == "sdy.sharding_group":

@@ -18,6 +18,7 @@ from xla_explorer.hlo.module import HloModule
 INTO: Final = frozenset(["xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"])
 OUT_OF: Final = frozenset(["xla.sdy.LocalToGlobalShape", "SPMDShardToFullShape"])
 _MESH: Final = re.compile(r"([\w.$-]+|\"[^\"]*\")\s*=\s*#sdy\.mesh(<\[[^\]]*\](?:\s*,\s*device_ids\s*=\s*\[[^\]]*\])?>)")
+REGION_BODY: Final = "xla.sdy.manual_computation_body"
 
 
 class Border(NamedTuple):
@@ -37,6 +38,11 @@ class Border(NamedTuple):
 def target_of(i: HloInstruction) -> str:
     """The target of a custom call, "" of any other instruction."""
     return str(i.attributes.get("custom_call_target", "")).strip('"') if i.opcode.name == "custom-call" else ""
+
+
+def is_region(i: HloInstruction) -> bool:
+    """Whether a call runs a manual region; Shardy says so by the name of the computation."""
+    return i.opcode.name == "call" and i.called[0].name.startswith(REGION_BODY)
 
 
 def device_count(module: HloModule) -> int:

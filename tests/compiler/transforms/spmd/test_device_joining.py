@@ -127,6 +127,25 @@ module @m attributes {mhlo.num_partitions = 4 : i32} {
     np.testing.assert_array_equal(xe.evaluate(xe.optimize(module, "device-joining").module, A), expected)
 
 
+@pytest.mark.parametrize("where", ['{"x"}', "{}"])
+def test_effects_of_a_region_without_results_happen_once_a_device(where: str) -> None:
+    text = """
+#l = loc("p.py":3:1)
+module @m attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+    sdy.manual_computation(%a) in_shardings=[<@mesh, [WHERE]>] out_shardings=[] manual_axes={"x"} (%x: tensor<TYPE>) {
+      stablehlo.custom_call @tell(%x) {has_side_effect = true} : (tensor<TYPE>) -> () loc(#l)
+      sdy.return loc(#l)
+    } : (tensor<8xf32>) -> () loc(#l)
+    return %a : tensor<8xf32> loc(#l)
+  } loc(#l)
+} loc(#l)""".replace("WHERE", where).replace("TYPE", "8xf32" if where == "{}" else "4xf32")
+    joined = xe.optimize(parse_stablehlo(text, "m.mlir"), "device-joining").module
+    names = sorted([i.opcode.name for i in joined.entry.instructions.values()])
+    assert names == ["call"] * 2 + ["parameter"] + ["slice"] * (0 if where == "{}" else 2)
+
+
 DATA = SHARED / "spmd" / "programs"
 
 

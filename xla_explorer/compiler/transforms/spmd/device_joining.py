@@ -24,10 +24,11 @@ from xla_explorer.compiler.transforms.spmd.joined_collectives import (
     zeros_like,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, border, device_count, target_of
+from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, border, device_count, is_region, target_of
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator.plan import has_side_effect
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
@@ -36,7 +37,6 @@ from xla_explorer.hlo.shape import tuple_shape
 
 TUPLE = opcode("tuple")
 _NUMBERS = ("partition-id", "replica-id")
-_HOST = ("infeed", "outfeed", "send", "recv", "send-done", "recv-done")
 Values = list[HloInstruction]  # one a device; the same one where devices agree
 
 
@@ -58,9 +58,13 @@ class DeviceJoining:
             return False
         entry = module.entry
         joiner = _Joiner(module, count)
-        root = joiner.walk(entry, entry, {p: [p] * count for p in entry.parameters()}, in_place=True)[0]
+        values = {p: [p] * count for p in entry.parameters()}
+        root = joiner.walk(entry, entry, values, in_place=True)[0]
         if root is not entry.root:
             entry.set_root(root)
+        # Also those with effects, which dead code elimination keeps: each device's copy has them.
+        for old in reversed([i for i, made in values.items() if i not in made]):
+            entry.remove(old)
         module.attributes.pop("num_partitions", None)
         DeadCodeElimination().run(module, context)
         order_callees_first(module)
@@ -164,12 +168,12 @@ class _Joiner:
 
     def _copies(self, i: HloInstruction, operands: list[Values], target: HloComputation, in_place: bool) -> Values:
         """The instruction for each different combination of operands; one with effects, inside a region, for each device."""
-        if in_place and all(map(_agree, operands)):
+        apart = (not in_place or is_region(i)) and has_side_effect(i)
+        if in_place and not apart and all(map(_agree, operands)):
             for k, (old, new) in enumerate(zip(i.operands, operands, strict=True)):
                 if old is not new[0]:
                     target.replace_operand(i, k, new[0])
             return [i] * self.count
-        apart = not in_place and (i.opcode.name in _HOST or bool(i.attributes.get("custom_call_has_side_effect")))
         made: dict[tuple[int, ...], HloInstruction] = {}
         found = []
         for device in range(self.count):

@@ -14,6 +14,7 @@ from xla_explorer.frontends.stablehlo.conversion.registry import converts
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope, frontend_attributes, tuple_of
 from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_text
 from xla_explorer.frontends.stablehlo.program import Operation
+from xla_explorer.hlo.analysis.manual_regions import REGION_BODY
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
 
@@ -46,7 +47,7 @@ def manual_computation(scope: Scope, operation: Operation) -> list[HloInstructio
         scope.fail(f"the body takes {len(region.arguments)} tensors, it is given {len(operands)}", "name one argument for each operand")
     taken = {"in_shardings": given["in_shardings"], "manual_axes": given["manual_axes"]}
     inside = _border(scope, "GlobalToLocalShape", operands, local, taken)
-    body = combiner(scope, region, "xla.sdy.manual_computation_body")
+    body = combiner(scope, region, REGION_BODY)
     text = frontend_attributes(Dictionary({"inlineable": "false"}))
     call = scope.emit("call", inside, {"frontend_attributes": text}, called=(body,))
     results = scope.unpack(call, len(operation.types))
