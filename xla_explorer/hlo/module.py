@@ -179,6 +179,8 @@ class HloModule:
     def find(self, name_or_id: str | int) -> HloInstruction:
         """An instruction by name (with or without %) or id. UnknownInstructionError (a KeyError) with near names otherwise."""
         if isinstance(name_or_id, int):
+            if (found := self.entry.instructions.get(name_or_id)) is not None:
+                return found
             for computation in self.computations.values():
                 if name_or_id in computation.instructions:
                     return computation.instructions[name_or_id]

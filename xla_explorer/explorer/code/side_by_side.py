@@ -232,19 +232,21 @@ class _Column:
         for one of them, whose instructions stand for those of the others in their order."""
         assert self.made_by is not None
         steps = list(program_steps(self.made_by))
-        named = {step.function for step in steps}
+        alike: dict[str, list[ProgramStep]] = {}
+        for step in steps:
+            alike.setdefault(step.function, []).append(step)
         members = {step.instruction: _members(self.made_by, step) for step in steps}
         ids = {key: {i.id for i in found} for key, found in members.items()}
         counts = {name: Counter([line.instruction for line in lines]) for name, lines in self._functions.items()}
+        unnamed = [name for name in counts if name not in alike]
         found: dict[int, list[tuple[str, dict[int, int]]]] = {}
         for step in steps:
-            alike = [s for s in steps if s.function == step.function] if step.function else [step]
             names = [step.function] if step.function in counts else []
-            further = [name for name in counts if step.function and name not in named and name.startswith(step.function)]
+            further = [name for name in unnamed if step.function and name.startswith(step.function)]
             names += [name for name in further if _mostly(counts[name], ids[step.instruction])]
             entries = []
             for name in names:
-                writer = max(alike, key=lambda other: sum([counts[name][key] for key in ids[other.instruction]]))
+                writer = max(alike[step.function], key=lambda other: sum([counts[name][key] for key in ids[other.instruction]]))
                 same = zip(members[writer.instruction], members[step.instruction], strict=False)
                 entries.append((name, {theirs.id: mine.id for theirs, mine in same}))
             found[step.instruction] = entries

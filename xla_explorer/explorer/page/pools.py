@@ -62,11 +62,23 @@ class Pool:
         self._at: dict[Any, int] = {}
         self._now: list[Any] = []
         self._used: list[int] = []
+        self._same: dict[int, int] = {}
+        """The slot of a row by its Python id: rows that stay the same object over the steps, as most do, are not looked at."""
         self._before: dict[int, int] = {}
 
     def sequence(self, rows: Iterable[Any], step: int) -> SlotSequence:
         """The slots of `rows`, which are those of `step`."""
-        before, found, out = self._before, [self._slot(row, step) for row in rows], []
+        before, found, out = self._before, list[int](), []
+        now, used, same, key_of, at_of = self._now, self._used, self._same, self._key, self._at.get
+        for row in rows:  # this loop runs for every row of every step
+            at = same.get(id(row))
+            if at is None or now[at] is not row:
+                key = key_of(row)
+                at = at_of(key)
+                if at is None or now[at] != row:
+                    at = self._slot(row, key, step)
+            used[at] = step
+            found.append(at)
         old_end = new_end = 0
         k = 0
         while k < len(found):
@@ -86,10 +98,10 @@ class Pool:
         self._before = {slot: place for place, slot in enumerate(found)}
         return out
 
-    def _slot(self, row: Any, step: int) -> int:
-        key = self._key(row)
+    def _slot(self, row: Any, key: Any, step: int) -> int:
+        """The slot of a row that is not the one that its slot has now: another version of it, or a new slot."""
         at = self._at.get(key)
-        while at is not None and (now := self._now[at]) is not row and now != row:
+        while at is not None and self._now[at] != row:
             if self._used[at] != step:
                 self.slots[at] += [step, row]
                 self._now[at] = row
@@ -101,7 +113,7 @@ class Pool:
             self.slots.append([row])
             self._now.append(row)
             self._used.append(step)
-        self._used[at] = step
+        self._same[id(self._now[at])] = at
         return at
 
     def packed(self, clean: Callable[[Any], Any] = as_it_is) -> PackedPool:

@@ -45,5 +45,8 @@ def data_without_paths(data: Any) -> Any:
     if isinstance(data, dict):
         return {key: data_without_paths(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [value if type(value) is int else data_without_paths(value) for value in data]
+        return [
+            value if (kind := type(value)) is int or (kind is str and "/" not in value and "\\" not in value) else data_without_paths(value)
+            for value in data
+        ]
     return data

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.page.source import ExplorerSource
-from xla_explorer.explorer.questions.pass_table import COST_COLUMNS, cost_rows, opcode_table
+from xla_explorer.explorer.questions.pass_table import COST_COLUMNS, cost_rows, opcode_rows
 from xla_explorer.explorer.questions.search import instruction_item, searched
 from xla_explorer.explorer.questions.tensor_values import MOST_FLOPS_ON_A_CLICK, tensor_value
 from xla_explorer.hlo.analysis.cost import module_cost
@@ -61,7 +61,7 @@ def callers_data(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
 def pass_costs(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
     """The passes that changed something, with costs, and the opcodes after each."""
     shown = [p for p in passes if p.changed or p.number == 0]
-    opcodes = opcode_table(passes, change=True)
+    columns, opcodes = opcode_rows(passes, change=True)
     rows, left_out = [], ""
     if sum([p.instructions for p in shown]) <= MOST_COSTED:
         rows = cost_rows(passes)
@@ -72,7 +72,7 @@ def pass_costs(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
     return {
         "columns": COST_COLUMNS,
         "rows": rows,
-        "opcodes": {"columns": list(opcodes.columns), "rows": opcodes.values.tolist()},
+        "opcodes": {"columns": columns, "rows": opcodes},
         "left_out": left_out,
     }
 

@@ -313,13 +313,17 @@ class SessionReports(TraceReports):
         return MachineRoof(limits.cpu, limits.flops(threads=threads), limits.bandwidth(threads), cached, threads)
 
     def columns(self) -> Sequence[Column]:
-        found = []
-        if measured := self._measured:
-            found.append(Column("measured time", "us", measured))
-        if self._costs:
-            found.append(Column("predicted time", "us", {c.instruction.id: c.nanoseconds / 1e3 for c in self._costs}))
-            found.append(Column("bytes moved", "bytes", {c.instruction.id: c.times * c.cost.bytes_accessed for c in self._costs}))
-        return found
+        measured = self._measured
+        return [Column("measured time", "us", measured), *self._predicted] if measured else self._predicted
+
+    @cached_property
+    def _predicted(self) -> list[Column]:
+        if not (costs := self._costs):
+            return []
+        return [
+            Column("predicted time", "us", {c.instruction.id: c.nanoseconds / 1e3 for c in costs}),
+            Column("bytes moved", "bytes", {c.instruction.id: c.times * c.cost.bytes_accessed for c in costs}),
+        ]
 
     def column(self, given: Any) -> Column:
         """`given`: a mapping of names or ids to numbers, a Series with such an index, or a column of `session.profile` or

@@ -256,10 +256,8 @@ class SessionSource(TraceSource):
 
     def _hottest(self) -> int | None:
         """The instruction that takes most of the time, measured or predicted: the first look at a large module is at its block."""
-        times = {row.instruction: row.median_us or 0.0 for row in self.timings() if row.instruction is not None}
-        if not times:
-            predicted = next((column.values for column in self.reports.columns() if column.unit == "us"), {})
-            times = dict(predicted)
+        times: Mapping[int, float] = {row.instruction: row.median_us or 0.0 for row in self.timings() if row.instruction is not None}
+        times = times or next((column.values for column in self.reports.columns() if column.unit == "us"), {})
         return max(times, key=lambda key: times[key], default=None)
 
     def text(self, step: int) -> Sequence[TextLine]:

@@ -24,8 +24,9 @@ def opcode_counts(recorded: RecordedPass) -> Counter[str]:
     return Counter([record.opcode.name for computation in recorded.snapshot.computations for record in computation.instructions])
 
 
-def opcode_table(passes: RecordedPasses[RecordedPass], *, change: bool) -> pandas.DataFrame:
-    """A row an opcode, a column a pass that changed something (and the module as written). change: differences to the column before."""
+def opcode_rows(passes: RecordedPasses[RecordedPass], *, change: bool) -> tuple[list[str], list[list[Any]]]:
+    """(columns, rows): a row an opcode, a column a pass that changed something (and the module as written). change: differences to the
+    column before."""
     shown = [p for p in passes if p.changed or p.number == 0]
     counts = [opcode_counts(p) for p in shown]
     names = sorted({name for count in counts for name in count}, key=lambda name: (-max([c[name] for c in counts]), name))
@@ -33,7 +34,12 @@ def opcode_table(passes: RecordedPasses[RecordedPass], *, change: bool) -> panda
     for name in names:
         row = [count[name] for count in counts]
         rows.append([name, *([row[0], *[b - a for a, b in pairwise(row)]] if change else row)])
-    columns = ["opcode", *[f"{p.number} {p.name}" for p in shown]]
+    return ["opcode", *[f"{p.number} {p.name}" for p in shown]], rows
+
+
+def opcode_table(passes: RecordedPasses[RecordedPass], *, change: bool) -> pandas.DataFrame:
+    """`opcode_rows` as a DataFrame."""
+    columns, rows = opcode_rows(passes, change=change)
     return wide_frame(rows, columns)
 
 
