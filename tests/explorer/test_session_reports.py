@@ -126,9 +126,9 @@ ENTRY e {{
 def test_the_picture_between_two_instructions() -> None:
     session = xe.compile(SMALL)
     reports = session._explorer_source_().reports
-    names = {node.name for node in reports.picture_between(0, session.passes.find("a"), session.passes.find("t")).nodes}
+    names = {node.name for node in reports.picture(0, between=(session.passes.find("a"), session.passes.find("t"))).nodes}
     assert names == {"a", "m", "t"}
-    assert {node.name for node in reports.picture_between(0, session.passes.find("t"), session.passes.find("a")).nodes} == names
+    assert {node.name for node in reports.picture(0, between=(session.passes.find("t"), session.passes.find("a"))).nodes} == names
 
 
 ROWS = """HloModule rows

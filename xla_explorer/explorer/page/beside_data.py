@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from xla_explorer.explorer.code.code_panes import costly
+from xla_explorer.explorer.code.code_panes import code_panes, costly
 from xla_explorer.explorer.code.side_by_side import DEFAULT_STAGES, GPU_STAGES, KernelCode, kernels_beside, stage_names
 from xla_explorer.explorer.code.stage_functions import CodeLine
-from xla_explorer.explorer.display.code_pane import CodePane
+from xla_explorer.explorer.page.reports import KernelRow
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 
 EMBEDDED_KERNELS, EMBEDDED_LINES = 60, 8_000
 """What a page carries: the kernels that take longest, and of these so many lines. `session.side_by_side(kernel=NAME)` has the others."""
 
 
-def summary(session: Compilation, panes: Sequence[CodePane], times: dict[int, float], *, live: bool) -> dict[str, Any]:
+def summary(session: Compilation, rows: Iterable[KernelRow], *, live: bool) -> dict[str, Any]:
     """Kernels with what they compute, the longest first; columns, and which are open at first. live: kernels are asked for one by one."""
-    steps = list(program_steps(session))
-    steps.sort(key=lambda step: -times.get(step.instruction, 0.0))
-    cheap = {pane.name for pane in panes if not costly(session, pane)}
+    times = {row.instruction: row.measured_us or row.predicted_us or 0.0 for row in rows if row.instruction is not None}
+    steps = sorted(program_steps(session), key=lambda step: -times.get(step.instruction, 0.0))
+    cheap = {pane.name for pane in code_panes(session) if not costly(session, pane)}
     stages = [name for name in stage_names(session) if live or (name in cheap and name != "loops")]
     first = [name for name in DEFAULT_STAGES if name in stages and name in cheap]
     first += [name for name in ("ptx", "assembly", "llvm-ir") if name in stages and name in cheap and name not in first]

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xla_explorer.explorer.display.plain_data import plain
-from xla_explorer.explorer.page.json_data import picture_data, text_lines
+from xla_explorer.explorer.page.requests import REQUESTS, rewrite_data
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.tabs import TABS
-from xla_explorer.explorer.questions.rewrite_rows import RewriteStep
 
 MOST_REWRITES = 30
 """Rewrites that an exported page shows one by one; each is two runs of its pass."""
@@ -24,80 +23,23 @@ MOST_REWRITE_INSTRUCTIONS = 1_500
 MOST_LLVM_LINES = 4_000
 """Programs of more lines of LLVM IR are exported without LLVM's passes and remarks: LLVM runs again for them."""
 LLVM_KERNELS = 1
-AROUND = 300
 
 
 def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
-    """The data for one request that is about a report.
-
-    {"ask": NAME} of a tab that has data, {"ask": "remarks" | "counts" | "help" | "callers"}, {"ask": "apart", "a", "b"},
-    {"ask": "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"},
-    {"ask": "opened", "step", "opened", "show"}, {"ask": "loop", "kernel", "schedule", "run"}, {"ask": "llvm", "kernel"},
-    {"ask": "beside_kernel", "kernel", "stages"}, {"ask": "stage_text", "name"} or {"ask": "values", "step", "id"}.
+    """The data for one request that is about a report: {"ask": NAME} of a tab that has data, or of the reports' requests with what is read
+    there.
 
     Raises:
         ValueError: it is none of these, or the source cannot answer it.
     """
-    reports, ask = source.reports, message.get("ask")
+    ask = str(message.get("ask"))
     for tab in TABS:
         if ask == tab.name and tab.data is not None:
             return tab.data(source, True)
-    if ask == "remarks":
-        return plain(reports.remarks())
-    if ask == "counts":
-        return plain(reports.ptx_counts())
-    if ask == "help":
-        return plain(reports.opcode_help())
-    if ask == "rules":
-        return plain(reports.rules([str(name) for name in _list(message, "names")]))
-    if ask == "apart":
-        return plain(reports.why_apart(str(message.get("a")), str(message.get("b"))))
-    if ask == "loop":
-        return plain(reports.loop_try(_number(message, "kernel"), str(message.get("schedule") or ""), bool(message.get("run"))))
-    if ask == "llvm":
-        return plain(reports.llvm_passes(str(message.get("kernel"))))
-    if ask == "values":
-        return reports.tensor(_number(message, "step"), _number(message, "id"))
-    if ask == "callers":
-        return reports.callers()
-    if ask == "beside_kernel":
-        return reports.beside_kernel(_number(message, "kernel"), [str(name) for name in _list(message, "stages")])
-    if ask == "stage_text":
-        return list(reports.stage_text(str(message.get("name"))))
-    if ask == "rewrite":
-        return rewrite_data(reports.rewrite(_number(message, "step"), _number(message, "number")))
-    if ask == "around":
-        budget = max(10, min(1_500, _number(message, "budget")))
-        return picture_data(reports.picture_around(_number(message, "step"), _number(message, "id"), budget))
-    if ask == "opened":
-        opened = [str(key) for key in _list(message, "opened")]
-        show = [key for key in _list(message, "show") if isinstance(key, int)]
-        return picture_data(reports.picture_opened(_number(message, "step"), opened, show))
-    if ask == "between":
-        return picture_data(reports.picture_between(_number(message, "step"), _number(message, "id"), _number(message, "other")))
-    raise ValueError(f"not a request of the explorer: {dict(message)!r}")
-
-
-def _number(message: Mapping[str, Any], key: str) -> int:
-    value = message.get(key)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError(f"a request of the explorer has no {key}: {dict(message)!r}")
-    return value
-
-
-def _list(message: Mapping[str, Any], key: str) -> list[Any]:
-    value = message.get(key)
-    return value if isinstance(value, list) else []
-
-
-def rewrite_data(step: RewriteStep) -> dict[str, Any]:
-    """One rewrite: lines and pictures before and after."""
-    return {
-        "before": text_lines(step.before),
-        "after": text_lines(step.after),
-        "picture_before": picture_data(step.picture_before),
-        "picture_after": picture_data(step.picture_after),
-    }
+    for requests in (REQUESTS, source.reports.requests):
+        if ask in requests:
+            return requests[ask](source.reports, message)
+    raise ValueError(f"not a request of this view: {dict(message)!r}")
 
 
 def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
@@ -114,7 +56,7 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
     for tab in TABS:
         if tab.data is not None:
             keep(tab.name, lambda data=tab.data: data(source, False))  # type: ignore[misc]
-    if (callers := reports.callers())["of"]:
+    if "callers" in reports.requests and (callers := reports.requests["callers"](reports, {}))["of"]:
         found["callers"] = callers
     keep("help", lambda: plain(reports.opcode_help()))
     if reports.ptx_counted():

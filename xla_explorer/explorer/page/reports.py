@@ -6,14 +6,16 @@ tuples of plain values, as in `source`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold, LoopTry
+from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold
 from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 
 Pair = tuple[str, str]
+Request = Callable[[Any, Mapping[str, Any]], Any]
+"""From the reports of a view and a message the data that answer it."""
 
 
 class BufferRow(NamedTuple):
@@ -238,7 +240,12 @@ class ComparisonTable(NamedTuple):
 
 
 class Reports:
-    """The empty answers. A question that a source cannot answer raises with the reason; the view shows it."""
+    """The empty answers. A question that a source cannot answer raises with the reason; the view shows it.
+
+    requests: answers that are data as they are, by the word of the request (see requests.py).
+    """
+
+    requests: Mapping[str, Request] = {}
 
     def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
         """The buffer assignment, None where there is none. with_reasons: fill `why_apart` (costs a check per pair)."""
@@ -260,29 +267,9 @@ class Reports:
         """The kernels and columns of the tab of code side by side; without a kernel that answers, the rows of those that take longest."""
         return {"stages": [], "open": [], "kernels": [], "made": {}}
 
-    def beside_kernel(self, kernel: int, stages: Sequence[str]) -> dict[str, Any]:
-        """The rows of one kernel. ValueError where there is none."""
-        raise ValueError("this source has no kernels")
-
-    def stage_text(self, name: str) -> Sequence[str]:
-        """The lines of a column of code, all of them. ValueError where there is none."""
-        raise ValueError("this source has no code")
-
-    def tensor(self, step: int, instruction: int) -> dict[str, Any]:
-        """The value of an instruction after a step. ValueError where it cannot be evaluated here."""
-        raise ValueError("this view has no module to evaluate")
-
-    def callers(self) -> dict[str, Any]:
-        """Stack frames, and the innermost one of each instruction."""
-        return {"frames": [], "of": {}}
-
     def pass_costs(self) -> dict[str, Any]:
         """The passes that changed something in numbers. ValueError where that is not known."""
         raise ValueError("the passes of this view have no modules")
-
-    def loop_try(self, kernel: int, schedule: str, run: bool) -> LoopTry:
-        """What another schedule of a kernel would come to. ValueError where it has no nest."""
-        raise ValueError("this source has no loop nests")
 
     def measure(self) -> None:
         """Run the program with random arguments and time its kernels, where that is a matter of seconds."""
@@ -332,13 +319,9 @@ class Reports:
         """Ids of the instructions that a pass added, and of those that it changed; None where that is not known."""
         return None
 
-    def picture_around(self, step: int, instruction: int, budget: int) -> PictureGraph:
-        """The picture of at most about `budget` instructions around one of them."""
+    def picture(self, step: int, **how: Any) -> PictureGraph:
+        """Another part of a step, by the arguments of `snapshot_picture`: around an instruction, between two, with some blocks open."""
         raise ValueError("there is nothing beyond this picture")
-
-    def picture_opened(self, step: int, opened: Sequence[str], show: Sequence[int]) -> PictureGraph:
-        """The picture with some of its blocks open, by their ids, and those around the instructions `show`."""
-        raise ValueError("this picture has no closed blocks")
 
     def whole_picture(self, step: int) -> PictureGraph | None:
         """All instructions of a step of which `picture` shows a part, for a page that nothing answers; None where that is not known."""
@@ -347,10 +330,6 @@ class Reports:
     def whole_blocks(self, step: int) -> tuple[list[PictureGroup], dict[int, int]]:
         """The blocks of that picture as boxes, and the place in that list of the block of each instruction."""
         return [], {}
-
-    def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
-        """The picture of everything that lies on a path between two instructions."""
-        raise ValueError("there is nothing beyond this picture")
 
     def no_decisions(self) -> str:
         """What to say where no decision is recorded: why, and how to get them."""

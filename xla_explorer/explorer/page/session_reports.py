@@ -8,14 +8,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
-from xla_explorer.explorer.code.code_panes import by_xla, code_panes
+from xla_explorer.explorer.code.code_panes import by_xla
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
-from xla_explorer.explorer.code.loop_rows import LoopTry
 from xla_explorer.explorer.code.loop_text import loop_lines, shown_loops
 from xla_explorer.explorer.code.loop_what_if import loop_try
 from xla_explorer.explorer.code.program import kernel_table
 from xla_explorer.explorer.comparisons.comparison import compare_sessions
+from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_buffers, buffer_report
 from xla_explorer.explorer.measures.emulation import emulation
 from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs, measured_bound
@@ -41,10 +41,12 @@ from xla_explorer.explorer.page.reports import (
     PtxCountRow,
     RemarkRow,
     Reports,
+    Request,
     ScheduleMoment,
 )
+from xla_explorer.explorer.page.requests import number, words
 from xla_explorer.explorer.page.source import ExplorerSource
-from xla_explorer.explorer.pictures.module_picture import block_groups, snapshot_picture
+from xla_explorer.explorer.pictures.module_picture import block_groups
 from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.overrides import overrides_of
@@ -72,100 +74,96 @@ LONGEST_COMPARED = 20_000
 """Modules of more instructions are compared without running them: the reference in numpy would take minutes."""
 
 
+TRACE_REQUESTS: dict[str, Request] = {
+    "callers": lambda reports, m: callers_data(reports.passes),
+    "values": lambda reports, m: tensor_data(reports.passes, number(m, "id"), number(m, "step")),
+}
+SESSION_REQUESTS: dict[str, Request] = {
+    **TRACE_REQUESTS,
+    "loop": lambda reports, m: plain(
+        loop_try(reports.session, number(m, "kernel"), str(m.get("schedule") or ""), bool(m.get("run")))
+    ),
+    "beside_kernel": lambda reports, m: beside_data.one_kernel(reports.session, number(m, "kernel"), words(m, "stages")),
+    "stage_text": lambda reports, m: beside_data.stage_text(reports.session, str(m.get("name"))),
+}
+
+
 class TraceReports(Reports):
     """A trace: rewrites one by one, neighbourhoods, help."""
 
+    requests = TRACE_REQUESTS
+
     def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
-        self._passes = passes
+        self.passes = passes
 
     @cached_property
     def _replay(self) -> RewriteReplay:
-        return RewriteReplay(self._passes)
+        return RewriteReplay(self.passes)
 
     def rules(self, names: Iterable[str]) -> dict[str, RuleText]:
         return rule_texts(names)
 
     def rewrite(self, step: int, number: int) -> RewriteStep:
-        if not 0 < step <= self._passes.last:
+        if not 0 < step <= self.passes.last:
             raise ValueError(f"there is no pass {step}")
-        events = [e for e in self._passes[step].events if e.is_rewrite]
+        events = [e for e in self.passes[step].events if e.is_rewrite]
         if not 0 <= number < len(events):
             raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")
         with collector_paused():
-            return self._replay.step(self._passes[step], events[number])
+            return self._replay.step(self.passes[step], events[number])
 
-    def tensor(self, step: int, instruction: int) -> dict[str, Any]:
-        return tensor_data(self._passes, instruction, step)
-
-    def callers(self) -> dict[str, Any]:
-        return callers_data(self._passes)
+    def _at(self, step: int) -> RecordedPass:
+        """The pass of a step; of what comes behind the passes, as a failure of the backend, the last."""
+        return self.passes[min(step, self.passes.last)]
 
     def pass_costs(self) -> dict[str, Any]:
-        return pass_costs(self._passes)
+        return pass_costs(self.passes)
 
     def changes(self, step: int) -> tuple[Iterable[int], Iterable[int]] | None:
-        found = self._passes[min(step, self._passes.last)].known_diff
+        found = self._at(step).known_diff
         return None if found is None else (found.added, found.changed)
 
-    def picture_around(self, step: int, instruction: int, budget: int) -> PictureGraph:
+    def picture(self, step: int, **how: Any) -> PictureGraph:
         with collector_paused():
-            return self._passes[min(step, self._passes.last)].picture(around=[instruction], budget=budget)
-
-    def picture_opened(self, step: int, opened: Sequence[str], show: Sequence[int]) -> PictureGraph:
-        with collector_paused():
-            return self._passes[min(step, self._passes.last)].picture(opened=opened, show=show)
+            return self._at(step).picture(**how)
 
     def whole_picture(self, step: int) -> PictureGraph | None:
-        recorded = self._passes[min(step, self._passes.last)]
-        refused, accepted = self._passes.fusion_edges(recorded.number)
-        snapshot = recorded.snapshot
-        with collector_paused():  # parts of it are drawn, as the kernel draws them
-            return snapshot_picture(
-                snapshot,
-                budget=snapshot.instruction_count(),
-                refused=refused,
-                accepted=accepted,
-                title=recorded.title,
-                bare=True,
-                known=self._passes.drawn,
-            )
+        return self.picture(step, bare=True, budget=self._at(step).instructions)  # parts of it are drawn, as the kernel draws them
 
     def whole_blocks(self, step: int) -> tuple[list[PictureGroup], dict[int, int]]:
-        snapshot = self._passes[min(step, self._passes.last)].snapshot
+        snapshot = self._at(step).snapshot
         with collector_paused():
-            return block_groups(next(c for c in snapshot.computations if c.id == snapshot.entry), self._passes.drawn)
-
-    def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
-        with collector_paused():
-            return self._passes[min(step, self._passes.last)].picture(between=(first, second))
+            return block_groups(next(c for c in snapshot.computations if c.id == snapshot.entry), self.passes.drawn)
 
     def reasons(self) -> Mapping[str, str]:
         tables = [*[row.reasons for row in reversed(KINDS.values())], OF_ANY_KIND]  # what a code means for `fusion` counts most
         return {code: f"{found.sentence}; remedy: {found.remedy}" for table in tables for code, found in table.items()}
 
     def opcode_help(self) -> Mapping[str, str]:
-        names = dict.fromkeys([r.opcode.name for r in self._passes.lineage.records.values()])
+        names = dict.fromkeys([r.opcode.name for r in self.passes.lineage.records.values()])
         return {name: OPCODES[name].summary for name in names if name in OPCODES}
 
 
 class SessionReports(TraceReports):
     """A session: the trace's, and buffers, kernels, the machine, LLVM and what-ifs."""
 
+    requests = SESSION_REQUESTS
+
     def __init__(self, session: Compilation, source_of: Callable[[Compilation], ExplorerSource],
                  rules_replayed: Callable[[int], ReplayedRules | None] | None = None) -> None:  # fmt: skip
         super().__init__(session.passes)
-        self._session, self._source_of, self._rules_replayed = session, source_of, rules_replayed
+        self.session, self._source_of, self._rules_replayed = session, source_of, rules_replayed
 
     def rewrite(self, step: int, number: int) -> RewriteStep:
         if self._rules_replayed is None:
             return super().rewrite(step, number)
-        if (ours := self._rules_replayed(step) if 0 < step <= self._passes.last else None) is None:
+        if (ours := self._rules_replayed(step) if 0 < step <= self.passes.last else None) is None:
             raise ValueError("XLA dumps no single rewrites; our rules are replayed for its algebraic simplifier")
         return TraceReports(ours.passes).rewrite(1, number)
 
     def no_decisions(self) -> str:
-        if self._session.backend in ("xla", "xla-dump"):
-            own = "xe.load(FOLDER).compile()" if self._session.backend == "xla-dump" else 'xe.compile(module, backend="cpu")'
+        if self.session.backend in ("xla", "xla-dump"):
+            own = "xe.load(FOLDER).compile()" if self.session.backend == "xla-dump" else 'xe.compile(module, backend="cpu")'
             return (
                 "XLA dumps no decisions, and this dump has none of the passes whose decisions are replayed (xe.xla.replay). "
                 f"{own} takes the same module through our passes, which say what they decide, and why"
@@ -174,7 +172,7 @@ class SessionReports(TraceReports):
 
     # -- buffers -------------------------------------------------------------------------------------------------------
     def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
-        if assigned_buffers(self._session) is None:
+        if assigned_buffers(self.session) is None:
             return None
         report = self._report
         assignment = report.assignment
@@ -215,17 +213,17 @@ class SessionReports(TraceReports):
 
     @cached_property
     def _report(self) -> BufferReport:
-        return buffer_report(self._session)
+        return buffer_report(self.session)
 
     @cached_property
     def _costs(self) -> list[KernelCost]:
-        return kernel_costs(self._session.module, self._session.passes.record.target)
+        return kernel_costs(self.session.module, self.session.passes.record.target)
 
     # -- kernels and the machine ---------------------------------------------------------------------------------------
     @cached_property
     def _kernels(self) -> list[KernelRow]:
         """Without times, which a later run changes."""
-        session = self._session
+        session = self.session
         steps = {s.instruction: s for s in program_steps(session)}
         rows = []
         for cost in self._costs[:MOST_KERNELS]:
@@ -252,14 +250,14 @@ class SessionReports(TraceReports):
             )
         if any(row.scope for row in rows):
             return rows
-        blocks, place = self.whole_blocks(self._passes.last)  # without names of scopes, layers that repeat are the layers
+        blocks, place = self.whole_blocks(self.passes.last)  # without names of scopes, layers that repeat are the layers
         chains = [tuple(block.id.removeprefix("s:").split("/")) for block in blocks]
         return [row._replace(scope=chains[place[row.instruction]]) if row.instruction in place else row for row in rows]
 
     @property
     def _measured(self) -> dict[int, float]:
-        frame = self._session.last_profile
-        if frame is None or is_emulated(self._session):
+        frame = self.session.last_profile
+        if frame is None or is_emulated(self.session):
             return {}
         rows = zip(frame["instruction"].tolist(), frame["median_us"].tolist(), frame["kernel"].tolist(), strict=True)
         return {int(key): float(us) for key, us, name in rows if name != WHOLE_PROGRAM and key is not None and key == key and us == us}
@@ -277,38 +275,28 @@ class SessionReports(TraceReports):
         return found
 
     def measure(self) -> None:
-        session = self._session
+        session = self.session
         if session.backend not in _BOUND_KNOWN or session.source.instruction_count() > LONGEST_COMPARED:
             raise ValueError("session.profile() in a cell measures it: here it could take long")
         profile(session, (), MEASURED_RUNS)
 
     def loops(self) -> Sequence[LoopKernel]:
-        session = self._session
+        session = self.session
         if session.error is not None or by_xla(session) or "llvm-ir" not in session.stages():
             return ()
         kernels = shown_loops(session)
         return [loop_kernel(kernel, first) for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)]
 
     def beside(self, *, live: bool) -> dict[str, Any]:
-        times = {row.instruction: row.measured_us or row.predicted_us or 0.0 for row in self.kernels() if row.instruction is not None}
-        return beside_data.summary(self._session, code_panes(self._session), times, live=live)
-
-    def beside_kernel(self, kernel: int, stages: Sequence[str]) -> dict[str, Any]:
-        return beside_data.one_kernel(self._session, kernel, stages)
-
-    def stage_text(self, name: str) -> Sequence[str]:
-        return beside_data.stage_text(self._session, name)
-
-    def loop_try(self, kernel: int, schedule: str, run: bool) -> LoopTry:
-        return loop_try(self._session, kernel, schedule, run)
+        return beside_data.summary(self.session, self.kernels(), live=live)
 
     def roof(self) -> MachineRoof | None:
-        if self._session.backend not in ("cpu", "xla") or self._session.last_profile is None:
+        if self.session.backend not in ("cpu", "xla") or self.session.last_profile is None:
             return None
         limits = limits_here()
         if limits is None:
             return None
-        threads = limits.cores if self._session.backend == "xla" else max(kernel_threads(self._session).values(), default=1)
+        threads = limits.cores if self.session.backend == "xla" else max(kernel_threads(self.session).values(), default=1)
         cached = tuple([(int(n), float(v) * threads) for n, v in limits.cached_bandwidth])
         return MachineRoof(limits.cpu, limits.flops(threads=threads), limits.bandwidth(threads), cached, threads)
 
@@ -343,33 +331,33 @@ class SessionReports(TraceReports):
         for key, value in pairs:
             if key is None or key != key or value is None or value != value:
                 continue
-            values[self._session.passes.find(int(key) if isinstance(key, float) else key)] = float(value)
+            values[self.session.passes.find(int(key) if isinstance(key, float) else key)] = float(value)
         unit = next((word for word in ("us", "bytes") if title.endswith(word)), "")
         return Column(title, unit, values)
 
     def _row_instructions(self, count: int) -> list[Any]:
         """The instructions of the rows of a table of this session that has so many rows."""
-        for frame in (self._session.last_profile, kernel_table(self._session)):
+        for frame in (self.session.last_profile, kernel_table(self.session)):
             if frame is not None and len(frame) == count:
                 return list(frame["instruction"].tolist())
         raise ValueError(f"a column of {count} numbered rows is none of this session's: set the names of instructions as its index")
 
     # -- LLVM ----------------------------------------------------------------------------------------------------------
     def llvm_kernels(self) -> Sequence[str]:
-        if self._session.backend not in OF_LLVM or "llvm-ir" not in self._session.stages():
+        if self.session.backend not in OF_LLVM or "llvm-ir" not in self.session.stages():
             return ()
-        compiled = {s.instruction for s in program_steps(self._session) if getattr(s, "function", "")}
+        compiled = {s.instruction for s in program_steps(self.session) if getattr(s, "function", "")}
         rows = [row for row in self.kernels() if row.instruction in compiled]
         return [row.name for row in sorted(rows, key=lambda row: -(row.measured_us or row.predicted_us or 0.0))]
 
     def llvm_passes(self, kernel: str) -> Sequence[LlvmPassRow]:
         names = ["pass", "level", "lines_before", "lines_after", "added", "removed", "diff"]
-        frame = llvm_passes(self._session, kernel)
+        frame = llvm_passes(self.session, kernel)
         return [LlvmPassRow(*row) for row in frame[names].astype(object).values.tolist()]
 
     @cached_property
     def _remarks(self) -> list[RemarkRow]:
-        session = self._session
+        session = self.session
         if session.backend != "cpu" or "llvm-ir" not in session.stages():
             return []
         ids = {i.name: i.id for i in session.module.instructions()}
@@ -381,10 +369,10 @@ class SessionReports(TraceReports):
 
     # -- PTX on the emulator -------------------------------------------------------------------------------------------
     def ptx_counted(self) -> bool:
-        return self._session.last_emulation is not None
+        return self.session.last_emulation is not None
 
     def ptx_counts(self) -> Sequence[PtxCountRow]:
-        session = self._session
+        session = self.session
         work = sum([c.times * (c.cost.flops + c.cost.transcendentals + c.cost.bytes_accessed / 4) for c in self._costs])
         if session.last_emulation is None and work > MOST_EMULATED:
             seconds = work / EMULATED_PER_SECOND
@@ -401,16 +389,16 @@ class SessionReports(TraceReports):
     # -- what-ifs ------------------------------------------------------------------------------------------------------
     def variant(self, fuse: Sequence[Pair], forbid: Sequence[Pair]) -> tuple[ExplorerSource, ComparisonTable]:
         forced, forbidden = [[("fusion", *pair) for pair in pairs] for pairs in (fuse, forbid)]
-        other = overridden(self._session, force=forced, forbid=forbidden)
+        other = overridden(self.session, force=forced, forbid=forbidden)
         note = ""
         if other.source.instruction_count() > LONGEST_COMPARED:
-            comparison = compare_sessions(other, self._session)
+            comparison = compare_sessions(other, self.session)
             note = "not run: the module is long; .compare() of the new session runs it"
         else:
             try:
-                comparison = compare_sessions(other, self._session, random_arguments(other.source), repeats=10)
+                comparison = compare_sessions(other, self.session, random_arguments(other.source), repeats=10)
             except XlaExplorerError as problem:
-                comparison = compare_sessions(other, self._session)
+                comparison = compare_sessions(other, self.session)
                 note = f"not run: {problem.message}"
         words = [f"{word} %{p} → %{c}" for word, pairs in (("fuse", fuse), ("keep apart", forbid)) for p, c in pairs]
         rows = comparison_rows(comparison)

@@ -167,6 +167,7 @@ class RecordedPass(Report):
         between: tuple[int, int] | None = None,
         opened: Collection[str] = (),
         show: Sequence[int] = (),
+        bare: bool = False,
     ) -> PictureGraph:
         """The picture of the module after it, fusion decisions of this pass (or of the passes before it) included.
 
@@ -187,6 +188,7 @@ class RecordedPass(Report):
             known=self._passes.drawn,
             opened=opened,
             show=show,
+            bare=bare,
             touched=difference.added | difference.changed if difference is not None else (),
         )
 
