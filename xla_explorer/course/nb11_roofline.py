@@ -1,18 +1,41 @@
-"""Notebook 11, roofline: operations, bytes, and what bounds an operation."""
+"""Notebook 11, roofline: operations, bytes, which memory they come from, and what bounds an operation."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise
+from xla_explorer.backends.cpu.machine_limits import machine_limits
+from xla_explorer.course.checking.programs import random_program
+from xla_explorer.course.checking.reduction import cases_of
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.hlo.analysis.cost import instruction_cost
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
 PEAK, BANDWIDTH = 100e9, 20e9
+
+
+class Machine(NamedTuple):
+    """What a kernel has to do with: `peak` operations a second, `launch` seconds before it begins, and memories from the fastest to
+    the largest, each with the bytes that it holds and the bytes a second that come from it."""
+
+    peak: float
+    launch: float
+    levels: tuple[tuple[float, float], ...]
+
+
+def this_machine() -> Machine:
+    """One core of this machine as it was measured; a call of a compiled program takes about a microsecond."""
+    found = machine_limits()
+    levels = [level for level in found.cached_bandwidth if level[1] > found.stream_bandwidth]
+    return Machine(found.f32_flops, 1e-6, (*levels, (math.inf, found.stream_bandwidth)))
+
+
 _ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT t = f32[] add(a, b) }"
 
 
@@ -163,4 +186,99 @@ def place(answers: dict[str, Any]) -> Cases:
     for name, (operations, moved, hint) in _PLACES.items():
         if answers[name] != ("memory" if operations / moved < PEAK / BANDWIDTH else "arithmetic"):
             raise WrongAnswer(Failure("wrong-place", f"Not this one: {name}.", "the other one", repr(answers[name]), hint=hint))
+        yield None
+
+
+def _work(module: HloModule) -> tuple[int, int]:
+    needed, todo = set(), [module.entry.root]
+    while todo:
+        i = todo.pop()
+        if i not in needed:
+            needed.add(i)
+            todo += i.operands
+    root = module.entry.root
+    results = root.operands if root.opcode.name == "tuple" else (root,)
+    inner = [instruction_cost(i) for i in needed if i.opcode.name not in ("parameter", "constant", "tuple")]
+    moved = sum([i.shape.byte_size for i in needed if i.opcode.name == "parameter"]) + sum([r.shape.byte_size for r in results])
+    return int(sum([c.flops + c.transcendentals for c in inner])), moved
+
+
+def _fusible() -> list[HloModule]:
+    x, y = "x = f32[10] parameter(0)", "y = f32[10] parameter(1)"
+    made = [
+        _one(x, "f32[10] negate(x)"), _one(x, "f32[10] multiply(x, x)"), _one(f"{x}  {y}", "f32[10] negate(x)"),
+        _one(f"{x}  {y}  d = f32[10] add(x, y)", "f32[10] negate(x)"), _one(f"{x}  n = f32[10] negate(x)", "f32[10] add(n, n)"),
+        _one(f"{x}  c = f32[] constant(2)  cs = f32[10] broadcast(c), dimensions={{}}", "f32[10] multiply(x, cs)"),
+        _one(f"{x}  n = f32[10] negate(x)  e = f32[10] exponential(n)", "(f32[10], f32[10]) tuple(n, e)"),
+        _one("x = f32[6,7] parameter(0)  z = f32[] constant(0)  e = f32[6,7] exponential(x)",
+             "f32[6] reduce(e, z), dimensions={1}, to_apply=add", True),
+    ]  # fmt: skip
+    for seed in range(120):
+        module = random_program(seed, 8)
+        root = module.entry.root
+        if root.opcode.name != "tuple" or len(set(root.operands)) == len(root.operands):
+            made.append(module)
+    return made
+
+
+@exercise(
+    "nb11.fused",
+    "Write fused_cost(computation): (operations, bytes) of a computation as one kernel.",
+    "What is between its operations stays in registers: only parameters are read and results written.",
+    hints=(
+        "Walk back from computation.root: what you do not meet is not needed, and costs nothing.",
+        "A parameter is read once, however many instructions use it. Constants come with the code.",
+        "A root with the opcode tuple has several results: each of its operands is written.",
+        "Operations: your cost(i)[0] of each needed instruction.",
+    ),
+)
+def fused(function: Callable[[HloComputation], Any]) -> Cases:
+    """Programs with unused parameters, dead instructions, several results; random ones."""
+
+    def test(module: HloModule) -> Failure | None:
+        want = _work(module)
+        with answering(module):
+            got = function(module.entry)
+        if not (isinstance(got, tuple) and len(got) == 2):
+            return Failure("no-pair", "The answer is a pair.", "(operations, bytes)", repr(got), module)
+        if got[0] != want[0]:
+            return Failure("wrong-operations", "The kernel executes another number of operations.", str(want[0]), repr(got[0]), module,
+                           hint="Each needed instruction once; what the root does not need, not at all.")  # fmt: skip
+        if got[1] != want[1]:
+            return Failure("wrong-bytes", "The kernel moves another number of bytes.", str(want[1]), repr(got[1]), module,
+                           hint="Each needed parameter once, each result once, nothing else.")  # fmt: skip
+        return None
+
+    yield from cases_of(_fusible(), test)
+
+
+@exercise(
+    "nb11.predict",
+    "Write predict(operations, moved, touched, machine): the seconds of a kernel.",
+    "Which of machine.levels is the first that holds the touched bytes?",
+    hints=(
+        "machine.levels goes from the fastest to the largest; the last one holds everything.",
+        "The slower of operations / peak and moved / bandwidth, and machine.launch before it.",
+    ),
+)
+def predict(function: Callable[[float, float, float, Machine], Any]) -> Cases:
+    """Kernels that fit a level exactly, or just do not; that move what they touch several times; that do nothing."""
+    machine = Machine(100e9, 2e-6, ((32e3, 400e9), (1e6, 100e9), (math.inf, 20e9)))
+    flat = Machine(1e12, 0.0, ((math.inf, 1e12),))
+    for operations, moved, touched, on in (
+        (0, 0, 0, machine), (10, 12e3, 12e3, machine), (10, 32e3, 32e3, machine), (10, 32004, 32004, machine), (1e9, 1e6, 1e6, machine),
+        (1e3, 8e6, 8e6, machine), (1e3, 8e6, 8e3, machine), (1e9, 4e9, 500e3, machine), (1e8, 8e6, 8e6, machine), (7, 8, 8, flat),
+    ):  # fmt: skip
+        bandwidth = next(speed for size, speed in on.levels if touched <= size)
+        want = on.launch + max(operations / on.peak, moved / bandwidth)
+        got = function(operations, moved, touched, on)
+        if not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * max(want, 1e-12):
+            raise WrongAnswer(Failure(
+                "wrong-time",
+                f"{operations:g} operations, {moved:g} bytes moved, {touched:g} of them different ones.",
+                f"{want:g} s",
+                repr(got),
+                arguments=(operations, moved, touched, on),
+                hint="launch + max(operations / peak, moved / bandwidth); the bandwidth is that of the first level with touched <= size.",
+            ))
         yield None

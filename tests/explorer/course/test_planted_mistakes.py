@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import tests.explorer.course.mistakes_nb11
 import tests.explorer.course.mistakes_nb14
 import tests.explorer.course.mistakes_nb15  # noqa: F401  # which add their own
 import xla_explorer as xe

@@ -21,3 +21,20 @@ answers = {
     "dot of f32[1024,1024] and f32[1024,1024]": "arithmetic",
     "dot of f32[1024,1024] and f32[1024,1]": "memory",
 }
+# %% nb11.fused
+def fused_cost(computation):
+    needed, todo = [], [computation.root]
+    while todo:
+        i = todo.pop()
+        if i not in needed:
+            needed.append(i)
+            todo += i.operands
+    root = computation.root
+    results = root.operands if root.opcode.name == "tuple" else [root]
+    read = [i for i in needed if i.opcode.name == "parameter"]
+    work = [i for i in needed if i.opcode.name not in ("parameter", "constant", "tuple")]
+    return sum(cost(i)[0] for i in work), sum(i.shape.byte_size for i in [*read, *results])
+# %% nb11.predict
+def predict(operations, moved, touched, machine):
+    bandwidth = next(speed for size, speed in machine.levels if touched <= size)
+    return machine.launch + max(operations / machine.peak, moved / bandwidth)
