@@ -13,6 +13,7 @@ from xla_explorer.notebook.explorer_widget import ExplorerWidget
 _HOST = """
 const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
 const state = { step: -1, selected: -1 }, listeners = {};
+window.state = state;
 const fire = (name, ...args) => (listeners[name] || []).forEach(listen => listen(...args));
 window.asked = [];
 const model = {
@@ -23,7 +24,7 @@ const model = {
   async send(message) {
     window.asked.push(message.ask);
     const answer = JSON.parse(await window.kernel(JSON.stringify(message)));
-    if (answer.data) { state.step = -1; state.selected = -1; state.data = bytes(answer.data); fire("change:data"); }
+    if (answer.data) { state.step = answer.step; state.selected = answer.selected; state.data = bytes(answer.data); fire("change:data"); }
     fire("msg:custom", answer.content, answer.buffers.map(bytes));
   },
 };
@@ -51,12 +52,13 @@ def open_live(page: Any, widget: ExplorerWidget, folder: Path, style_text: str =
 
     def kernel(text: str) -> str:
         before = widget.data
+        widget.step, widget.selected = page.evaluate("() => [window.state.step, window.state.selected]")
         sent.clear()
         widget._reply(widget, json.loads(text), [])
         content, buffers = sent[-1]
         answer: dict[str, Any] = {"content": content, "buffers": [base64.b64encode(b).decode() for b in buffers]}
         if widget.data is not before:
-            answer["data"] = base64.b64encode(widget.data).decode()
+            answer |= {"data": base64.b64encode(widget.data).decode(), "step": widget.step, "selected": widget.selected}
         return json.dumps(answer)
 
     def unasked() -> str:

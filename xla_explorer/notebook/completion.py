@@ -9,7 +9,7 @@ from xla_explorer.backends.registry import backend_names
 from xla_explorer.compiler.pipeline import registered_passes
 from xla_explorer.hlo.opcodes import OPCODES
 
-SHOWN = ("graph", "passes", "fusion", "ir", "asm", "ptx", "buffers", "kernels", "code", "html")
+SHOWN = ("explore", "graph", "passes", "fusion", "ir", "asm", "ptx", "buffers", "kernels", "code", "html")
 OPTIONS = ("--passes", "--backend", "--show", "--time", "--args", "--no-run", "--save", "--journal", "--annotate", "--isolate", "--timeout")
 JAX_OPTIONS = ("--passes", "--backend", "--show", "--journal", "--explore")
 _OPCODE_PLACE = re.compile(r"=\s*(?:\([^)]*\)|\S+)\s+([a-z\-]*)$")

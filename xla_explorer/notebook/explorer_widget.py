@@ -22,9 +22,13 @@ from xla_explorer.explorer.page.payload import answer, build_payload, measured_d
 from xla_explorer.explorer.page.reports import ComparisonTable, Pair
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.static_form import static_html, static_text
+from xla_explorer.explorer.sessions.editing import beside_sentence, edited, faults_of, like_step
 from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 
+_SHOWN: weakref.WeakSet[ExplorerWidget] = weakref.WeakSet()
+"""The widgets there are: a cell that is run again finds those of what it bound before."""
 MOST_KEPT = 16
 """Compiles that a widget holds: each what-if is one, and "back" walks through them."""
 
@@ -32,7 +36,8 @@ MOST_KEPT = 16
 class ExplorerWidget(anywidget.AnyWidget):
     """The explorer of one compile.
 
-    `step` and `selected` (an instruction id, -1 for none) follow the reader and can be set from Python.
+    `step` and `selected` (an instruction id, -1 for none) follow the reader and can be set from Python; so does `view`: the open `tab`,
+    `panes` of code and boxes (`open`), and what was searched for (`find`).
 
     Args:
         source: what answers; a session.
@@ -50,6 +55,7 @@ class ExplorerWidget(anywidget.AnyWidget):
     data = traitlets.Bytes(b"").tag(sync=True)
     step = traitlets.Int(-1).tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
+    view = traitlets.Dict().tag(sync=True)
 
     def __init__(self, source: ExplorerSource, *, complete: bool | None = None, step: int = -1, colour: Any = None) -> None:
         self._shown: list[tuple[ExplorerSource, ComparisonTable | None]] = [(source, None)]
@@ -57,6 +63,8 @@ class ExplorerWidget(anywidget.AnyWidget):
         self._colour = None if colour is None else source.reports.column(colour)
         super().__init__(data=packed(build_payload(source, complete=complete, live=True, colour=self._colour)), step=step)
         self._times = list(source.timings())
+        self._of: object = getattr(source, "session", source)
+        _SHOWN.add(self)
         self.on_msg(self._reply)
         _refresh_after_each_cell(weakref.ref(self))
 
@@ -74,9 +82,24 @@ class ExplorerWidget(anywidget.AnyWidget):
     def override(self, fuse: Sequence[Pair] = (), forbid: Sequence[Pair] = ()) -> None:
         """Compile again with fusions forced or forbidden, compare, and show that compile; what the buttons of the view do."""
         self._shown.append(self.source.reports.variant(fuse, forbid))
+        self._bound()
+        self._show()
+
+    def show(self, thing: Any) -> None:
+        """Show another compile of the same program, a session or a trace: step, selection, tab and panes stay as they are."""
+        source: ExplorerSource = thing._explorer_source_() if hasattr(thing, "_explorer_source_") else thing
+        old = self.source
+        step = like_step([s.name for s in source.steps()], [s.name for s in old.steps()], self.step)
+        names, ids = [getattr(getattr(one, "passes", None), "lineage", None) for one in (old, source)]  # both of a trace, or none
+        known = names.records.get(self.selected) if names is not None else None
+        selected = ids.ids_by_name.get(known.name, -1) if known is not None and ids is not None else -1
+        self._shown.append((source, None))
+        self._bound()
+        self._show(step, selected)
+
+    def _bound(self) -> None:
         if len(self._shown) > MOST_KEPT:
             del self._shown[1]  # the first one, what the widget was made of, stays
-        self._show()
 
     def refresh(self) -> None:
         """Show the times of a `session.profile()` that was made since; done after each cell of a notebook by itself."""
@@ -85,11 +108,24 @@ class ExplorerWidget(anywidget.AnyWidget):
             self._times = times
             self.send({"news": "times"}, [packed(measured_data(self.source, self._colour if len(self._shown) == 1 else None))])
 
-    def _show(self) -> None:
+    def _show(self, step: int = -1, selected: int = -1) -> None:
         source, comparison = self._shown[-1]
-        self.selected, self.step = -1, -1
         self._times = list(source.timings())
-        self.data = packed(build_payload(source, complete=self._complete, live=True, comparison=comparison))
+        with self.hold_sync():  # the browser hears of all three at once
+            self.selected, self.step = selected, step
+            self.data = packed(build_payload(source, complete=self._complete, live=True, comparison=comparison))
+
+    def _edit(self, text: str, passes: str) -> dict[str, Any]:
+        """Compile another text and show it; what to say of it, or why it cannot be compiled."""
+        session: Any = getattr(self.source, "session", None)
+        try:
+            if session is None:
+                raise XlaExplorerError("this view has no compile", "xe.explore(xe.compile(text)) has one")
+            other = edited(session, text, passes)
+        except XlaExplorerError as problem:
+            return {"said": "", "faults": [fault._asdict() for fault in faults_of(problem)]}
+        self.show(other)
+        return {"said": beside_sentence(other, session), "faults": []}
 
     def _reply(self, _widget: object, message: Mapping[str, Any], _buffers: object) -> None:
         """One answer per request, with the request's number; a failure is an answer too, so that the reader sees it."""
@@ -100,6 +136,8 @@ class ExplorerWidget(anywidget.AnyWidget):
             if message.get("ask") == "override":
                 self.override(_pairs(message, "fuse"), _pairs(message, "forbid"))
                 data = packed({})
+            elif message.get("ask") == "edit":
+                data = packed(self._edit(str(message.get("text") or ""), str(message.get("passes") or "")))
             elif message.get("ask") == "measure":
                 self.source.reports.measure()
                 self.refresh()
@@ -127,6 +165,18 @@ class ExplorerWidget(anywidget.AnyWidget):
         bundle, metadata = shown if isinstance(shown, tuple) else (shown, {})
         static = {"text/plain": static_text(self.source), "text/html": static_html(self.source)}
         return {**bundle, **static}, dict(metadata)
+
+
+def widgets_of(session: object) -> list[ExplorerWidget]:
+    """The widgets that were made of a session, whatever was tried in them since."""
+    return [widget for widget in _SHOWN if widget._of is session]
+
+
+def follow(old: object, new: Any) -> None:
+    """Let the widgets of a session show the one that a cell has bound in its place."""
+    for widget in widgets_of(old):
+        widget.show(new)
+        widget._of = new
 
 
 def _refresh_after_each_cell(widget: weakref.ref[ExplorerWidget]) -> None:

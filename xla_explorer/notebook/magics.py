@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -28,6 +29,8 @@ from xla_explorer.notebook.completion import SHOWN
 from xla_explorer.notebook.diagnostics import one_diagnostic
 from xla_explorer.notebook.jax_cell import JaxPrograms
 
+_WIDGETS = "xla_explorer.notebook.explorer_widget"
+"""The module of the widget, which is loaded with the first one."""
 CHECKED_FLOPS = 2e8
 """Results of modules up to this size are checked against the evaluator."""
 
@@ -121,7 +124,9 @@ class HloMagics(Magics):
                 display(problem.session)
                 raise
         session = sessions[backends[0]]
-        self._names[given.name] = session
+        old, self._names[given.name] = self._names.get(given.name), session
+        if _WIDGETS in sys.modules:  # else no widget is there to follow
+            sys.modules[_WIDGETS].follow(old, session)
         for backend in backends[1:]:
             self._names[f"{given.name}_{backend}"] = sessions[backend]
         if "gpu" in sessions and session.backend != "gpu":
@@ -194,6 +199,9 @@ class HloMagics(Magics):
         elif word == "fusion":
             frame = session.decisions("fusion")[["verdict", "subjects", "code", "message"]]
             display(HTML(table_html("Fusion decisions", ["verdict", "producer, consumer", "code", "why"], frame.values.tolist())))
+        elif word == "explore":
+            module = sys.modules.get(_WIDGETS)
+            display(next(iter(module.widgets_of(session) if module else ()), None) or explore(session))
         elif word == "html":
             session._brief_once = False
             display(session)

@@ -58,6 +58,7 @@ _METHOD = re.compile(r"\.((?:startsWith|endsWith|split|match|matchAll)\([^)]*\))
 # file: {call: what it takes apart}
 TAKEN_APART = {
     "decisions.js": {r'split("\u0000")': "a key that the same file put together"},
+    "editor.js": {'split("\\n")': "the lines of what a reader types"},
     "elements.js": {'startsWith("aria")': "the name of a property of the DOM"},
     "layout.js": {'split(":")': "a key that the same file put together"},
     "llvm.js": {

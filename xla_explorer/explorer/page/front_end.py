@@ -21,8 +21,8 @@ _BELOW = (
     "tabs", "graph_camera", "minimap", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
 _ABOVE = (
-    "timeline_rows", "timeline", "why_parts", "why_asked", "why_decision", "why_step", "why_selection", "why", "code_pane", "code",
-    "times", "search_language", "search", "spoken", "keyboard", "actions", "theme", "room", "explorer",
+    "timeline_rows", "timeline", "why_parts", "why_asked", "why_decision", "why_step", "why_selection", "why", "editor", "code_pane",
+    "code", "times", "search_language", "search", "spoken", "keyboard", "actions", "theme", "room", "explorer",
 )  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def page_module() -> str:
 @cache
 def style() -> str:
     """The style sheet: the colours of the kinds, from the one table that the static pictures use too, and the rest."""
-    return f"{_kind_style()}\n{(ASSETS / 'explorer.css').read_text(encoding='utf-8')}"
+    return "\n".join([_kind_style(), *[(ASSETS / f"{name}.css").read_text(encoding="utf-8") for name in ("explorer", "editor")]])
 
 
 def _kind_style() -> str:

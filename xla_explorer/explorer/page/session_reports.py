@@ -54,6 +54,7 @@ from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_t
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, scope_of, source_line
+from xla_explorer.explorer.sessions.editing import editable_text, faults
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.opcodes import OPCODES
@@ -85,6 +86,8 @@ SESSION_REQUESTS: dict[str, Request] = {
     ),
     "beside_kernel": lambda reports, m: beside_data.one_kernel(reports.session, number(m, "kernel"), words(m, "stages")),
     "stage_text": lambda reports, m: beside_data.stage_text(reports.session, str(m.get("name"))),
+    "source_text": lambda reports, m: editable_text(reports.session),
+    "faults": lambda reports, m: [fault._asdict() for fault in faults(str(m.get("text") or ""))],
 }
 
 

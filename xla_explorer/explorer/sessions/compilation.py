@@ -116,6 +116,7 @@ class Compilation:
         self.base: Any = None
         self.asked: tuple[tuple[str, str, tuple[Any, ...]], ...] = ()  # (force | forbid, kind, subjects) of the overrides
         self.beside: Beside | None = None  # what another compiler made of the same program
+        self.written = ""  # its text, where it was written in an editor
         self.isolation: Isolation | None = None  # how its code is kept apart; None: it runs in this process
 
     def _passes_of(self, record: PassTrace) -> RecordedPasses[RecordedPass]:
@@ -258,10 +259,10 @@ def check_compile_options(backend: str, options: Mapping[str, Any]) -> None:
     platform_with_options(backend, {name: value for name, value in options.items() if name not in keywords}, keywords)
 
 
-def recompiled(compilation: C, kept: Mapping[str, Any] | None = None, **changes: Any) -> C:
+def recompiled(compilation: C, kept: Mapping[str, Any] | None = None, source: HloModule | None = None, **changes: Any) -> C:
     """The same source compiled again, with these keywords of `xe.compile` changed; the result is of the same type.
 
-    kept: the options of the backend that stay; None: all of them.
+    kept: the options of the backend that stay; None: all of them. source: another module in place of it.
     """
     was = compilation.options
     same = {
@@ -269,7 +270,7 @@ def recompiled(compilation: C, kept: Mapping[str, Any] | None = None, **changes:
         "cache": was.cache, "control": was.control, "isolate": compilation.isolation or False, "verify": False,
         **(was.backend_options if kept is None else kept),
     }  # fmt: skip
-    return compile_as(type(compilation), compilation.source, **{**same, **changes})
+    return compile_as(type(compilation), compilation.source if source is None else source, **{**same, **changes})
 
 
 def is_of_xla(compilation: Compilation) -> bool:

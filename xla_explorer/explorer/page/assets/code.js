@@ -1,5 +1,6 @@
 // The code strip: any number of texts side by side, one selection through all of them.
-import { codePane, firstPanes, panesOfStep } from "./code_pane.js";
+import { codePane, editorPane, firstPanes, panesOfStep } from "./code_pane.js";
+import { EDITED } from "./editor.js";
 import { make, messageOf } from "./elements.js";
 import { paneTitle } from "./pane_titles.js";
 
@@ -22,6 +23,7 @@ export function codeStrip(app) {
   let panes = [];
   /** @type {string[]} */
   let shown = [];
+  let loaded = false;
 
   function wrapLines() {
     const on = root.classList.toggle("wrapped");
@@ -42,7 +44,8 @@ export function codeStrip(app) {
         forget(name);
         if (shown.includes(name)) layout();
       },
-      entry = built.get(name) ?? codePane(app, pane, { close: () => toggle(panes.findIndex(p => p.name === name)), changed });
+      hooks = { close: () => toggle(panes.findIndex(p => p.name === name)), changed },
+      entry = built.get(name) ?? (name === EDITED ? editorPane(app, hooks) : codePane(app, pane, hooks));
     if (!built.has(name) && !pane.lines) fetchLines(pane, changed);
     built.set(name, entry);
     return entry;
@@ -67,9 +70,12 @@ export function codeStrip(app) {
       nothing = panes.length ? "choose panes with 1 to 9" : "this session has no code panes";
     chips.replaceChildren(...panes.map(chip));
     for (const [name, entry] of built) if (entry.el.isConnected) tops.set(name, entry.lines.root.scrollTop);
-    const entries = shown.map(build);
-    body.replaceChildren(...(entries.length ? entries.map(e => e.el) : [make("p", { className: "xe-note", textContent: nothing })]));
-    shown.forEach((name, k) => scrollToPlace(paneOf(name), entries[k].lines));
+    app.editor.held(() => {
+      const first = shown.filter(name => name === EDITED),
+        entries = [...first, ...shown.filter(name => name !== EDITED)].map(name => ({ name, ...build(name) }));
+      body.replaceChildren(...(entries.length ? entries.map(e => e.el) : [make("p", { className: "xe-note", textContent: nothing })]));
+      for (const { name, lines } of entries) scrollToPlace(paneOf(name), lines);
+    });
     body.style.setProperty("--xe-panes", String(Math.max(1, shown.length)));
     mark();
   }
@@ -110,7 +116,7 @@ export function codeStrip(app) {
       forget(name);
     }
     shown = shown.filter(name => panes.some(p => p.name === name));
-    if (panes.length) layout();
+    if (loaded) layout();
   }
   async function load() {
     const { store } = app;
@@ -121,11 +127,17 @@ export function codeStrip(app) {
       return;
     }
     for (const pane of panes) pane.entry = store.steps[pane.name === "hlo" ? store.steps.length - 1 : 0].entry;
+    if (store.data.live) panes.push({ name: EDITED, producer: "", note: "", lines: [] });
     follow();
-    shown = firstPanes(panes, app.wantedPane, store.data.live);
+    const kept = panes.map(p => p.name).filter(name => app.keptPanes.includes(name));
+    shown = kept.length ? kept : firstPanes(panes, app.wantedPane, store.data.live);
     layout();
+    loaded = true;
+    app.change({ panes: shown });
   }
+  // An editor that was open is there at once: keys that are pressed before the other panes come are for it.
+  const takeEditor = () => app.keptPanes.includes(EDITED) && body.append(app.editor.root);
   app.subscribe(["selected", "pointed"], mark);
   app.subscribe(["text"], () => app.store.steps[app.step].level !== "llvm" && follow());
-  return { root, load, toggle, shown: () => shown, fold: () => fold.click() };
+  return { root, load, takeEditor, toggle, shown: () => shown, isLoaded: () => loaded, fold: () => fold.click() };
 }

@@ -1,4 +1,5 @@
 // One pane of the code strip: its head with what made the text, its lines, and for PTX what each line did on the emulator.
+import { EDITED } from "./editor.js";
 import { make, messageOf, numberOf } from "./elements.js";
 import { lineBlocks } from "./lines.js";
 import { paneTitle } from "./pane_titles.js";
@@ -85,6 +86,30 @@ function countLegend(counts) {
     make("span", { className: "xe-dim", textContent: `${numberOf(counts.size, "line")} ran${found.length ? "" : ", none in another's way"}` }),
     ...found.map(mark => make("i", { className: `m-${mark}`, textContent: mark })),
   );
+}
+
+/**
+ * The pane in which the program is edited.
+ * @param {App} app
+ * @param {{ close: () => void }} hooks
+ * @returns {BuiltPane}
+ */
+export function editorPane(app, hooks) {
+  app.editor.load();
+  const el = make(
+      "div",
+      { className: "xe-pane", data: { pane: EDITED } },
+      make(
+        "div",
+        { className: "xe-pane-head" },
+        make("b", { textContent: paneTitle(EDITED) }),
+        make("span", { className: "xe-dim", textContent: "compiled again when you pause; Ctrl+Enter: now" }),
+        make("button", { textContent: "×", title: "close", tabIndex: -1, onclick: hooks.close }),
+      ),
+      app.editor.root,
+    ),
+    none = lineBlocks([], () => {});
+  return { el, lines: none };
 }
 
 /**

@@ -1,6 +1,7 @@
 // The explorer: one selection, one keyboard, every view. `render({ model, el })` is all that a host needs.
 import { actionsOf } from "./actions.js";
 import { codeStrip } from "./code.js";
+import { sourceEditor } from "./editor.js";
 import { make } from "./elements.js";
 import { hoverHelp } from "./hover.js";
 import { keyHelp, keysOf } from "./keyboard.js";
@@ -19,14 +20,15 @@ import { whyView } from "./why.js";
  * THE HOST CONTRACT: what shows the explorer. In a notebook it is anywidget's model, in an exported page that of page.js.
  * @typedef {Object} Host
  * @property {(key: string) => any} get `data`: the payload, deflated (payload.py); `step`: the step to open, -1 for the last; `selected`:
- *     an instruction, -1 for none
- * @property {(key: string, value: any) => void} set `step` and `selected`, as the reader goes on
+ *     an instruction, -1 for none; `view`: what else of the view comes back when the data change (`View`)
+ * @property {(key: string, value: any) => void} set `step`, `selected` and `view`, as the reader goes on
  * @property {() => void} save_changes what was set is to be known
  * @property {(event: string, listener: (...given: any[]) => void) => void} on `change:data`, `change:step`, `change:selected`, and
  *     `msg:custom`: an answer `{ reply, error? }` with the deflated data as its first buffer, or `{ news }` that nobody asked for
  * @property {(request: any) => void} send a request `{ ask, reply, ... }` of payload.answer
  * @property {Address} [address] where the view can be linked to
  */
+/** @typedef {{ tab?: string, pane?: undefined, panes?: string[], open?: string[], find?: string }} View */
 /**
  * @typedef {Object} Address
  * @property {() => { step?: number, op?: number, pane?: string, tab?: string, open?: string[], find?: string }} read
@@ -46,12 +48,17 @@ const breath = () => new Promise(done => setTimeout(done));
 
 let widgets = 0; // for ids that are unique on a page of several widgets
 
-/** @param {HTMLElement & { explorer?: any }} root @param {Host} model @param {(request: any) => Promise<any>} ask @param {((() => void) | undefined)[]} disposals */
-async function build(root, model, ask, disposals) {
+/**
+ * @param {HTMLElement & { explorer?: any }} root @param {Host} model @param {(request: any) => Promise<any>} ask
+ * @param {((() => void) | undefined)[]} disposals @param {import("./editor.js").Editor} editor
+ */
+async function build(root, model, ask, disposals, editor) {
   const began = performance.now(),
     store = await openStore(model, ask),
-    address = model.address?.read() ?? {},
-    app = observable({ ...STATE, root, store, wantedPane: address.pane || null, boxes: address.open ?? [] }),
+    /** @type {View} */
+    kept = model.get("view") ?? {},
+    address = model.address?.read() ?? kept,
+    app = observable({ ...STATE, root, store, editor, wantedPane: address.pane || null, keptPanes: kept.panes ?? [], boxes: address.open ?? [] }),
     live = make("p", { className: "xe-live", role: "status", ariaLive: "polite" }),
     timeline = timelineView(app),
     tabs = tabStrip(app, `xe-${++widgets}`, make),
@@ -72,7 +79,10 @@ async function build(root, model, ask, disposals) {
     helpButton = make("button", { textContent: "?", title: "keys (?)", ariaLabel: "keys", onclick: () => (help.hidden = !help.hidden) }),
     header = make("header", { className: "xe-head" }, make("b", { textContent: store.data.title }), headline, search.root, helpButton),
     centre = make("section", { className: "xe-centre", ariaLabel: "what changed" }, tabs.bar, ...tabs.bodies);
-  root.replaceChildren(header, timeline.root, centre, why.root, code.root, times.root, help, hover.root, live);
+  editor.held(() => {
+    code.takeEditor();
+    root.replaceChildren(header, timeline.root, centre, why.root, code.root, times.root, help, hover.root, live);
+  });
   const room = makeRoom(root, { timeline: timeline.root, why: why.root, code: code.root, times: () => times.root }, { timesFolded: tabs.has("overview") });
   helpButton.before(room.full);
   root.setAttribute("aria-label", `compile explorer of ${store.data.title}; ? lists the keys`);
@@ -90,7 +100,11 @@ async function build(root, model, ask, disposals) {
     model.save_changes();
   });
   app.subscribe(["now", "selected", "panes", "tab", "boxes", "query"], () => {
-    if (app.now) model.address?.write({ step: app.step, op: app.selected, pane: code.shown().at(-1) ?? null, tab: app.tab, open: app.boxes, find: app.query || null });
+    if (!app.now) return;
+    model.address?.write({ step: app.step, op: app.selected, pane: code.shown().at(-1) ?? null, tab: app.tab, open: app.boxes, find: app.query || null });
+    if (!code.isLoaded()) return; // what is kept has not come back yet
+    model.set("view", { tab: app.tab, panes: code.shown(), open: app.boxes, find: app.query || "" });
+    model.save_changes();
   });
   app.subscribe(["timings"], () => {
     const fresh = timesView(app);
@@ -155,6 +169,7 @@ export function render({ model, el }) {
   /** @type {(() => void)[]} */
   let disposals = [];
   let latest = 0;
+  const editor = sourceEditor(ask);
   el.append(root);
   always.push(watchTheme(root, () => root.explorer?.change({ theme: root.dataset.theme })));
   const sized = new ResizeObserver(() => {
@@ -171,8 +186,8 @@ export function render({ model, el }) {
     /** @type {(() => void)[]} */
     const made = [];
     disposals = made;
-    if (root.contains(document.activeElement)) root.focus({ preventScroll: true }); // what has the focus now is about to go
-    return build(root, model, ask, made).catch(error => {
+    if (root.contains(document.activeElement) && !editor.root.contains(document.activeElement)) root.focus({ preventScroll: true }); // what has the focus now is about to go
+    return build(root, model, ask, made, editor).catch(error => {
       if (mine !== latest) return;
       root.replaceChildren(make("pre", { className: "xe-error", textContent: `The explorer could not start: ${error.message}` }));
       root.dataset.failed = "true";
@@ -181,12 +196,12 @@ export function render({ model, el }) {
   root.addEventListener("keydown", event => {
     event.stopPropagation(); // Lab's command mode must not see them
     const target = /** @type {HTMLElement} */ (event.target);
-    if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(target.tagName)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName)) return;
     if (event.key === "Enter" && target.closest("button, summary")) return;
     root.explorer?.key?.(event);
   });
   root.addEventListener("pointerdown", event => {
-    if (!(/** @type {HTMLElement} */ (event.target).closest("input, select, button, summary"))) root.focus({ preventScroll: true });
+    if (!(/** @type {HTMLElement} */ (event.target).closest("input, select, textarea, button, summary"))) root.focus({ preventScroll: true });
   });
   // What was clicked may have been built anew: the keys go on working.
   root.addEventListener("click", () => {

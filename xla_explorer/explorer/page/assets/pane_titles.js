@@ -2,6 +2,7 @@
 /** @type {Record<string, string>} */
 const TITLES = {
   source: "your source",
+  edit: "edit",
   hlo: "HLO",
   "hlo-before": "HLO before",
   "hlo-after": "HLO after",
