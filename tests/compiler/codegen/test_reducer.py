@@ -1,10 +1,9 @@
-"""What code for CPUs and GPUs starts a reduction from."""
+"""What a reduction starts from."""
 
 import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReducer
 from xla_explorer.compiler.codegen.elemental import ElementalEmitter
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.reducer import Reducer
@@ -36,17 +35,16 @@ ENTRY main {{
 
 
 @pytest.mark.parametrize("t", TYPES, ids=lambda t: t.name)
-def test_both_targets_start_from_the_identity_element(t):
+def test_reducers_start_from_the_identity_element(t):
     for opcode in OPCODES:
         if identity_element(opcode, t) is None:
             continue
         reduce = parse_hlo(_text(opcode, t.name)).entry.root
         wide = F32 if t.is_float and t.bits < 32 else t
-        for kind in (Reducer, ParallelReducer):
-            reducer = kind(FunctionWriter(), ElementalEmitter(FunctionWriter(), {}), reduce)
-            (identity,) = reducer.identity()
-            names = part_names(identity) if t.is_complex else identity.name
-            assert (reducer.wide, names) == ([wide], scalar_constant(identity_element(opcode, wide), wide))
+        reducer = Reducer(FunctionWriter(), ElementalEmitter(FunctionWriter(), {}), reduce)
+        (identity,) = reducer.identity()
+        names = part_names(identity) if t.is_complex else identity.name
+        assert (reducer.wide, names) == ([wide], scalar_constant(identity_element(opcode, wide), wide))
 
 
 @pytest.mark.parametrize(("element_type", "threads"), [("f32", 1), ("f32", 2), ("c64", 2)])

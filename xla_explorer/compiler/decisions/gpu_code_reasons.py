@@ -10,7 +10,6 @@ _LARGER = "nothing to do for so small a product; batch several of them"
 
 LAUNCH = table(
     {
-        "root-has-a-writer": ("the root has a writer of its own", "%sort: sort is written by its own writer", _NEXT),
         "another-emitter-forced": (
             "the user wants another emitter to write the kernel",
             "the user wants tiled-dot to write %dot",

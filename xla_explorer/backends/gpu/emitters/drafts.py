@@ -13,9 +13,7 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import Array, LoopNest
 from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
-from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer
 from xla_explorer.compiler.target import NVPTX
-from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
@@ -87,14 +85,6 @@ def fresh_context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:
 def scratch_pointer(slots: tuple[int, ...]) -> str:
     """The parameter that is scratch memory: after those of the instruction's operands and results."""
     return f"%a{max(slots) + 1}"
-
-
-def why_own_writer(context: KernelContext) -> Reason | None:
-    """None unless the only result is of an opcode that has a loop of its own, which no emitter for elementwise results may replace."""
-    root = context.roots[0]
-    if len(context.roots) == 1 and has_own_writer(root.opcode.name):
-        return refuse("root-has-a-writer", f"%{context.instruction.name}: {root.opcode.name} is written by its own writer")
-    return None
 
 
 class ScratchArrays:

@@ -44,7 +44,7 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (  # products, opcodes with kernels o
 )
 # Refusals that say nothing but that the instruction is of another kind: nobody needs to read them.
 _NOT_OF_THIS_KIND = frozenset(
-    {"no-operation", "no-scan", "no-dot", "no-reduction", "not-transposed", "root-has-a-writer", "not-depthwise"}
+    {"no-operation", "no-scan", "no-dot", "no-reduction", "not-transposed", "not-depthwise"}
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, select_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
@@ -70,6 +70,10 @@ class Reducer:
             if self.combiner:
                 return [binary_value(self.w, self.combiner, self.wide[0], accumulators[0], values[0])]
             return self.emitter.inline_scalar_computation(self.reduce.to_apply, [*accumulators, *values])
+
+    def select(self, condition: str, then: list[Scalar], otherwise: list[Scalar]) -> list[Scalar]:
+        """`condition ? then : otherwise`, of accumulators."""
+        return [select_value(self.w, condition, t, a, b) for a, b, t in zip(then, otherwise, self.wide, strict=True)]
 
     def results(self, accumulators: list[Scalar]) -> list[Scalar]:
         """Accumulators in result types."""

@@ -1,30 +1,43 @@
 """Reductions as SSA records: a loop-carried value, a tree over copies, halves of a register, as the kinds of the axes say.
 
-Accumulators of one operation begin with its identity element, and the initial value is combined last. Those of several operations begin
-with the initial values, and everything is combined in the order of the points. A reduction whose initial value is the result of another one
-in the same registers takes its accumulators over: loops that a rest was cut from come together in registers, once.
+`Reducing` is what all targets share. On a CPU, accumulators of one operation begin with its identity element, and the initial value is
+combined last. Those of several operations begin with the initial values, and everything is combined in the order of the points. A reduction
+whose initial value is the result of another one in the same registers takes its accumulators over: loops that a rest was cut from come
+together in registers, once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
-from xla_explorer.compiler.codegen.ir.structured_builder import OpenLoop
-from xla_explorer.compiler.codegen.ir.values import Scalar, Value
+from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.nest.elements import chosen, element_of, in_lanes, lanes_of, one_lane, parts_of
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, Compute, Constant, Iota, Load, LoopNest, Reduce, uses_of, walk
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    Body,
+    Combination,
+    Compute,
+    Constant,
+    Iota,
+    Load,
+    LoopNest,
+    Reduce,
+    uses_of,
+    walk,
+)
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
-from xla_explorer.hlo.analysis.indexing import Axis
+from xla_explorer.hlo.analysis.indexing import Axis, Guard
 from xla_explorer.hlo.identity_element import identity_element
+from xla_explorer.hlo.primitive_type import PrimitiveType
 
 if TYPE_CHECKING:
     from xla_explorer.compiler.codegen.nest.lower import Lowering
 
-Combine: TypeAlias = Callable[[list[Scalar], list[Scalar]], list[Scalar]]
+Sums: TypeAlias = list[list[Scalar]]  # by accumulator, the values of each
 FEW_COPIES = 8  # of more than these, operands are read when they are needed, not all before the first is combined
 ANY_ORDER = "reassoc contract"  # sums are made in the order of the schedule, products may go into them
 _LANES_OF_TRUTH = {"add": "or", "maximum": "or", "or": "or", "multiply": "and", "minimum": "and", "and": "and", "xor": "xor"}
@@ -71,11 +84,135 @@ def write_reduce(lowering: Lowering, s: Reduce) -> None:
         lowering.values[s.ids[0]] = writer.closed(made)
 
 
-class _Writer:
+def _begins_at_zero(lowering: Lowering, s: Reduce) -> bool:
+    """Whether loops may add to the initial value 0 itself, which leaves a sum of floats as it is unless that is -0."""
+    looped = any(kind is AxisKind.SERIAL and axis.extent > 1 for axis, kind in s.axes)
+    initial = lowering.values.get(s.initial[0])
+    if isinstance(s.combiner, Combination) or s.combiner.name != "add" or initial is None:
+        return False
+    zero = real(constant(lowering.b, 0.0, s.elements[0])).name if s.elements[0].is_float and looped else ""
+    return all(isinstance(x, Value) and x.name == zero for x in initial.all())
+
+
+class ReductionHost(Protocol):
+    """What lowers the nest around a reduction. unrolled: the axes of copies around."""
+
+    values: dict[int, Copies]
+    types: dict[int, PrimitiveType]
+    depends: dict[int, frozenset[Axis]]
+    unrolled: list[Axis]
+
+    @property
+    def b(self) -> Builder:
+        """What records are written with."""
+
+    def body(self, body: Body) -> None:
+        """Write statements."""
+
+    def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
+        """Whether guards hold; None where they always do, the constant `false` where they never do."""
+
+
+H = TypeVar("H", bound=ReductionHost)
+
+
+class Reducing(Generic[H]):
+    """A reduction being written: how values come into accumulators, and how two of these combine. neutral: where accumulators begin, if not
+    with the identity element. lanes: of an accumulator. serial: the axes that are loops."""
+
+    def __init__(self, host: H, s: Reduce, neutral: float | None = None) -> None:
+        self.l, self.b, self.s = host, host.b, s
+        self.element, self.lanes, self.neutral = s.elements[0], 1, neutral
+        self.serial = [axis for axis, kind in s.axes if kind is AxisKind.SERIAL]
+        self._identities: dict[int, Scalar] = {}
+
+    def needed(self) -> frozenset[Axis]:
+        """The axes that values and guards depend on."""
+        found = [self.l.depends.get(v, frozenset()) for v in self.s.values]
+        return frozenset().union(*found, *[g.expression.axes for g in self.s.guards])
+
+    def identity(self, lanes: int = 1) -> Scalar:
+        """What leaves an accumulator as it is."""
+        assert not isinstance(self.s.combiner, Combination)
+        found = self._identities.get(lanes)
+        if found is None:
+            value = identity_element(self.s.combiner.name, self.element) if self.neutral is None else self.neutral
+            found = self._identities[lanes] = in_lanes(self.b, constant(self.b, value, self.element), lanes)
+        return found
+
+    def combined(self, x: Scalar, y: Scalar) -> Scalar:
+        """Two accumulators of one operation as one."""
+        assert not isinstance(self.s.combiner, Combination)
+        lanes = max(lanes_of(x), lanes_of(y))
+        x, y = in_lanes(self.b, x, lanes), in_lanes(self.b, y, lanes)
+        if isinstance(x, Value) and x.is_constant and x.name == real(self.identity(lanes)).name:
+            return y
+        flags, self.b.float_flags = self.b.float_flags, ANY_ORDER
+        made = binary_value(self.b, self.s.combiner.name, self.element, x, y)
+        self.b.float_flags = flags
+        return made
+
+    def together(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
+        """Two sets of accumulators as one, the earlier first."""
+        c = self.s.combiner
+        return self.written(c, left, right, self.lanes) if isinstance(c, Combination) else [self.combined(left[0], right[0])]
+
+    def written(self, c: Combination, left: list[Scalar], right: list[Scalar], lanes: int) -> list[Scalar]:
+        """What a combiner makes of two sets of values: its operations, written once more."""
+        unrolled, self.l.unrolled = self.l.unrolled, []
+        for number, element, value in zip((*c.left, *c.right), (*self.s.elements, *self.s.elements), (*left, *right), strict=True):
+            self.l.values[number] = Copies((), lambda _, value=value: value)  # type: ignore[misc]
+            self.l.types[number], self.l.depends[number] = element, frozenset()
+        self.l.body(c.body)
+        self.l.unrolled = unrolled
+        return [in_lanes(self.b, self.l.values[number].at({}), lanes) for number in c.results]
+
+    def tree(self, values: list[Scalar]) -> Scalar:
+        """Neighbours combined, and what they come to, until one is left."""
+        while len(values) > 1:
+            pairs = [self.combined(a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
+            values = [*pairs, *values[2 * len(pairs) :]]
+        return values[0]
+
+    def taken(self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]) -> list[Scalar]:
+        """Accumulators with the values of some points, where the guards hold: of one operation a tree, of several one after the other."""
+        found: list[Scalar] = []
+        for point in group:
+            values = [self.l.values[number].at(point) for number in self.s.values]
+            mask = self.l.mask(guards, point)
+            self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
+            if mask is not None and mask.name == "false":
+                continue
+            if not isinstance(self.s.combiner, Combination):
+                found.append(values[0] if mask is None else self._or_identity(mask, values[0]))
+                continue
+            new = [in_lanes(self.b, x, self.lanes) for x in self.together(mine, values)]
+            mine = new if mask is None else [chosen(self.b, self.b.splat(mask, self.lanes), x, y) for x, y in zip(new, mine, strict=True)]
+        return [in_lanes(self.b, self.combined(mine[0], self.tree(found)), self.lanes)] if found else mine
+
+    def _or_identity(self, mask: Value[Integer], value: Scalar) -> Scalar:
+        lanes = max(lanes_of(value), mask.type.lanes)
+        return chosen(self.b, self.b.splat(mask, lanes), in_lanes(self.b, value, lanes), self.identity(lanes))
+
+    def swept(self, serial: Sequence[Axis], sums: Sums) -> Sums:
+        """Accumulators after all steps of these loops, from those before."""
+        if not serial:
+            return self.step(sums)
+        return self.repeated(serial[0], sums, lambda before: self.swept(serial[1:], before))
+
+    def step(self, sums: Sums) -> Sums:
+        """Accumulators after one step."""
+        raise NotImplementedError
+
+    def repeated(self, axis: Axis, sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
+        """Accumulators after a loop."""
+        raise NotImplementedError
+
+
+class _Writer(Reducing["Lowering"]):
     def __init__(self, lowering: Lowering, s: Reduce) -> None:
-        self.l, self.b, self.s = lowering, lowering.b, s
-        self.element = s.elements[0]
-        needed = frozenset().union(*[lowering.depends[v] for v in s.values], *[g.expression.axes for g in s.guards])
+        super().__init__(lowering, s, 0.0 if _begins_at_zero(lowering, s) else None)
+        needed = self.needed()
         if isinstance(s.combiner, Combination):
             needed = needed.union(*[lowering.depends[v] for v in s.initial])
         self.own = [axis for axis, kind in s.axes if kind is AxisKind.UNROLLED]
@@ -85,18 +222,7 @@ class _Writer:
         over = self.vector or around
         self.lanes = over.extent if over is not None and (over in needed or over is self.vector) else 1
         self.points = list(points([*self.outer, *self.own]))
-        self.begins_at_zero = self._begins_at_zero()
-        self._identities: dict[int, Scalar] = {}
         self.is_flat = all(isinstance(x, Load | Constant | Iota | Compute) for x in s.body)
-
-    def _begins_at_zero(self) -> bool:
-        """Whether loops may add to the initial value 0 itself, which leaves a sum of floats as it is unless that is -0."""
-        looped = any(kind is AxisKind.SERIAL and axis.extent > 1 for axis, kind in self.s.axes)
-        initial = self.l.values.get(self.s.initial[0])
-        if isinstance(self.s.combiner, Combination) or self.s.combiner.name != "add" or initial is None:
-            return False
-        zero = real(constant(self.b, 0.0, self.element)).name if self.element.is_float and looped else ""
-        return all(isinstance(x, Value) and x.name == zero for x in initial.all())
 
     # -- one operation -----------------------------------------------------------------------------------------------
     def opened(self) -> OpenReduction:
@@ -114,43 +240,18 @@ class _Writer:
         for point in self.points:
             mine = left[tuple([point[a] for a in self.outer])]
             start.append([in_lanes(self.b, mine.pop(0), self.lanes) if mine else self.identity(self.lanes)])
-        after = self.swept(start, self.combined_value)
+        after = self.everything(start)
         for point, (value,) in zip(self.points, after, strict=True):
             left[tuple([point[a] for a in self.outer])].append(value)
         return OpenReduction(tuple(self.outer), self.lanes if self.vector is not None else 1, left, initial)
-
-    def identity(self, lanes: int) -> Scalar:
-        assert not isinstance(self.s.combiner, Combination)
-        found = self._identities.get(lanes)
-        if found is None:
-            value = 0.0 if self.begins_at_zero else identity_element(self.s.combiner.name, self.element)
-            found = self._identities[lanes] = in_lanes(self.b, constant(self.b, value, self.element), lanes)
-        return found
-
-    def combined_value(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
-        return [self.combined(left[0], right[0])]
-
-    def combined(self, x: Scalar, y: Scalar) -> Scalar:
-        assert not isinstance(self.s.combiner, Combination)
-        lanes = max(lanes_of(x), lanes_of(y))
-        x, y = in_lanes(self.b, x, lanes), in_lanes(self.b, y, lanes)
-        if isinstance(x, Value) and x.is_constant and x.name == real(self.identity(lanes)).name:
-            return y
-        flags, self.b.float_flags = self.b.float_flags, ANY_ORDER
-        made = binary_value(self.b, self.s.combiner.name, self.element, x, y)
-        self.b.float_flags = flags
-        return made
 
     def closed(self, made: OpenReduction) -> Copies:
         """The results: a tree over the copies, halves of the register, the initial value."""
         initial = self.l.values[made.initial]
 
         def total(point: Point) -> Scalar:
-            values = made.held[tuple([point[a] for a in made.outer])]
-            while len(values) > 1:
-                pairs = [self.combined(values[k], values[k + 1]) for k in range(0, len(values) - 1, 2)]
-                values = [*pairs, *([values[-1]] if len(values) % 2 else [])]
-            whole = self.across(values[0]) if made.lanes > 1 else values[0]
+            one = self.tree(made.held[tuple([point[a] for a in made.outer])])
+            whole = self.across(one) if made.lanes > 1 else one
             return self.combined(initial.at(point), whole)
 
         return Copies([a for a in self.l.unrolled if a in made.outer or a in initial.axes], total)
@@ -174,7 +275,7 @@ class _Writer:
     def in_order(self) -> None:
         """Results of a combiner of several operations."""
         start = [[in_lanes(self.b, self.l.values[n].at(point), self.lanes) for n in self.s.initial] for point in self.points]
-        after = self.swept(start, self.computed)
+        after = self.everything(start)
         results: dict[tuple[int, ...], list[Scalar]] = {}
         for point, mine in zip(self.points, after, strict=True):
             key = tuple([point[a] for a in self.outer])
@@ -199,79 +300,35 @@ class _Writer:
         assert isinstance(self.s.combiner, Combination) and self.s.combiner.join is not None
         return self.written(self.s.combiner.join, left, right, lanes)
 
-    def computed(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
-        """The operations of the combiner, written once more."""
-        assert isinstance(self.s.combiner, Combination)
-        return self.written(self.s.combiner, left, right, self.lanes)
-
-    def written(self, c: Combination, left: list[Scalar], right: list[Scalar], lanes: int) -> list[Scalar]:
-        """What a combiner makes of two sets of values."""
-        unrolled, self.l.unrolled = self.l.unrolled, []
-        for number, element, value in zip((*c.left, *c.right), (*self.s.elements, *self.s.elements), (*left, *right), strict=True):
-            self.l.values[number] = Copies((), lambda _, value=value: value)  # type: ignore[misc]
-            self.l.types[number], self.l.depends[number] = element, frozenset()
-        self.l.body(c.body)
-        self.l.unrolled = unrolled
-        return [in_lanes(self.b, self.l.values[number].at({}), lanes) for number in c.results]
-
     # -- the steps ---------------------------------------------------------------------------------------------------
-    def swept(self, start: list[list[Scalar]], combine: Combine) -> list[list[Scalar]]:
+    def everything(self, start: Sums) -> Sums:
         """The accumulators of each point after all steps, from those before."""
-        lowering, s = self.l, self.s
-        if any(b.axis.extent == 0 for b in s.axes):
+        if any(b.axis.extent == 0 for b in self.s.axes):
             return start
-        sums = start
-        vector, unrolled = lowering.vector, list(lowering.unrolled)
-        after: list[list[Scalar]] = []
-        with ExitStack() as stack:
-            loops: list[OpenLoop] = []
-            for axis, kind in sorted(s.axes, key=lambda bound: bound.kind is not AxisKind.SERIAL):
-                loop = stack.enter_context(self.opened_axis(axis, kind, _flat(sums), loops))
-                sums = _like(start, loop.carried) if loop is not None else sums
-            with lowering.guarded(s.guards), lowering.copies_in_turn(self.is_flat and len(list(points(self.outer))) > FEW_COPIES):
-                lowering.body(s.body)
-                for point, mine in zip(self.points, sums, strict=True):
-                    after.append(self.taken(point, mine, combine))
-            if loops:
-                loops[-1].following = _flat(after)
-        lowering.vector, lowering.unrolled = vector, unrolled
-        self.b.origin = s.origin.instruction if s.origin is not None else None
-        return _like(start, loops[0].results) if loops else after
-
-    def taken(self, point: Point, mine: list[Scalar], combine: Combine) -> list[Scalar]:
-        """The accumulators of a point with one more value, where the guards hold."""
-        values = [self.l.values[number].at(point) for number in self.s.values]
-        mask = self.l.mask(self.s.guards, point)
+        vector, unrolled = self.l.vector, self.l.unrolled
+        self.l.vector, self.l.unrolled = self.vector or vector, [*unrolled, *self.own]
+        after = self.swept(self.serial, start)
+        self.l.vector, self.l.unrolled = vector, unrolled
         self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
-        if mask is None:
-            return [in_lanes(self.b, x, self.lanes) for x in combine(mine, values)]
-        if isinstance(self.s.combiner, Combination):
-            new = [in_lanes(self.b, x, self.lanes) for x in combine(mine, values)]
-            return [chosen(self.b, self.b.splat(mask, self.lanes), x, old) for x, old in zip(new, mine, strict=True)]
-        lanes = max(lanes_of(values[0]), mask.type.lanes)
-        inside = chosen(self.b, self.b.splat(mask, lanes), in_lanes(self.b, values[0], lanes), self.identity(lanes))
-        return [in_lanes(self.b, x, self.lanes) for x in combine(mine, [inside])]
+        return after
 
-    @contextmanager
-    def opened_axis(self, axis: Axis, kind: AxisKind, sums: list[Value], loops: list[OpenLoop]) -> Iterator[OpenLoop | None]:
-        """An axis of the reduction. Loops hand what the inner ones come to from turn to turn."""
-        if kind is AxisKind.VECTOR:
-            self.l.vector = axis
-            yield None
-        elif kind is AxisKind.UNROLLED:
-            self.l.unrolled.append(axis)
-            yield None
-        elif axis.extent == 1:
-            self.l.at[axis] = self.b.index(0), 1
-            yield None
-        else:
-            with self.b.loop(self.b.index(0), self.b.index(axis.extent), sums) as loop:
-                self.l.at[axis] = loop.index, 1
-                number = len(loops)
-                loops.append(loop)
-                yield loop
-                if number + 1 < len(loops):
-                    loop.following = loops[number + 1].results
+    def step(self, sums: Sums) -> Sums:
+        """See `Reducing.step`."""
+        guards = self.s.guards
+        with self.l.guarded(guards), self.l.copies_in_turn(self.is_flat and len(list(points(self.outer))) > FEW_COPIES):
+            self.l.body(self.s.body)
+            return [self.taken((point,), mine, guards) for point, mine in zip(self.points, sums, strict=True)]
+
+    def repeated(self, axis: Axis, sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
+        """See `Reducing.repeated`: loops hand what the inner ones come to from turn to turn."""
+        b = self.l.b
+        if axis.extent == 1:
+            self.l.at[axis] = b.index(0), 1
+            return body(sums)
+        with b.loop(b.index(0), b.index(axis.extent), _flat(sums)) as loop:
+            self.l.at[axis] = loop.index, 1
+            loop.following = _flat(body(_like(sums, loop.carried)))
+        return _like(sums, loop.results)
 
 
 def _flat(values: Sequence[Sequence[Scalar]]) -> list[Value]:

@@ -240,7 +240,7 @@ class Indices:
             return self._axis(atom, point)
         if isinstance(atom, RuntimeValue):
             number = int(atom.source[1:])
-            element = self.writer.elements[number]
+            element = self.writer.types[number]
             clamped = clamp_to(self.w, self.writer.at(number, point), element, atom.high - atom.low)
             return self.add(clamped, atom.low)
         dividend = self._whole(atom.dividend, point)
@@ -262,7 +262,7 @@ class Indices:
         """Guards that do not ask for the step of an axis of copies where it makes no difference."""
         found = []
         for g in guards:
-            for axis in self.writer.copies:
+            for axis in self.writer.unrolled:
                 n = axis.extent
                 if g.bound % n == 0 and axis in g.expression.axes and axis not in (g.expression // n).axes:
                     g = Guard(g.expression // n, g.bound // n)

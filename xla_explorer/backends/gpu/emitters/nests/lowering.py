@@ -15,15 +15,17 @@ from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.nests.copies import Late
 from xla_explorer.backends.gpu.emitters.nests.indices import Indices
 from xla_explorer.backends.gpu.emitters.nests.memory import Memory
-from xla_explorer.backends.gpu.emitters.nests.questions import loaded_arrays, needed_by_all_threads, stored_arrays, types_of
-from xla_explorer.backends.gpu.emitters.nests.reductions import Reductions
+from xla_explorer.backends.gpu.emitters.nests.questions import loaded_arrays, needed_by_all_threads, stored_arrays
+from xla_explorer.backends.gpu.emitters.nests.reductions import Reduction
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.ir.values import Complex, Value
+from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.types import I1
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant
-from xla_explorer.compiler.codegen.nest.elements import computed
+from xla_explorer.compiler.codegen.nest.elements import computed, element_of, parts_of
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
@@ -37,6 +39,8 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Reduce,
     Store,
+    elements_of,
+    ids_of,
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES, crosses_threads, launch_of
@@ -44,6 +48,7 @@ from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, poin
 from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
+from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
 def whole_warps(threads: int) -> int:
@@ -64,20 +69,20 @@ class NestWriter:
 
     def __init__(self, nest: LoopNest, context: KernelContext, scratch: Mapping[str, ArrayInMemory]) -> None:
         self.nest, self.context, self.w = nest, context, context.writer
+        self.b: Builder = self.w
         self.launch = launch_of(nest)
         self.pads = any(crosses_threads(s) for s, _ in walk(nest.body))  # shuffles are made by whole warps
         self.block = Block(context, whole_warps(self.launch.threads) if self.pads else self.launch.threads)
         self.values: dict[int, Copies] = {}
-        self.elements = types_of(nest)
+        self.types: dict[int, PrimitiveType] = {}
         self.for_all = needed_by_all_threads(nest)
         self.depends = dependencies(nest)
-        self.copies: list[Axis] = []
+        self.unrolled: list[Axis] = []
         self.serial_loops = 0
         self._alone = False
         self._branches = 0  # around, which not all threads take
         self.indices = Indices(self)
         self.memory = Memory(self, scratch)
-        self.reductions = Reductions(self)
 
     def write(self) -> None:
         """Write the whole nest."""
@@ -112,11 +117,12 @@ class NestWriter:
             outer = self.w.origin
             if s.origin is not None:
                 self.w.origin = s.origin.instruction
+            self.types.update(zip(ids_of(s), elements_of(s), strict=True))
             if isinstance(s, Store):
                 with self._by_one_thread(of_a_block=s.array in self.memory.shared):
                     self.memory.store(s)
             elif isinstance(s, Reduce):
-                self.values.update(self.reductions.write(s))
+                self.values.update(Reduction(self, s).write())
             elif isinstance(s, Choose):
                 self.values[s.id] = self._choose(s)
             elif isinstance(s, Load):
@@ -127,11 +133,16 @@ class NestWriter:
 
     def copies_of(self, number: int) -> list[Axis]:
         """The open axes of copies that a value depends on."""
-        return [a for a in self.copies if a in self.depends.get(number, ())]
+        return [a for a in self.unrolled if a in self.depends.get(number, ())]
 
     def at(self, number: int, point: Point) -> Scalar:
         """The copy of a value at a point."""
         return self.values[number].at({**self.indices.fixed, **point})
+
+    def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
+        """See `ReductionHost.mask`."""
+        holds = self.indices.mask(guards, point)
+        return None if holds is True else self.b.named("false" if holds is False else holds, I1)
 
     # -- values ------------------------------------------------------------------------------------------------------
     def _scalar(self, s: Load) -> Copies:
@@ -153,7 +164,7 @@ class NestWriter:
         axes = self.copies_of(s.id)
         if isinstance(s, Iota):
             return Copies(axes, lambda point: index_value(self.w, self.indices.value(s.index, point), s.element))
-        types = [self.elements[o] for o in s.operands]
+        types = [self.types[o] for o in s.operands]
         return Copies(axes, lambda point: computed(self.w, s, types, [self.at(o, point) for o in s.operands]))
 
     # -- branches ----------------------------------------------------------------------------------------------------
@@ -187,17 +198,17 @@ class NestWriter:
         """For each point that the guards depend on, a branch to the first case that holds."""
         guards = [self.indices.normal(case.guards) for case in s.cases]
         axes = frozenset().union(*[g.expression.axes for group in guards for g in group])
-        apart = [a for a in self.copies if a in axes]
+        apart = [a for a in self.unrolled if a in axes]
         rest = [a for a in self.copies_of(s.id) if a not in apart]
-        outer = self.copies
+        outer = self.unrolled
         found: dict[tuple[int, ...], Scalar] = {}
-        self.copies = [a for a in outer if a not in apart]
+        self.unrolled = [a for a in outer if a not in apart]
         for point in points(apart):
             with self.indices.at_point(point):
                 chosen = self._first_case(s, guards, 0, rest)
             for inner, value in zip(points(rest), chosen, strict=True):
                 found[(*point.values(), *inner.values())] = value
-        self.copies = outer
+        self.unrolled = outer
         return Copies((*apart, *rest), lambda point: found[tuple(point.values())])
 
     def _first_case(self, s: Choose, guards: list[tuple[Guard, ...]], number: int, rest: list[Axis]) -> list[Scalar]:
@@ -222,13 +233,9 @@ class NestWriter:
         otherwise_block = w.block
         w.branch(join)
         w.start_block(join)
-        return [self._either(a, then_block, b, otherwise_block) for a, b in zip(then, otherwise, strict=True)]
+        pairs = [zip(parts_of(a), parts_of(b), strict=True) for a, b in zip(then, otherwise, strict=True)]
+        return [element_of([w.phi(x, then_block, y, otherwise_block) for x, y in pair]) for pair in pairs]
 
-    def _either(self, a: Scalar, a_block: str, b: Scalar, b_block: str) -> Scalar:
-        if isinstance(a, Complex) and isinstance(b, Complex):
-            return Complex(*[self.w.phi(x, a_block, y, b_block) for x, y in zip(a, b, strict=True)])
-        assert isinstance(a, Value) and isinstance(b, Value)
-        return self.w.phi(a, a_block, b, b_block)
 
     # -- loops -------------------------------------------------------------------------------------------------------
     def _for(self, s: For) -> None:
@@ -246,7 +253,7 @@ class NestWriter:
         guards = self.indices.normal(s.guards)
         axes = frozenset().union(*[g.expression.axes for g in guards])
         meets = any(crosses_threads(x) for x, _ in walk(s.body)) or stored_arrays(s.body) & self.memory.shared.keys()
-        if meets or any(a in axes for a in self.copies):
+        if meets or any(a in axes for a in self.unrolled):
             with self.indices.pending(guards):
                 self.body(s.body)
             return
@@ -274,7 +281,7 @@ class NestWriter:
     def opened(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:
         """Axes that make no loop are open inside."""
         copies = [axis for axis, kind in axes if not kind.is_launched]
-        self.copies += copies
+        self.unrolled += copies
         with self.indices.launched([(axis, kind) for axis, kind in axes if kind.is_launched]):
             yield
-        del self.copies[len(self.copies) - len(copies) :]
+        del self.unrolled[len(self.unrolled) - len(copies) :]

@@ -15,6 +15,7 @@ from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory, stored_type, to_memory
+from xla_explorer.compiler.codegen.nest.elements import element_of
 from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
@@ -121,9 +122,8 @@ class Memory:
         tail = INVARIANT if array.invariant else ""
         wide = self.w.load(pointer, t.of_lanes(count * parts), count * element.bytes, tail)
         lanes = [self.w.extract(wide, k) for k in range(count * parts)]
-        if parts == 2:
-            return [Complex(lanes[2 * k], lanes[2 * k + 1]) for k in range(count)]
-        return [from_memory(self.w, lane, element) for lane in lanes]
+        held = lanes if parts == 2 else [from_memory(self.w, lane, element) for lane in lanes]
+        return [element_of(held[first : first + parts]) for first in range(0, len(held), parts)]
 
     def _address(self, array: ArrayInMemory, at: Word, parts: int) -> Value:
         t = stored_type(array.shape.element_type)
@@ -136,7 +136,7 @@ class Memory:
         strides = shape.strides
         offset = linearize(s.place, strides)
         concerned = {a for x in s.place for a in x.axes} | set(self.writer.values[s.value].axes) | self.indices.guarded_axes
-        axes = [a for a in self.writer.copies if a in concerned]
+        axes = [a for a in self.writer.unrolled if a in concerned]
 
         def one(point: Point) -> None:
             # All of a tile is stored: who is outside has read something else, which nobody takes any further. Beyond its end is another's.

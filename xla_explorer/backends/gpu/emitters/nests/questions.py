@@ -21,14 +21,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     Store,
     axes_of,
-    elements_of,
     ids_of,
     uses_of,
     walk,
 )
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, Quotient, Remainder, RuntimeValue
-from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
 def statements_of(nest: LoopNest) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
@@ -37,16 +35,6 @@ def statements_of(nest: LoopNest) -> Iterator[tuple[Statement, tuple[Statement, 
         yield s, around
         if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
             yield from [(x, around) for x, _ in walk(s.combiner.body)]
-
-
-def types_of(nest: LoopNest) -> dict[int, PrimitiveType]:
-    """The element type of each value."""
-    found: dict[int, PrimitiveType] = {}
-    for s, _ in statements_of(nest):
-        found.update(zip(ids_of(s), elements_of(s), strict=True))
-        if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
-            found.update(zip((*s.combiner.left, *s.combiner.right), (*s.elements, *s.elements), strict=True))
-    return found
 
 
 def indices_of(s: Statement) -> tuple[IndexExpression, ...]:

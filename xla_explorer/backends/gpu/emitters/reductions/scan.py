@@ -16,12 +16,11 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, unravel
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context, load_record
-from xla_explorer.backends.gpu.emitters.reductions.reducer import ParallelReducer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
-from xla_explorer.compiler.codegen.kernels.reducer import simple_combiner
+from xla_explorer.compiler.codegen.kernels.reducer import Reducer, simple_combiner
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.instruction import HloInstruction
@@ -89,7 +88,7 @@ class _Scan:
         self.plan, self.w = plan, self.context.writer
         self.root = self.context.roots[0]
         self.emitter = self.context.emitter()
-        self.reducer = ParallelReducer(self.w, self.emitter, self.root)
+        self.reducer = Reducer(self.w, self.emitter, self.root)
         self.totals = memory.arrays(self.context, slots) if memory is not None else []
         self.block = Block(self.context, threads)
 
@@ -171,8 +170,8 @@ class _Scan:
             before = w.test("ult", lane, chunk)
             place = w.choose(before, lane, 0)
             value = load_record(self.context, self.totals, w.add(w.mul(row, plan.chunks), place))
-            value = block.combine_threads(reducer.select(before, value, self.identity()), reducer.wide, plan.group, reducer.combine)
-            carry.store(reducer.combine(carry.load(), value))
+            value = block.combine_threads(reducer.select(before, value, self.identity()), reducer.wide, plan.group, reducer.join)
+            carry.store(reducer.join(carry.load(), value))
         warps = plan.group // WARP
         shared = block.shared(reducer.wide[0], block.threads // WARP) if warps > 1 else None
         # A block may have several rows, each with warps of its own.
@@ -181,13 +180,13 @@ class _Scan:
 
         def body(places: list[tuple[str | int, ...]], values: list[list[Scalar]], there: list[str | None]) -> None:
             for j in range(1, EACH):
-                values[j] = reducer.combine(values[j - 1], values[j])
+                values[j] = reducer.join(values[j - 1], values[j])
             total = values[-1]
             own: str | int = w.mod(lane, WARP)
             distance = 1
             while distance < min(plan.group, WARP):
                 further = w.test("uge", own, distance)
-                total = reducer.select(further, reducer.combine(block.from_lane_below(total, reducer.wide, distance), total), total)
+                total = reducer.select(further, reducer.join(block.from_lane_below(total, reducer.wide, distance), total), total)
                 distance *= 2
             lanes = total
             before = reducer.select(w.test("ne", own, 0), block.from_lane_below(lanes, reducer.wide, 1), self.identity())
@@ -203,17 +202,17 @@ class _Scan:
                 for number in range(warps):
                     other: list[Scalar] = [shared.load(w.add(first_warp, number))]
                     mine = w.test("ult", number, warp)
-                    ahead = reducer.select(mine, reducer.combine(ahead, other), ahead)
-                    whole = reducer.combine(whole, other)
-                before = reducer.combine(ahead, before)
-            before = reducer.combine(carry.load(), before)
-            results = [reducer.combine(before, value) for value in values]
+                    ahead = reducer.select(mine, reducer.join(ahead, other), ahead)
+                    whole = reducer.join(whole, other)
+                before = reducer.join(ahead, before)
+            before = reducer.join(carry.load(), before)
+            results = [reducer.join(before, value) for value in values]
             for inside in dict.fromkeys(there):
                 with block.only_if(both(w, inside, valid)):
                     for place, result, guard in zip(places, results, there, strict=True):
                         if guard == inside:
                             self.store(place, result)
-            carry.store(reducer.combine(carry.load(), whole))
+            carry.store(reducer.join(carry.load(), whole))
             if shared is not None and plan.chunk > plan.group * EACH:
                 block.barrier()
 
@@ -229,11 +228,11 @@ class _Scan:
         def body(_places: list[tuple[str | int, ...]], values: list[list[Scalar]], _there: list[str | None]) -> None:
             total = slot.load()
             for value in values:
-                total = reducer.combine(total, value)
+                total = reducer.join(total, value)
             slot.store(total)
 
         self.tiles(row, chunk, lane, body)
-        total = self.block.combine_threads(slot.load(), reducer.wide, plan.group, reducer.combine)
+        total = self.block.combine_threads(slot.load(), reducer.wide, plan.group, reducer.join)
         with self.block.only_if(w.test("eq", lane, 0)):
             self.totals[0].store_linear(w, w.add(w.mul(row, plan.chunks), chunk), total[0])
 
@@ -252,7 +251,7 @@ class _Scan:
             if plan.chunks > 1 and not totals_only:
                 with w.loop(plan.chunks, stem="before") as other, self.emitter.scope():
                     cell = w.add(w.mul(w.add(w.mul(row, plan.chunks), other), plan.columns), column)
-                    value = reducer.combine(slot.load(), load_record(self.context, self.totals, cell))
+                    value = reducer.join(slot.load(), load_record(self.context, self.totals, cell))
                     slot.store(reducer.select(w.test("ult", other, chunk), value, slot.load()))
             first = w.mul(chunk, plan.chunk)
             together = EACH if plan.chunk % EACH == 0 and plan.chunk > EACH else 1
@@ -269,7 +268,7 @@ class _Scan:
                     exist.append(there)
                 values = [reducer.elements(at) for at in places]
                 for place, value, there in zip(places, values, exist, strict=True):
-                    following = reducer.combine(slot.load(), value)
+                    following = reducer.join(slot.load(), value)
                     slot.store(following if there is None else reducer.select(there, following, slot.load()))
                     if not totals_only:
                         with block.only_if(there):
@@ -287,7 +286,7 @@ def write_scan(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     memory = None
     if plan.chunks > 1:
         context = fresh_context(i, slots)
-        reducer = ParallelReducer(context.writer, context.emitter(), context.roots[0])
+        reducer = Reducer(context.writer, context.emitter(), context.roots[0])
         memory = ScratchArrays(reducer.wide, plan.rows * plan.chunks * plan.columns)
     kernels = []
     for totals_only in (True, False) if plan.chunks > 1 else (False,):
