@@ -17,6 +17,7 @@ from xla_explorer.course import (
     nb13_own_device,
     nb14_miscompile,
     nb15_schedules,
+    nb16_loops,
 )
 from xla_explorer.course.checking.passes import check_pass
 from xla_explorer.course.checking.programs import random_program
@@ -43,6 +44,7 @@ _NOTEBOOKS = (
     nb13_own_device,
     nb14_miscompile,
     nb15_schedules,
+    nb16_loops,
 )
 
 __all__ = [

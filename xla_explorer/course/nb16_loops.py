@@ -1,0 +1,250 @@
+"""Notebook 16, loops: how often, what never changes, and arrays that are written where they lie."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.course.checking.programs import same_bits
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.result import Failure, program_text, value_text
+from xla_explorer.explorer.compiling import compile
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.cost import instruction_cost
+from xla_explorer.hlo.evaluator import evaluate
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+from xla_explorer.hlo.verifier import verify
+
+_STATE = "(s32[], f32[4])"
+# Whether the loop goes on, by the direction of its comparison.
+_GOES_ON: dict[str, Callable[[int, int], bool]] = {
+    "LT": int.__lt__, "LE": int.__le__, "GT": int.__gt__, "GE": int.__ge__, "NE": int.__ne__,
+}  # fmt: skip
+
+
+def loop_of(module: HloModule) -> HloInstruction:
+    """The only `while` of a module's entry."""
+    return next(i for i in module.entry.post_order() if i.opcode.name == "while")
+
+
+def counted(start: str = "constant(0)", update: str = "add(k, c)", step: int = 1, direction: str = "LT", limit: int = 5,
+            swapped: bool = False, bound: str = "") -> HloModule:  # fmt: skip
+    """A loop whose counter is element 0 of the state: the parts of its text, as they are written in HLO."""
+    operands = "n, k" if swapped else "k, n"
+    return parse_hlo(f"""HloModule counted
+body {{ state = {_STATE} parameter(0)  k = s32[] get-tuple-element(state), index=0  x = f32[4] get-tuple-element(state), index=1
+  c = s32[] constant({step})  next = s32[] {update}  y = f32[4] tanh(x)  ROOT again = {_STATE} tuple(next, y) }}
+condition {{ state = {_STATE} parameter(0)  k = s32[] get-tuple-element(state), index=0  x = f32[4] get-tuple-element(state), index=1
+  n = s32[] {bound or f"constant({limit})"}  ROOT more = pred[] compare({operands}), direction={direction} }}
+ENTRY main {{ p = s32[] parameter(0)  x = f32[4] parameter(1)  start = s32[] {start}  state = {_STATE} tuple(start, x)
+  ROOT end = {_STATE} while(state), condition=condition, body=body }}""")
+
+
+def _ends_after(start: int, step: int, direction: str, limit: int) -> int | None:
+    goes_on = _GOES_ON[direction]
+    if not goes_on(start, limit):
+        return 0
+    near = abs(limit - start) // abs(step) if step else 0
+    for rounds in range(max(near - 1, 1), near + 3):  # the directions differ only in the last steps before the limit
+        if not goes_on(start + rounds * step, limit):
+            return rounds
+    return None
+
+
+def _counted_cases() -> list[tuple[HloModule, int | None]]:
+    known = [
+        (0, 1, "LT", 5), (0, 1, "LE", 5), (0, 2, "LT", 5), (0, 2, "LE", 6), (0, 1, "LT", 0), (5, 1, "LT", 5), (7, 1, "LT", 5),
+        (5, 1, "LE", 5), (3, 1, "LT", 10), (-4, 3, "LT", 5), (10, -1, "GT", 0), (10, -1, "GE", 0), (10, -3, "GE", 0), (9, -3, "GT", 0),
+        (0, 1, "NE", 6), (0, 2, "NE", 6), (6, -2, "NE", 0), (4, 1, "NE", 4), (0, 1, "LT", 2_000_000_000), (0, 2, "NE", 5),
+        (0, 0, "LT", 5), (0, -1, "LT", 5), (0, 1, "GE", 0), (1, 1, "GT", 0), (0, 0, "LT", 0),
+    ]  # fmt: skip
+    made = []
+    for start, step, direction, limit in known:
+        made.append((counted(f"constant({start})", "add(k, c)", step, direction, limit), _ends_after(start, step, direction, limit)))
+    made += [
+        (counted(update="add(c, k)", limit=9), 9), (counted("constant(9)", "subtract(k, c)", 2, "GT", 0), 5),
+        (counted(direction="GT", limit=6, swapped=True), 6), (counted(direction="GE", limit=6, swapped=True), 7),
+        (counted("constant(3)", direction="LE", limit=0, swapped=True, update="subtract(k, c)"), 4),
+        (counted("copy(p)"), None), (counted(update="multiply(k, c)", step=2), None), (counted(update="subtract(c, k)"), None),
+        (counted(bound="get-tuple-element(state), index=0"), None), (counted(update="copy(k)"), None),
+    ]  # fmt: skip
+    return made
+
+
+@exercise(
+    "nb16.trip_count",
+    "Write trip_count(loop): how often the body runs, or None where that cannot be read off.",
+    "Find four things: the counter's first value, its step, the direction of the comparison, the limit.",
+    hints=(
+        "condition, body = loop.called; the comparison is condition.root, its attribute `direction` a word such as LT.",
+        "compare(n, k), direction=GT says k < n: exchange the operands and turn the direction.",
+        "For LT with a positive step: the least t with start + t * step >= limit, and 0 where that is true at once.",
+        "NE ends only where the counter hits the limit exactly. A step away from the limit never ends: None.",
+    ),
+)
+def trip_count(function: Callable[[HloInstruction], Any]) -> Cases:
+    """Counters in both directions, limits that are missed or stepped over, loops that never run, forms that are no counter."""
+    for module, want in _counted_cases():
+        with answering(module):
+            got = function(loop_of(module))
+        if got is not None and (isinstance(got, bool) or not isinstance(got, (int, np.integer))):
+            raise WrongAnswer(Failure("no-number", "The answer is an integer or None.", repr(want), repr(got), module))
+        if got == want:
+            yield None
+        elif want is None:
+            yield Failure("not-known", "That cannot be said of this loop.", "None", repr(got), module,
+                          hint="It never ends, or start, step or limit is no constant that is added or compared.")  # fmt: skip
+        else:
+            yield Failure("another-count", f"The body runs {want} times.", str(want), repr(got), module,
+                          hint="Go through the first and the last step by hand: at which counter does it end?")  # fmt: skip
+
+
+def random_loop(seed: int) -> HloModule:
+    """A loop of three steps over a few arrays, some of which it passes on unchanged."""
+    choice = random.Random(seed)
+    arrays = choice.randint(2, 4)
+    known = [f"x{n}" for n in range(arrays)]
+    lines = [f"x{n} = f32[4] get-tuple-element(state), index={n + 1}" for n in range(arrays)]
+    made: list[str] = []
+    for number in range(choice.randint(3, 8)):
+        name, x, y = f"v{number}", choice.choice(known), choice.choice(known[-4:])
+        kind = choice.choice(("add", "multiply", "maximum", "tanh", "negate", "exponential", "reverse"))
+        operands = f"{x}, {y}" if kind in ("add", "multiply", "maximum") else x
+        lines.append(f"{name} = f32[4] {kind}({operands}){', dimensions={0}' if kind == 'reverse' else ''}")
+        known.append(name)
+        made.append(name)
+    passed = [f"x{n}" if choice.random() < 0.5 else choice.choice(made) for n in range(arrays)]
+    if choice.random() < 0.3:
+        passed[0], passed[-1] = passed[-1], passed[0]
+    state = f"(s32[]{', f32[4]' * arrays})"
+    given = "  ".join([f"a{n} = f32[4] parameter({n})" for n in range(arrays)])
+    return parse_hlo(f"""HloModule loop
+body {{ state = {state} parameter(0)  k = s32[] get-tuple-element(state), index=0  {"  ".join(lines)}
+  one = s32[] constant(1)  next = s32[] add(k, one)  ROOT again = {state} tuple(next, {", ".join(passed)}) }}
+condition {{ state = {state} parameter(0)  k = s32[] get-tuple-element(state), index=0  n = s32[] constant(3)
+  ROOT more = pred[] compare(k, n), direction=LT }}
+ENTRY main {{ {given}  zero = s32[] constant(0)  start = {state} tuple(zero, {", ".join([f"a{n}" for n in range(arrays)])})
+  ROOT end = {state} while(start), condition=condition, body=body }}""")
+
+
+def _with_chance() -> HloModule:
+    state = "(s32[], f32[4], f32[4])"
+    return parse_hlo(f"""HloModule chance
+body {{ state = {state} parameter(0)  k = s32[] get-tuple-element(state), index=0  x = f32[4] get-tuple-element(state), index=1
+  w = f32[4] get-tuple-element(state), index=2  low = f32[] constant(0)  high = f32[] constant(1)
+  r = f32[4] rng(low, high), distribution=rng_uniform  q = f32[4] exponential(w)  s = f32[4] add(q, r)
+  one = s32[] constant(1)  two = s32[] add(one, one)  next = s32[] add(k, one)  ROOT again = {state} tuple(next, s, w) }}
+condition {{ state = {state} parameter(0)  k = s32[] get-tuple-element(state), index=0  n = s32[] constant(3)
+  ROOT more = pred[] compare(k, n), direction=LT }}
+ENTRY main {{ x = f32[4] parameter(0)  w = f32[4] parameter(1)  zero = s32[] constant(0)  start = {state} tuple(zero, x, w)
+  ROOT end = {state} while(start), condition=condition, body=body }}""")
+
+
+def _unchanging(module: HloModule) -> dict[str, str]:
+    """Why each operation of the body does not change."""
+    body = loop_of(module).called[1]
+    last = body.root.operands
+    kept = {n for n, i in enumerate(last) if i.opcode.name == "get-tuple-element" and i.attribute("index") == n}
+    same: dict[HloInstruction, str] = {}
+    for i in body.post_order():
+        name = i.opcode.name
+        if name == "constant" or (name == "get-tuple-element" and i.attribute("index") in kept):
+            same[i] = ""
+        elif name not in ("parameter", "tuple", "get-tuple-element") and not i.opcode.side_effect and all(o in same for o in i.operands):
+            same[i] = "all of its operands are the same in each step"
+    return {i.name: why for i, why in same.items() if why}
+
+
+@exercise(
+    "nb16.invariant",
+    "Write invariant(loop): the names of the body's operations that compute the same in each step.",
+    "Which elements of the state does the body hand on as it got them?",
+    hints=(
+        "Element n is handed on when operand n of body.root is get-tuple-element(state), index=n: the same n.",
+        "Go through body.post_order(): an operation is invariant when all its operands are.",
+        "Constants and what is handed on are the beginning, but no operations: they are not in the answer.",
+        "i.opcode.side_effect: a random number is another one each time, whatever its operands.",
+    ),
+)
+def invariant(function: Callable[[HloInstruction], Any]) -> Cases:
+    """Random loops that pass on, exchange and recompute their state; one that throws dice."""
+    for module in [_with_chance(), *[random_loop(seed) for seed in range(60)]]:
+        want = _unchanging(module)
+        with answering(module):
+            got = function(loop_of(module))
+        if not isinstance(got, (set, frozenset, list, tuple)) or any(not isinstance(name, str) for name in got):
+            raise WrongAnswer(Failure("no-names", "The answer is a set of names.", "a set of str", repr(got), module, hint="i.name"))
+        too_many, missing = sorted(set(got) - set(want)), sorted(set(want) - set(got))
+        if too_many:
+            yield Failure("changes", f"%{too_many[0]} changes, or is no operation.", repr(sorted(want)), repr(sorted(got)), module,
+                          hint="Follow it back: which element of the state is it, and is that handed on?")  # fmt: skip
+        elif missing:
+            yield Failure("missing", f"%{missing[0]} is invariant: {want[missing[0]]}.", repr(sorted(want)), repr(sorted(got)), module)
+        else:
+            yield None
+
+
+def bytes_of_a_step(module: HloModule) -> float:
+    """What one step of the compiled loop moves, by the cost model; 0 where no loop is left."""
+    compiled = compile(module, threads=1, cache=True).module
+    loops = [i for i in compiled.instructions() if i.opcode.name == "while"]
+    return sum([instruction_cost(i).bytes_accessed for loop in loops for i in loop.called[1].post_order() if i.opcode.name != "tuple"])
+
+
+@exercise(
+    "nb16.running_maximum",
+    "Write running_maximum(n): the text of a module f32[n] -> f32[n] with y[k] = max(x[0], ..., x[k]), by one loop of n steps.",
+    "The state has four elements: the counter, the largest so far, x, and y.",
+    hints=(
+        "dynamic-slice(x, k), dynamic_slice_sizes={1} reads f32[1] at k; reshape makes a scalar of it.",
+        "dynamic-update-slice(y, row, k) is y with another element k; row is f32[1].",
+        "Begin with -inf: 0 would be larger than negative numbers.",
+        "Writing by select over the whole of y gives the right values, and moves all of y in each step.",
+    ),
+)
+def running_maximum(function: Callable[[int], Any]) -> Cases:
+    """Lengths 1 to 50 on ordinary numbers, NaN and infinities; a step moves as much for 400 numbers as for 50."""
+    for n in (1, 2, 5, 50):
+        module = _module(function, n)
+        yield _right_values(module, n)
+    small, large = _module(function, 50), _module(function, 400)
+    few, many = bytes_of_a_step(small), bytes_of_a_step(large)
+    if not few:
+        yield Failure("no-loop", "The module has no loop any more.", "one while", program_text(small)[:800], hint="One step an element.")
+    elif many > few:
+        yield Failure("moves-the-array", "A step moves more, the longer the array is.", f"{few:g} bytes, as for 50 numbers",
+                      f"{many:g} bytes for 400 numbers", hint="Read with dynamic-slice, write with dynamic-update-slice.")  # fmt: skip
+    else:
+        yield None
+
+
+def _module(function: Callable[[int], Any], n: int) -> HloModule:
+    got = function(n)
+    if not isinstance(got, str):
+        raise WrongAnswer(Failure("no-text", "The answer is the text of a module.", "a str", repr(got), arguments=(n,)))
+    try:
+        module = parse_hlo(got)
+        verify(module)
+        return module
+    except XlaExplorerError as error:
+        raise WrongAnswer(Failure("not-valid", f"For n = {n} this is no module.", "a module", str(error)[:1200], arguments=(n,))) from error
+
+
+def _right_values(module: HloModule, n: int) -> Failure | None:
+    given = [p.shape.dimensions for p in module.entry.parameters()]
+    if given != [(n,)] or module.entry.root.shape.is_tuple or module.entry.root.shape.dimensions != (n,):
+        return Failure("another-signature", f"For n = {n} the module is f32[{n}] -> f32[{n}].", f"[({n},)]", repr(given), module)
+    generator = np.random.default_rng(n)
+    x = generator.standard_normal(n).astype(np.float32) - 3
+    with_nan, with_infinity = x.copy(), x.copy()
+    with_nan[n // 2], with_infinity[0] = np.nan, -np.inf
+    for array in (x, -np.abs(x), with_nan, with_infinity):
+        want, got = np.maximum.accumulate(array), np.asarray(evaluate(module, array))
+        if not same_bits(want, got):
+            return Failure("wrong-value", "The running maximum is another one.", value_text(want), value_text(got), module, (array,))
+    return None
