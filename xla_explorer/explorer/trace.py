@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.compiler.pipeline import PassStep, PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.compiler.pipeline.optimize import optimize as run_passes
+from xla_explorer.compiler.rewriting import Rule
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.page.session_source import TraceSource
@@ -17,8 +18,10 @@ from xla_explorer.explorer.questions.answers import Answer, why_not
 from xla_explorer.explorer.questions.applicable import ApplicableRules, applicable
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.pass_table import cost_table, opcode_table
+from xla_explorer.explorer.questions.pass_trials import effective_passes
 from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.rule_book import hot_rules
+from xla_explorer.explorer.questions.rule_trial import RuleTrial, rule_trial
 from xla_explorer.explorer.questions.tensor_values import TensorValue, tensor_value
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
@@ -65,6 +68,17 @@ class Passes(RecordedPasses[Pass]):
         step: asked of the module after that many passes (0: as written); default the last in which the instruction was there.
         """
         return applicable(self, self.find(instruction), step)
+
+    def try_rule(self, rule: Rule, step: int = 0) -> RuleTrial:
+        """A rule (`@xe.rule`) asked about every instruction of the module after a pass (0: as written): where it matches and what it would
+        make of it, what refuses it, and where all but a part of its pattern fits."""
+        where = f"after pass {self[step].number}, {self[step].name}" if self[step].number else "as written"
+        return rule_trial(rule, self[step].snapshot, where)
+
+    def effective(self, step: int = -1) -> pandas.DataFrame:
+        """The registered passes that would change the module after a pass, a row each: what they change, and ms. Each runs on a copy and
+        is verified; `error` says what it raised."""
+        return effective_passes(self[step].module, self.record.target)
 
     def provenance(self) -> Provenance:
         """Which instructions of the source, and which `file:line`, every instruction of the result came from; with the coverage."""

@@ -11,6 +11,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import HTML, display
 
+from xla_explorer.compiler.rewriting import Rule
 from xla_explorer.explorer.catalogue import passes
 from xla_explorer.explorer.comparisons.comparison import diff
 from xla_explorer.explorer.compiling import compile
@@ -64,9 +65,17 @@ def _words(line: str) -> list[str]:
         raise UsageError(f"{line.strip()}: {str(problem).lower()}") from None
 
 
+def _forms() -> Any:
+    """The module that has `PassForm` and `PipelineBuilder`."""
+    from xla_explorer.notebook import pipeline_builder  # start-up time: ipywidgets is loaded when a form is asked for
+
+    return pipeline_builder
+
+
 @magics_class
 class HloMagics(Magics):
-    """`%%hlo`, `%%jax`, `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`, `%hlo_form`, `%hlo_explore`."""
+    """`%%hlo`, `%%jax`, `%%hlo_rule`; `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`, `%hlo_form`, `%hlo_pipeline`,
+    `%hlo_explore`."""
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
@@ -296,9 +305,31 @@ class HloMagics(Magics):
         if not words:
             raise UsageError("%hlo_form takes a pass: %hlo_form fusion [NAME]; %hlo_passes lists them")
         session = self._value(words[1]) if len(words) > 1 else self._names.get("_hlo")
-        from xla_explorer.notebook.pass_form import PassForm  # start-up time: ipywidgets is loaded when a form is asked for
+        return _forms().PassForm(words[0], session if isinstance(session, Session) else None)
 
-        return PassForm(words[0], session if isinstance(session, Session) else None)
+    @line_magic
+    @one_diagnostic
+    def hlo_pipeline(self, line: str) -> Any:
+        """`%hlo_pipeline [NAME]`: a session's pipeline as a list: passes are added, removed, moved, exchanged, and the results compared."""
+        session = self._value(line.strip() or "_hlo")
+        if not isinstance(session, Session):
+            raise UsageError(f"{line.strip()} is a {type(session).__name__}, not a session")
+        return _forms().PipelineBuilder(session)
+
+    @cell_magic
+    @one_diagnostic
+    def hlo_rule(self, line: str, cell: str) -> None:
+        """`%%hlo_rule [NAME]`: run the cell; each rule that it declares is tried on a session: matches, near misses, what it would do."""
+        thing = self._value(line.strip() or "_hlo")
+        assert self.shell is not None
+        before = {id(value) for value in self._names.values()}
+        if not self.shell.run_cell(cell).success:
+            return
+        rules = [value for value in self._names.values() if isinstance(value, Rule) and id(value) not in before]
+        if not rules:
+            raise UsageError("the cell declares no rule: @xe.rule(pattern, ...) above a function makes one")
+        for one in rules:
+            display(thing.passes.try_rule(one))
 
     @line_magic
     @one_diagnostic

@@ -106,6 +106,13 @@ class PassPipeline:
         rest = self._edited(lambda step: () if step.name == name and next(seen) == number else (step,))
         return rest.before(anchor, found[number]) if before is not None else rest.after(anchor, found[number])
 
+    def swap(self, first: str, second: str) -> PassPipeline:
+        """The pipeline with every step of one name in the place of a step of the other, and the other way round, each with the options of
+        its first occurrence. LookupError for unknown names."""
+        is_first, is_second = self._places(first), self._places(second)
+        one, other = [next(filter(there, self.walk())) for there in (is_first, is_second)]
+        return self._edited(lambda step: (other if is_first(step) else one if is_second(step) else step,))
+
     def replace(self, name: str, *steps: str | HloPass | PassPipeline) -> PassPipeline:
         """The pipeline with other steps in the place of every step of a name, such as the same pass with other options."""
         self._require(name)

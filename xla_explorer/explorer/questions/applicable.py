@@ -92,7 +92,7 @@ def applicable(passes: RecordedPasses[RecordedPass], instruction: int, step: int
             word = "before" if layouts_fixed else "after"
             reason = refuse("other-layout-mode", f"{rule.name} holds {word} layout assignment only")
         if reason is None:
-            reason, becomes = _tried(rule, snapshot, instruction)
+            reason, becomes = tried(rule, snapshot, instruction)
         sentence, place = book.get(rule.name, ("", ""))
         found.append(ApplicableRule(rule.name, reason, becomes, sentence, place, rule.checklist(i, captures)))
     name = f"after pass {where}, {passes[where].name}" if where else "as written"
@@ -108,7 +108,8 @@ def _snapshot_with(passes: RecordedPasses[RecordedPass], instruction: int, step:
     raise KeyError(f"%{passes.lineage.records[instruction].name} was not there after {step} passes")
 
 
-def _tried(rule: Rule, snapshot: ModuleSnapshot, instruction: int) -> tuple[Reason | None, str]:
+def tried(rule: Rule, snapshot: ModuleSnapshot, instruction: int) -> tuple[Reason | None, str]:
+    """What a rule whose pattern fits makes of an instruction of a copy: (why nothing, or None; the instruction in its place as HLO)."""
     module = HloModule.from_snapshot(snapshot)
     i = module.find(instruction)
     captures = rule.match(i)

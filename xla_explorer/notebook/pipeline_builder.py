@@ -1,0 +1,186 @@
+"""A pipeline as a list that is edited: passes are added (those that would change something), removed, moved and exchanged, with their
+options as a form. After every edit the whole runs on the module, each pass verified; a button compiles with it and compares."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+import traitlets
+
+from xla_explorer.compiler.pipeline import HloPass, PassPipeline, make_pass, optimize, parse_pipeline
+from xla_explorer.explorer.comparisons.comparison import Comparison
+from xla_explorer.explorer.display import escape
+from xla_explorer.explorer.questions.pass_trials import effective_passes
+from xla_explorer.explorer.session import Session
+from xla_explorer.notebook.pass_form import PassForm
+
+Path = tuple[int, ...]
+"""Where a step stands: its place in the pipeline, then in the pipeline that stands there, and so on."""
+_INDENT = "\u2003"
+Steps = tuple[HloPass | PassPipeline, ...]
+
+
+def places(pipeline: PassPipeline, above: Path = ()) -> list[tuple[Path, HloPass | PassPipeline]]:
+    """Every step with its place, nested pipelines before their own steps."""
+    found: list[tuple[Path, HloPass | PassPipeline]] = []
+    for number, step in enumerate(pipeline.steps):
+        found.append(((*above, number), step))
+        if isinstance(step, PassPipeline):
+            found += places(step, (*above, number))
+    return found
+
+
+def edited_at(pipeline: PassPipeline, path: Path, edit: Callable[[Steps, int], Steps]) -> PassPipeline:
+    """The pipeline with the steps around a place as `edit` gives them."""
+    first, *rest = path
+    if not rest:
+        return dataclasses.replace(pipeline, steps=edit(pipeline.steps, first))
+    inner = pipeline.steps[first]
+    assert isinstance(inner, PassPipeline)
+    steps = (*pipeline.steps[:first], edited_at(inner, tuple(rest), edit), *pipeline.steps[first + 1 :])
+    return dataclasses.replace(pipeline, steps=steps)
+
+
+class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
+    """A session's pipeline to be edited.
+
+    `text` is a trait with the pipeline as `xe.compile(passes=...)` reads it: it can be observed, linked and set. `pipeline` is the same as
+    data, `trace` what it did to the module, up to a pass that failed. `compile()` compiles with it and compares with the session.
+    """
+
+    text = traitlets.Unicode()
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.comparison: Comparison | None = None
+        self.pipeline = session.passes.pipeline
+        self.list = ipywidgets.Select(rows=16, layout={"width": "420px"}, description="passes", style={"description_width": "60px"})
+        self.new = ipywidgets.Dropdown(description="add", style={"description_width": "60px"})
+        self.other = ipywidgets.Dropdown(description="swap with", style={"description_width": "60px"})
+        self.shown, self.said = ipywidgets.HTML(), ipywidgets.HTML()
+        self._form = ipywidgets.VBox()
+        self.form: PassForm | None = None
+        rows = [
+            [("up", lambda: self.move(-1)), ("down", lambda: self.move(1)), ("remove", self.remove), ("set options", self.set_options)],
+            [("what would change something here?", self.offer)],
+        ]
+        buttons = [ipywidgets.HBox([_button(*one) for one in row]) for row in rows]
+        edits = [
+            *buttons,
+            ipywidgets.HBox([self.new, _button("add after", self.add)]),
+            ipywidgets.HBox([self.other, _button("swap", self.swap)]),
+            self._form,
+        ]
+        super().__init__([
+            ipywidgets.HBox([self.list, ipywidgets.VBox(edits)]),
+            self.said,
+            _button("compile and compare", self.compile),
+            self.shown,
+        ])  # fmt: skip
+        self.list.observe(self._chosen, "value")
+        self._run()
+        self.observe(lambda change: self._set(parse_pipeline(change["new"])), "text")
+
+    # -- edits ---------------------------------------------------------------------------------------------------------
+    def _set(self, pipeline: PassPipeline, at: Path | None = None) -> None:
+        if str(pipeline) != str(self.pipeline):
+            self.pipeline = pipeline
+            self._run(at)
+
+    def remove(self) -> None:
+        """Take the chosen step out."""
+        self._set(edited_at(self.pipeline, self.list.value, lambda steps, k: steps[:k] + steps[k + 1 :]))
+
+    def move(self, by: int) -> None:
+        """Move the chosen step among those beside it: -1 up, 1 down."""
+        path: Path = self.list.value
+
+        def moved(steps: Steps, k: int) -> Steps:
+            to = max(0, min(len(steps) - 1, k + by))
+            rest = steps[:k] + steps[k + 1 :]
+            return (*rest[:to], steps[k], *rest[to:])
+
+        beside = len([one for one, _ in places(self.pipeline) if one[:-1] == path[:-1]])
+        self._set(edited_at(self.pipeline, path, moved), (*path[:-1], max(0, min(beside - 1, path[-1] + by))))
+
+    def add(self) -> None:
+        """Put the pass named in `new` after the chosen step."""
+        made = make_pass(self.new.value)
+        path: Path = self.list.value
+        self._set(edited_at(self.pipeline, path, lambda steps, k: (*steps[: k + 1], made, *steps[k + 1 :])), (*path[:-1], path[-1] + 1))
+
+    def swap(self) -> None:
+        """Exchange the places of the chosen pass and the one named in `other`."""
+        self._set(self.pipeline.swap(self._step().name, self.other.value))
+
+    def set_options(self) -> None:
+        """Give the chosen pass the options of the form."""
+        if self.form is not None:
+            made = self.form.made()
+            self._set(edited_at(self.pipeline, self.list.value, lambda steps, k: (*steps[:k], made, *steps[k + 1 :])), self.list.value)
+
+    def offer(self) -> None:
+        """Offer only those passes that would change the module after the chosen step."""
+        found = places(self.pipeline)
+        until = [path for path, _ in found].index(self.list.value) + 1
+        before = [step for _, step in found[:until] if not isinstance(step, PassPipeline)]
+        offered = effective_passes(self._optimized(PassPipeline("before", tuple(before))).module, self.session.passes.record.target)
+        self.new.options = [(f"{row['pass']}  {row['instructions']:+d}", row["pass"]) for _, row in offered.iterrows() if not row["error"]]
+
+    # -- what it comes to ----------------------------------------------------------------------------------------------
+    def compile(self) -> None:
+        """Compile the session with this pipeline and show what that changes."""
+        try:
+            self.comparison = self.session.override(passes=self.pipeline).compare(self.session, repeats=5)
+            self.shown.value = self.comparison._repr_mimebundle_()["text/html"]
+        except Exception as problem:  # shown where the button is, not in a log that nobody reads
+            self.shown.value = f"<pre>{type(problem).__name__}: {escape(str(problem))}</pre>"
+
+    def _optimized(self, pipeline: PassPipeline) -> Any:
+        return optimize(self.session.source, pipeline, "passes", target=self.session.passes.record.target, verify=True, keep_errors=True)
+
+    def _run(self, at: Path | None = None) -> None:
+        """Run it, and show of each pass what it did; a pass that fails ends it and says so."""
+        self.trace = self._optimized(self.pipeline)
+        keyed = [(re.sub("#[0-9]+", "", step.pipeline), step) for step in self.trace.steps]  # a repeated pipeline is one row
+        change = Counter[tuple[str, str]]()
+        for where, step in keyed:
+            change[where, step.name] += step.instructions_after - step.instructions_before
+        changed, failed = [{(where, step.name) for where, step in keyed if getattr(step, word)} for word in ("changed", "error")]
+        labels: list[tuple[str, Path]] = []
+        names: dict[Path, str] = {(): self.pipeline.name}
+        for path, step in places(self.pipeline):
+            names[path] = f"{names[path[:-1]]}/{step.name}"
+            key = (names[path[:-1]], step.name)
+            mark = " ✗" if key in failed else f"  {change[key]:+d}" if key in changed else ""
+            labels.append((_INDENT * len(path) + step.name + mark, path))
+        chosen = at if at is not None else self.list.value
+        self.list.options = labels
+        self.list.value = chosen if chosen in [path for _, path in labels] else labels[0][1] if labels else None
+        passes = list(dict.fromkeys([step.name for _, step in places(self.pipeline)]))
+        self.other.options = passes
+        count = f"{self.trace.module.instruction_count()} instructions (as written: {self.session.source.instruction_count()})"
+        error = f"<pre>{escape(str(self.trace.error))}</pre>" if self.trace.error is not None else ""
+        self.said.value = f"{len(changed)} passes change something, {count}; every one verified{error}"
+        self.text = str(self.pipeline)
+
+    def _step(self) -> HloPass | PassPipeline:
+        return dict(places(self.pipeline))[self.list.value]
+
+    def _chosen(self, _change: object) -> None:
+        step = None if self.list.value is None else self._step()
+        self.form = None if step is None or isinstance(step, PassPipeline) else PassForm(step.name)
+        if self.form is not None and step is not None:
+            self.form.options = {name: getattr(step, name) for name in self.form.controls}
+        self._form.children = [] if self.form is None else list(self.form.controls.values())
+
+
+def _button(label: str, act: Callable[[], None]) -> Any:
+    made = ipywidgets.Button(description=label, layout={"width": "auto"})
+    made.on_click(lambda _button: act())
+    return made
