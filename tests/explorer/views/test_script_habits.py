@@ -43,9 +43,9 @@ def test_every_regular_expression_of_the_script_reads_what_is_not_the_kernels_pr
             if not code.lstrip().startswith(("//", "*", "/*")):
                 for literal in _LITERAL.findall(code):
                     found.setdefault(file.name, set()).add(literal)
-    highlighting = {literal for literal in found["texts.js"] if literal.startswith(r'/("(?:')}
+    highlighting = {literal for literal in found["highlighted.js"] if literal.startswith(r'/("(?:')}
     assert len(highlighting) == 1, "one expression finds the tokens that are coloured"
-    found["texts.js"] -= highlighting
+    assert found.pop("highlighted.js") == highlighting
     assert found == {file: set(reasons) for file, reasons in ALLOWED.items()}
 
 
@@ -71,7 +71,7 @@ TAKEN_APART = {
     "scene.js": {'split(":")': "a key of layout.js"},
     "search.js": {'startsWith("%")': "what a reader typed"},
     "search_language.js": dict.fromkeys(('endsWith("/")', 'startsWith("/")', "startsWith('\"')", 'split("*")', "matchAll(/(-?)"), "what a reader typed"),
-    "texts.js": {"matchAll(TOKEN)": "tokens, to colour them"},
+    "highlighted.js": {"matchAll(TOKEN)": "tokens, to colour them"},
     "why_asked.js": {'split("/")': "the path of a file, of which the end is shown"},
     "theme.js": {'endsWith("light")': "a class of the host's page", r"match(/[\d.]+/g)": "a colour that the browser computed"},
 }

@@ -7,7 +7,10 @@ must differ across files; a double one is a SyntaxError at once, and a test look
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+import zlib
 from functools import cache
 from pathlib import Path
 
@@ -16,8 +19,8 @@ from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _BELOW = (
-    "schema", "layout", "anchored", "scene", "elements", "state", "diff", "pools", "kinship", "store", "labels", "drawing", "colours",
-    "neighbours", "blocks", "tables", "lines", "pane_titles", "mnemonics", "hover", "llvm", "roofline", "loops_space", "loops_try",
+    "schema", "layout", "anchored", "scene", "elements", "state", "diff", "pools", "kinship", "store", "worker_source", "background", "labels",
+    "drawing", "colours", "neighbours", "blocks", "tables", "highlighted", "long_list", "lines", "pane_titles", "mnemonics", "hover", "llvm", "roofline", "loops_space", "loops_try",
     "tabs", "graph_camera", "minimap", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
 _ABOVE = (
@@ -31,6 +34,8 @@ def modules() -> tuple[str, ...]:
     return (*_BELOW, *[tab.name for tab in TABS], *_ABOVE)
 
 
+_WORKER = ("diff", "worker")  # of one script of its own: see background.js
+
 _TYPES = re.compile(r"/\*\*.*?\*/\s*", re.DOTALL)  # JSDoc: for the type checker only
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
@@ -40,10 +45,17 @@ def _joinable(name: str) -> str:
     return _EXPORT.sub("", _IMPORT.sub("", _TYPES.sub("", (ASSETS / f"{name}.js").read_text(encoding="utf-8"))))
 
 
+def _worker_source() -> str:
+    """The script of the Web Worker as background.js reads it: JSON, deflated, in base64."""
+    text = "\n".join(_joinable(name) for name in _WORKER)
+    return base64.b64encode(zlib.compress(json.dumps(text).encode(), 9)).decode()
+
+
 @cache
 def script() -> str:
-    """One ES module without imports and exports; it defines `render({ model, el })`."""
-    return "\n".join(_joinable(name) for name in modules())
+    """One ES module without imports and exports; it defines `render({ model, el })`. The worker's script is inside of it as a text."""
+    joined = "\n".join(_joinable(name) for name in modules())
+    return joined.replace('const WORKER_SOURCE = "";', f'const WORKER_SOURCE = "{_worker_source()}";')
 
 
 @cache

@@ -1,6 +1,6 @@
 // What a reader can do, whatever view it is done in: select, step, walk through decisions, try a what-if. Each changes the shared
 // state; the views that watch it follow.
-import { messageOf } from "./elements.js";
+import { breath, messageOf } from "./elements.js";
 
 /** @typedef {import("./state.js").App} App */
 /** @typedef {App["store"]["decisions"][number]} Decision */
@@ -40,7 +40,8 @@ export function actionsOf(app, { tabs, why, help }) {
     for (const near of [app.nextChange(1), app.nextChange(-1)])
       for (const k of [near, near === null || !near ? null : near - 1]) if (k !== null) store.step(k).catch(() => {});
     try {
-      // The picture is there; what is long follows.
+      await breath(); // the picture is there; what is long follows
+      if (mine !== ticket) return;
       if (now.lacksText || old?.lacksText) await Promise.all([store.text(number), before === null ? null : store.text(before)]);
       if (mine === ticket) app.change({ text: number });
     } catch (error) {

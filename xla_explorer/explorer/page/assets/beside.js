@@ -2,7 +2,7 @@
 import { make, messageOf, scrollWithin, showMicroseconds } from "./elements.js";
 import { paneTitle } from "./pane_titles.js";
 import { registerTab } from "./tabs.js";
-import { highlighted } from "./texts.js";
+import { highlighted } from "./highlighted.js";
 
 /** @typedef {import("./state.js").App} App */
 /** @typedef {[number, number]} Run lines of a stage: the first, from 1, and how many */

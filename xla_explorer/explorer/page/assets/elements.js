@@ -105,3 +105,6 @@ export const decisionEnds = d => d.names.map(name => "%" + name).join(" → ");
 
 /** What went wrong, in words. @param {unknown} error */
 export const messageOf = error => (error instanceof Error ? error.message : String(error));
+
+/** Lets the browser paint and answer between two pieces of work. */
+export const breath = () => new Promise(done => setTimeout(done));

@@ -2,7 +2,7 @@
 import { actionsOf } from "./actions.js";
 import { codeStrip } from "./code.js";
 import { sourceEditor } from "./editor.js";
-import { make } from "./elements.js";
+import { breath, make } from "./elements.js";
 import { hoverHelp } from "./hover.js";
 import { keyHelp, keysOf } from "./keyboard.js";
 import { makeRoom } from "./room.js";
@@ -42,9 +42,6 @@ import { whyView } from "./why.js";
 const STATE = {
   step: -1, nowStep: -1, now: null, before: null, selected: null, pointed: null, decision: null, tab: "graph", origin: "", problem: "", query: "",
 }; // prettier-ignore
-
-// Lets the browser paint and answer between two pieces of work.
-const breath = () => new Promise(done => setTimeout(done));
 
 let widgets = 0; // for ids that are unique on a page of several widgets
 
@@ -146,6 +143,7 @@ async function open(app, model, address, code) {
   app.setTab("graph");
   await breath();
   await store.step(last).catch(() => {}); // learn the boxes of the final module: panes link through them
+  await breath();
   await app.go(Math.max(0, Math.min(last, failed > 0 && address.step === undefined ? failed : start)));
   await breath();
   const loading = code.load();

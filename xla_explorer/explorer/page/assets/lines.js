@@ -1,9 +1,7 @@
-// A long text as blocks of lines that are filled when they come near the view: a hundred thousand lines cost what a screen costs.
+// A long text of code: its lines, which of them are lit, where it is scrolled to.
 import { make, showNumber } from "./elements.js";
-import { highlighted } from "./texts.js";
-
-const BLOCK = 100,
-  LINE_HEIGHT = 16.5; // pixels, as .xe-lines .xe-line in the style sheet
+import { highlighted } from "./highlighted.js";
+import { LINE_HEIGHT, longList } from "./long_list.js";
 
 /**
  * @param {import("./schema.js").TextLine} line
@@ -40,30 +38,13 @@ function codeLine([text, id], number, counts) {
 export function lineBlocks(lines, onSelect, counts = null) {
   const root = make("div", { className: "xe-lines" });
   root.style.setProperty("--xe-digits", String(lines.length).length);
-  /** @type {HTMLElement[]} */
-  const blocks = [];
   const byId = new Map(),
-    lit = new Set();
-  /** @param {number} k */
-  const fill = k => {
-    const block = blocks[k];
-    if (!block || block.childElementCount) return;
-    const first = k * BLOCK;
-    block.replaceChildren(...lines.slice(first, first + BLOCK).map((line, n) => codeLine(line, first + n + 1, counts)));
-    for (const at of lit) if (Math.floor(at / BLOCK) === k) block.children[at - first].classList.add("on");
-  };
-  const near = new IntersectionObserver(
-    entries => entries.forEach(entry => entry.isIntersecting && fill(Number(/** @type {HTMLElement} */ (entry.target).dataset.block))),
-    { root, rootMargin: "600px" },
-  );
-  for (let first = 0; first < lines.length; first += BLOCK) {
-    const block = make("div", { className: "xe-block", data: { block: blocks.length } });
-    block.style.height = `${Math.min(BLOCK, lines.length - first) * LINE_HEIGHT}px`;
-    blocks.push(block);
-    near.observe(block);
-  }
-  fill(0);
-  root.append(...blocks);
+    lit = new Set(),
+    list = longList(root, lines.length, at => {
+      const el = codeLine(lines[at], at + 1, counts);
+      if (lit.has(at)) el.classList.add("on");
+      return el;
+    });
   lines.forEach(([, first, also], at) => {
     if (first === null) return;
     for (const id of also ? [first, ...also] : [first]) {
@@ -81,23 +62,17 @@ export function lineBlocks(lines, onSelect, counts = null) {
     for (const el of root.querySelectorAll(".xe-line.on")) el.classList.remove("on");
     lit.clear();
     for (const id of ids) for (const at of byId.get(id) || []) lit.add(at);
-    for (const at of lit) blocks[Math.floor(at / BLOCK)].children[at % BLOCK]?.classList.add("on");
+    for (const at of lit) list.rowAt(at)?.classList.add("on");
     if (!lit.size || !scroll || !root.clientHeight) return;
-    const first = Math.min(...lit),
-      top = topOf(first);
+    const top = topOf(Math.min(...lit));
     if (top < root.scrollTop || top + LINE_HEIGHT > root.scrollTop + root.clientHeight)
       root.scrollTop = top - (root.clientHeight - LINE_HEIGHT) / 2;
   }
   /** @param {number} index */
+  const topOf = index => list.topOf(index, root.closest(".wrapped") !== null);
+  /** @param {number} index */
   function scrollTo(index) {
     root.scrollTop = topOf(index);
   }
-  /** Where a line begins; wrapped ones are as high as they are. @param {number} index */
-  function topOf(index) {
-    const block = blocks[Math.floor(index / BLOCK)];
-    fill(Math.floor(index / BLOCK));
-    const line = /** @type {HTMLElement | undefined} */ (block?.children[index % BLOCK]);
-    return line && root.closest(".wrapped") && root.clientHeight ? line.getBoundingClientRect().top - root.getBoundingClientRect().top + root.scrollTop : index * LINE_HEIGHT;
-  }
-  return { root, scrollTo, present: new Set(byId.keys()), light, dispose: () => near.disconnect() };
+  return { root, scrollTo, present: new Set(byId.keys()), light, dispose: list.dispose };
 }

@@ -4,7 +4,7 @@ import { accessesPart } from "./loops_space.js";
 import { whatIf } from "./loops_try.js";
 import { namedAll } from "./store.js";
 import { registerTab } from "./tabs.js";
-import { highlighted } from "./texts.js";
+import { highlighted } from "./highlighted.js";
 import { dimLine, whyHeading } from "./why_parts.js";
 
 /** @typedef {import("./state.js").App} App */

@@ -4,7 +4,7 @@ import { diffRows } from "./diff.js";
 import { drawScene } from "./drawing.js";
 import { buildScene } from "./scene.js";
 import { named, pictureOf } from "./store.js";
-import { highlighted } from "./texts.js";
+import { highlighted } from "./highlighted.js";
 import { registerTab } from "./tabs.js";
 
 const SMALL_PICTURE = 40;

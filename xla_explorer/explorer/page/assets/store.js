@@ -196,7 +196,7 @@ export async function openStore(model, ask) {
     return {
       picture: unpooledPicture(id, "picture", ""),
       whole: whole && (() => (all ??= withBlocks(pictureOf(unpooledPicture(id, "whole", "whole_")), whole))), // made when somebody looks beyond the picture
-      text: unpooled(id, "text", detail => detail.text),
+      text: null, // long: unpacked when the picture is there
       rewrites,
       changes,
     };
@@ -222,7 +222,7 @@ export async function openStore(model, ask) {
     const one = await step(number);
     if (!one.lacksText) return false;
     const id = data.same[number] ?? number;
-    const lines = await once("text" + id, () => ask({ ask: "text", id }));
+    const lines = await once("text" + id, async () => (data.complete ? unpooled(id, "text", detail => detail.text) : await ask({ ask: "text", id })));
     one.text = lines;
     one.lacksText = false;
     return true;

@@ -1,25 +1,15 @@
-// The text tab: what a pass changed in the printed module, unified or side by side; and highlighted code lines for every pane.
-import { diffRows } from "./diff.js";
-import { make, numberOf, scrollWithin } from "./elements.js";
+// The text tab: what a pass changed in the printed module, unified or side by side.
+import { inBackground } from "./background.js";
+import { commonEnds, diffRows, numbersBetween, rowsOfPairs } from "./diff.js";
+import { breath, make, numberOf } from "./elements.js";
+import { highlighted } from "./highlighted.js";
+import { LINE_HEIGHT, longList } from "./long_list.js";
 import { registerTab } from "./tabs.js";
 
-const TOKEN =
-  /("(?:[^"\\]|\\.)*")|((?:;|\/\/|#(?!\d)).*$)|([%@][\w.$-]+)|(\b(?:pred|token|opaque|bf16|[fsuc]\d+(?:e\dm\d\w*)?)\[[^\]]*\](?:\{[^}]*\})?|<\d+ x \w+>|\b(?:i\d+|float|double|half|ptr|void)\b|\.[a-z]\d+\b)|(\b0x[0-9a-fA-F]+|-?\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)/g;
-const CLASSES = ["", "str", "com", "nam", "typ", "num"];
+const AT_ONCE = 600; // lines between the common ends of two texts that are compared without the worker
 
-/** One line as text nodes and spans: strings, comments, names, types, numbers. @param {string} text */
-export function highlighted(text) {
-  if (text.length > 2000) return [text];
-  const out = [];
-  let last = 0;
-  for (const m of text.matchAll(TOKEN)) {
-    if (m.index > last) out.push(text.slice(last, m.index));
-    out.push(make("span", { className: CLASSES[[1, 2, 3, 4, 5].find(k => m[k] !== undefined) ?? 0], textContent: m[0] }));
-    last = m.index + m[0].length;
-  }
-  if (last < text.length) out.push(text.slice(last));
-  return out;
-}
+/** The rows of a unified diff: what was and what is, one under the other. @param {import("./diff.js").DiffRow} r @returns {import("./diff.js").DiffRow[]} */
+const oneSided = r => (r.kind === "changed" ? [{ ...r, kind: "removed" }, { ...r, kind: "added" }] : [r]);
 
 /** A changed line: what it does not share with its partner at either end is marked. @param {string} text @param {string | null} other */
 function contrasted(text, other) {
@@ -81,90 +71,96 @@ function textTab(app) {
       },
     });
 
-  function build() {
+  /** @type {import("./diff.js").DiffRow[]} */
+  let rows = [];
+  let ticket = 0;
+  /** @type {ReturnType<typeof longList> | null} */
+  let list = null;
+
+  /**
+   * Null where it is no longer wanted.
+   * @param {import("./schema.js").TextLine[]} before
+   * @param {import("./schema.js").TextLine[]} now
+   * @param {() => boolean} isWanted
+   */
+  async function differenceOf(before, now, isWanted) {
+    const ends = commonEnds(before, now);
+    if (ends.between <= AT_ONCE) return diffRows(before, now, context);
+    title.textContent = "comparing …";
+    const numbers = numbersBetween(before, now, ends);
+    let next = numbers.next();
+    for (; !next.done; next = numbers.next()) {
+      await breath();
+      if (!isWanted()) return null;
+    }
+    const pairs = await inBackground("keptPairs", ...next.value);
+    await breath();
+    return rowsOfPairs(before, now, ends, pairs, context);
+  }
+
+  async function build() {
+    const mine = ++ticket;
     stale = false;
     if (!app.now) {
-      body.replaceChildren();
+      show([]);
       return;
     }
     const now = app.now.text,
       before = app.before ? app.before.text : null,
-      how = mode.value;
-    if (!before || how === "whole text") {
-      title.textContent = before
-        ? numberOf(now.length, "line")
-        : `${numberOf(now.length, "line")}, as written: nothing to compare with yet`;
-      body.className = "xe-diff";
-      body.replaceChildren(
-        ...now.slice(0, 4000).map((/** @type {MaybeLine} */ e, /** @type {number} */ k) => line("", " ", e, k + 1)),
-        now.length > 4000
-          ? make("p", { textContent: `${now.length - 4000} more lines: session.passes[${app.step}].module.to_text()` })
-          : "",
-      );
-      return mark();
+      asWritten = before ? "" : ", as written: nothing to compare with yet";
+    if (!before || mode.value === "whole text") {
+      title.textContent = `${numberOf(now.length, "line")}${asWritten}`;
+      show(now.map((/** @type {import("./schema.js").TextLine} */ after, /** @type {number} */ k) => ({ kind: "same", before: after, after, beforeNumber: k + 1, afterNumber: k + 1 })));
+      return;
     }
-    const rows = diffRows(before, now, context),
-      changes = rows.filter(r => r.kind !== "same" && r.kind !== "gap");
-    const minus = changes.filter(r => r.before).length,
-      plus = changes.filter(r => r.after).length;
+    const found = await differenceOf(before, now, () => mine === ticket);
+    if (!found || mine !== ticket) return; // another step was chosen meanwhile
+    const changes = found.filter(r => r.kind !== "same" && r.kind !== "gap");
     title.textContent = changes.length
-      ? `−${minus} +${plus} lines${context === null ? ", all lines shown" : ""}`
+      ? `−${changes.filter(r => r.before).length} +${changes.filter(r => r.after).length} lines${context === null ? ", all lines shown" : ""}`
       : "this pass changed nothing in the text";
-    const limited = rows.slice(0, 6000),
-      out = [];
-    body.className = how === "side by side" ? "xe-diff two" : "xe-diff";
-    for (const r of limited) {
-      if (r.kind === "gap") {
-        out.push(gap(r));
-        continue;
-      }
-      if (how === "side by side") {
-        const mark = r.kind === "same" ? "" : r.kind === "changed" ? "chg " : "";
-        out.push(
-          make(
-            "div",
-            { className: "pair" },
-            line(
-              r.before ? mark + (r.kind === "same" ? "" : "del") : "none",
-              r.before && r.kind !== "same" ? "−" : " ",
-              r.before,
-              r.beforeNumber,
-              r.kind === "changed" ? r.after : null,
-            ),
-            line(
-              r.after ? mark + (r.kind === "same" ? "" : "add") : "none",
-              r.after && r.kind !== "same" ? "+" : " ",
-              r.after,
-              r.afterNumber,
-              r.kind === "changed" ? r.before : null,
-            ),
-          ),
-        );
-      } else {
-        if (r.before && r.kind !== "same") out.push(line("del", "−", r.before, r.beforeNumber, r.after));
-        if (r.after)
-          out.push(
-            line(r.kind === "same" ? "" : "add", r.kind === "same" ? " " : "+", r.after, r.afterNumber, r.before),
-          );
-      }
-    }
-    if (rows.length > limited.length)
-      out.push(
-        make("p", {
-          textContent: `${rows.length - limited.length} more rows not shown: session.passes[${app.step}].diff`,
-        }),
-      );
-    body.replaceChildren(...out);
+    show(mode.value === "side by side" ? found : found.flatMap(oneSided));
+  }
+  /** @param {import("./diff.js").DiffRow} r */
+  const pairOf = r => {
+    const changed = r.kind === "changed",
+      [sign, del, add] = r.kind === "same" ? [" ", "", ""] : ["", changed ? "chg del" : "del", changed ? "chg add" : "add"];
+    return make(
+      "div",
+      { className: "pair" },
+      line(r.before ? del : "none", r.before ? sign || "−" : " ", r.before, r.beforeNumber, changed ? r.after : null),
+      line(r.after ? add : "none", r.after ? sign || "+" : " ", r.after, r.afterNumber, changed ? r.before : null),
+    );
+  };
+  /** @param {import("./diff.js").DiffRow} r */
+  const unified = r =>
+    r.kind === "same" ? line("", " ", r.after, r.afterNumber) : r.kind === "removed" ? line("del", "−", r.before, r.beforeNumber, r.after) : line("add", "+", r.after, r.afterNumber, r.before);
+  /** @param {import("./diff.js").DiffRow[]} found */
+  function show(found) {
+    const isTwo = mode.value === "side by side" && app.before !== null;
+    rows = found;
+    list?.dispose();
+    body.className = isTwo ? "xe-diff two" : "xe-diff";
+    body.style.setProperty("--xe-digits", String(String(app.now?.text.length ?? 0).length));
+    list = longList(body, rows.length, at => {
+      const el = rows[at].kind === "gap" ? gap(rows[at]) : isTwo ? pairOf(rows[at]) : unified(rows[at]);
+      for (const one of [el, ...el.children]) if (lit.has(Number(one.dataset?.id ?? NaN))) one.classList.add("on");
+      return el;
+    });
     mark();
   }
+  /** @type {Set<number>} */
+  let lit = new Set();
   function mark() {
     for (const el of body.querySelectorAll(".on")) el.classList.remove("on");
+    lit = new Set();
     if (app.selected === null || !app.now) return;
-    const lines = [...body.querySelectorAll("[data-id]")],
-      ids = app.store.counterparts(app.selected, new Set(lines.map(e => +e.dataset.id)), app.now.picture.aliases);
-    const lit = lines.filter(e => ids.has(+e.dataset.id));
-    for (const el of lit) el.classList.add("on");
-    if (lit.length && app.origin !== "text") scrollWithin(body, lit[0], true);
+    lit = app.store.counterparts(app.selected, new Set(rows.flatMap(r => [r.before?.[1], r.after?.[1]].filter(id => typeof id === "number"))), app.now.picture.aliases);
+    for (const el of body.querySelectorAll("[data-id]")) if (lit.has(Number(el.dataset.id))) el.classList.add("on");
+    const first = rows.findIndex(r => lit.has(r.after?.[1] ?? r.before?.[1] ?? -1));
+    if (first < 0 || app.origin === "text" || !body.clientHeight || !list) return;
+    const top = list.topOf(first, body.classList.contains("two"));
+    if (top < body.scrollTop || top + LINE_HEIGHT > body.scrollTop + body.clientHeight) body.scrollTop = top - (body.clientHeight - LINE_HEIGHT) / 2;
   }
   app.subscribe(["text"], () => {
     context = 3;

@@ -1,7 +1,7 @@
 // The why column for an instruction: what it is, who reads it, what decided about it, what became of it.
 import { decisionEnds, make, showMicroseconds, VERDICT_MARK } from "./elements.js";
 import { namedAll } from "./store.js";
-import { highlighted } from "./texts.js";
+import { highlighted } from "./highlighted.js";
 import { callersPart, tensorPart } from "./why_asked.js";
 import { dimLine, linksTo, rewritePart, whyHeading } from "./why_parts.js";
 

@@ -1,0 +1,58 @@
+// Work that takes long goes to a Web Worker, so that the page goes on answering. Its script travels inside of this one (front_end.py),
+// since a saved page and a notebook have no file to load it from. Where a host allows no worker, the page does the work itself.
+import { keptPairs } from "./diff.js";
+import { inflate } from "./store.js";
+import { WORKER_SOURCE } from "./worker_source.js";
+
+/** @type {Record<string, (...given: any[]) => any>} what worker.js knows too */
+const TASKS = { keptPairs };
+/** @type {Promise<Worker | null> | null} */
+let started = null;
+/** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void }>} */
+const waiting = new Map();
+let lastNumber = 0;
+
+async function startWorker() {
+  if (!WORKER_SOURCE || typeof Worker === "undefined") return null;
+  try {
+    const source = await inflate(Uint8Array.from(atob(WORKER_SOURCE), c => c.charCodeAt(0))),
+      url = URL.createObjectURL(new Blob([source], { type: "text/javascript" })),
+      worker = new Worker(url);
+    URL.revokeObjectURL(url);
+    worker.onmessage = ({ data: { number, result, error } }) => {
+      const asked = waiting.get(number);
+      waiting.delete(number);
+      if (error === undefined) asked?.resolve(result);
+      else asked?.reject(new Error(error));
+    };
+    worker.onerror = () => {
+      started = Promise.resolve(null); // the host forbids it: who waits is answered here
+      for (const asked of waiting.values()) asked.reject(new Error("no worker"));
+      waiting.clear();
+    };
+    return worker;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * What a task gives, from the worker.
+ * @param {keyof typeof TASKS} task
+ * @param {...any} given plain data
+ * @returns {Promise<any>}
+ */
+export async function inBackground(task, ...given) {
+  const worker = await (started ??= startWorker());
+  if (!worker) return TASKS[task](...given);
+  try {
+    return await new Promise((resolve, reject) => {
+      const number = ++lastNumber;
+      waiting.set(number, { resolve, reject });
+      worker.postMessage({ number, task, given });
+    });
+  } catch (error) {
+    if ((await started) === null) return TASKS[task](...given);
+    throw error;
+  }
+}

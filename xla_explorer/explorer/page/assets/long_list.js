@@ -1,0 +1,55 @@
+// A long list of rows as blocks that are filled when they come near the view and emptied when they are far: a hundred thousand rows
+// cost what a screen costs.
+import { make } from "./elements.js";
+
+const BLOCK = 50;
+export const LINE_HEIGHT = 16.5; // pixels, as .xe-line in the style sheet
+
+/**
+ * @param {HTMLElement} root what scrolls; its rows are of LINE_HEIGHT, or wrap and are as high as they are
+ * @param {number} count
+ * @param {(at: number) => HTMLElement} row
+ */
+export function longList(root, count, row) {
+  /** @type {HTMLElement[]} */
+  const blocks = [];
+  /** @param {number} k */
+  const fill = k => {
+    const block = blocks[k];
+    if (!block || block.childElementCount) return;
+    const first = k * BLOCK;
+    block.replaceChildren(...Array.from({ length: Math.min(BLOCK, count - first) }, (_, n) => row(first + n)));
+  };
+  const near = new IntersectionObserver(
+    entries => {
+      for (const { target, isIntersecting, boundingClientRect } of entries) {
+        const block = /** @type {HTMLElement} */ (target);
+        if (isIntersecting) fill(Number(block.dataset.block));
+        else if (block.childElementCount && boundingClientRect.height) {
+          block.style.height = `${boundingClientRect.height}px`; // wrapped rows are higher than others
+          block.replaceChildren();
+        }
+      }
+    },
+    { root, rootMargin: "400px" },
+  );
+  for (let first = 0; first < count; first += BLOCK) {
+    const block = make("div", { className: "xe-block", data: { block: blocks.length } });
+    block.style.height = `${Math.min(BLOCK, count - first) * LINE_HEIGHT}px`;
+    blocks.push(block);
+    near.observe(block);
+  }
+  root.replaceChildren(...blocks);
+  return {
+    /** A row, where it is filled. @param {number} at @returns {Element | undefined} */
+    rowAt: at => blocks[Math.floor(at / BLOCK)]?.children[at % BLOCK],
+    /** Where a row begins. Rows that wrap are as high as they are, so theirs is measured. @param {number} at @param {boolean} wraps */
+    topOf(at, wraps) {
+      if (!wraps || !root.clientHeight) return at * LINE_HEIGHT;
+      fill(Math.floor(at / BLOCK));
+      const line = this.rowAt(at);
+      return line ? line.getBoundingClientRect().top - root.getBoundingClientRect().top + root.scrollTop : at * LINE_HEIGHT;
+    },
+    dispose: () => near.disconnect(),
+  };
+}
