@@ -39,6 +39,8 @@ def test_columns_are_aligned_follow_the_selection_and_cut_no_line(browser: Any, 
     page.wait_for_selector(".xe-beside-table")
     heads = page.locator(".xe-beside-table th").all_inner_texts()
     assert len(heads) == 3 and "estimated for sm_" in heads[2] and "measured" not in heads[2]
+    assert page.evaluate("() => { const box = document.querySelector('.xe-columns'); return box.scrollWidth <= box.clientWidth; }"), "three columns fit"
+    assert page.evaluate("() => [...document.querySelectorAll('.xe-tabs button')].every(el => el.offsetHeight < 32)"), "titles are in one line"
     page.evaluate(SELECT, "a")
     page.wait_for_selector(".xe-beside-table td.hlo .on")
     row = page.locator(".xe-beside-table tr", has=page.locator("td.hlo .on"))

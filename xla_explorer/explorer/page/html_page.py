@@ -30,7 +30,7 @@ body { margin: 0; background: #fff; color: #1c1c1c; font: 13px/1.45 system-ui, s
 
 
 def _policy(script: str) -> str:
-    """What the page may do: run our one script, and the worker that it makes, show pictures that it holds. It fetches, embeds and submits nothing."""
+    """What the page may do: run our script and the worker that it makes, show pictures that it holds. It fetches and submits nothing."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; worker-src blob:; style-src 'unsafe-inline'; img-src data:; "

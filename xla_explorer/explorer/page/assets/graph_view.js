@@ -3,6 +3,7 @@ import { bringBlocks } from "./blocks.js";
 import { colouring } from "./colours.js";
 import { drawGhost, drawScene, flat, statusOfElement, statusSince } from "./drawing.js";
 import { make, shape } from "./elements.js";
+import { columnCuts, inColumns } from "./columns.js";
 import { cameraOn } from "./graph_camera.js";
 import { drawnElement, goneSince, graphCaption, newGraphState } from "./graph_state.js";
 import { minimapOn } from "./minimap.js";
@@ -76,7 +77,10 @@ export class GraphView {
     const memory = state.memories.get(place) ?? new Map(); // a neighbourhood has places of its own
     state.memories.set(place, memory);
     const isAside = state.aside?.step === this.app.now && (state.options.only || state.options.focus !== null);
-    state.scene = buildScene(isAside ? state.aside?.picture : this.app.now.picture, state.options, memory);
+    const scene = buildScene(isAside ? state.aside?.picture : this.app.now.picture, state.options, memory);
+    const cuts = columnCuts(scene, memory.get("cuts"));
+    memory.set("cuts", cuts); // no path of a box
+    state.scene = inColumns(scene, cuts);
     state.scene.outermost = true;
     state.all = flat(state.scene);
   }

@@ -1,0 +1,51 @@
+"""A tall scene is folded into columns: nothing is lost, nothing overlaps, edges still join their nodes, stepping keeps the cuts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.explorer.views.asset_script import AssetScript
+
+_CHAIN = """
+const tallScene = count => {
+  const nodes = Array.from({ length: count }, (_, k) => ({ key: k, x: 100 + 20 * (k % 3), y: 74 * k, width: 120, height: 48 })),
+    link = (a, b) => ({ source: a, target: b, points: [nodes[a].x, nodes[a].y + 48, ...(b > a + 1 ? [190, nodes[a].y + 74, 190, nodes[b].y - 26] : []), nodes[b].x, nodes[b].y] });
+  return { nodes, edges: [...nodes.slice(1).map((_, k) => link(k, k + 1)), ...nodes.slice(9).map((_, k) => link(k, k + 9))], left: 30, top: 0, width: 170, height: 74 * count - 26, hidden: 0 };
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def script() -> AssetScript:
+    return AssetScript(_CHAIN)
+
+
+def folded(script: AssetScript, count: int) -> Any:
+    return script.call("n => { const s = tallScene(n), cuts = columnCuts(s); return { cuts, scene: inColumns(s, cuts) }; }", count)
+
+
+@pytest.mark.parametrize("count", [18, 40, 150])
+def test_a_tall_scene_has_a_bounded_aspect_and_all_that_it_had(script: AssetScript, count: int) -> None:
+    found = folded(script, count)
+    scene, nodes = found["scene"], found["scene"]["nodes"]
+    assert found["cuts"] and scene["height"] < 1.5 * scene["width"]
+    boxes = [(n["x"] - n["width"] / 2, n["y"], n["x"] + n["width"] / 2, n["y"] + n["height"]) for n in nodes]
+    assert all(scene["left"] <= a and c <= scene["left"] + scene["width"] and scene["top"] <= b and d <= scene["top"] + scene["height"] for a, b, c, d in boxes)
+    assert not [k for k, p in enumerate(boxes) for q in boxes[k + 1 :] if p[0] < q[2] and q[0] < p[2] and p[1] < q[3] and q[1] < p[3]]
+    for edge in scene["edges"]:
+        source, target, points = nodes[edge["source"]], nodes[edge["target"]], edge["points"]
+        assert points[:2] == pytest.approx([source["x"], source["y"] + 48]) and points[-2:] == pytest.approx([target["x"], target["y"]])
+
+
+def test_a_small_or_wide_scene_stays_as_it_is(script: AssetScript) -> None:
+    assert folded(script, 8)["cuts"] == []
+
+
+def test_no_node_is_cut_and_a_step_keeps_the_cuts_that_still_fit(script: AssetScript) -> None:
+    cuts = folded(script, 40)["cuts"]
+    assert all((y % 74) > 48 for y in cuts)
+    assert script.call("(n, kept) => columnCuts(tallScene(n), kept)", 41, cuts) == cuts
+    moved = script.call("(n, kept) => columnCuts(tallScene(n), kept)", 41, [y - 20 for y in cuts])
+    assert all((y % 74) > 48 for y in moved), "cuts that now go through nodes are made anew"

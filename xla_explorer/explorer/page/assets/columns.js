@@ -1,0 +1,115 @@
+// A tall scene is folded into columns, as a text is: its aspect stays bounded, and fitting it leaves what can be read. Where columns are
+// cut, no node is cut, and few edges are; an edge that goes on in another column is led there below and beside them. The places that
+// stepping keeps are those before folding.
+
+/** @typedef {import("./scene.js").Scene} Scene */
+/** @typedef {{ top: number, bottom: number, left: number, right: number, dx: number, dy: number }} Column */
+
+const TALL_ASPECT = 2, // height by width of a scene that is folded
+  WANTED_ASPECT = 0.7, // of the folded one
+  HIGH_ENOUGH = 1200, // pixels: a smaller scene is readable as it is
+  GUTTER = 70,
+  LANE = 5, // pixels between edges that go to other columns
+  LANES = 8,
+  MOST_COLUMNS = 12;
+
+/** The places between rows that no node spans, with how many edges pass there. @param {Scene} scene @returns {{ y: number, edges: number }[]} */
+function openCuts({ nodes, edges }) {
+  const sorted = nodes.slice().sort((a, b) => a.y - b.y),
+    cuts = [];
+  let bottom = -Infinity;
+  for (const n of sorted) {
+    if (n.y > bottom && bottom > -Infinity) cuts.push({ y: (bottom + n.y) / 2, edges: 0 });
+    bottom = Math.max(bottom, n.y + n.height);
+  }
+  for (const { points = [] } of edges)
+    for (const cut of cuts) if (points[1] < cut.y && points[points.length - 1] > cut.y) cut.edges++;
+  return cuts;
+}
+
+/**
+ * Where to cut: near equal parts, where few edges pass.
+ * @param {Scene} scene
+ * @param {number[]} kept those of the step before: places stay where they can
+ * @returns {number[]}
+ */
+export function columnCuts(scene, kept = []) {
+  const { width, height, top } = scene;
+  if (height < HIGH_ENOUGH || height < TALL_ASPECT * width) return [];
+  const count = Math.min(MOST_COLUMNS, Math.ceil(Math.sqrt(height / (width + GUTTER) / WANTED_ASPECT))),
+    open = openCuts(scene),
+    part = height / count;
+  if (count < 2) return [];
+  const stays = kept.filter(y => open.some(cut => Math.abs(cut.y - y) < 1));
+  if (stays.length === kept.length && kept.length === count - 1 && [top, ...kept, top + height].every((y, k, all) => !k || y - all[k - 1] < 1.5 * part)) return kept;
+  /** @type {number[]} */
+  const found = [];
+  for (let k = 1; k < count; k++) {
+    const at = top + k * part,
+      near = open.filter(cut => Math.abs(cut.y - at) < part / 3 && cut.y > (found.at(-1) ?? -Infinity)).sort((a, b) => a.edges - b.edges || Math.abs(a.y - at) - Math.abs(b.y - at));
+    if (near.length) found.push(near[0].y);
+  }
+  return found;
+}
+
+/** @param {Scene} scene @param {number[]} cuts @returns {Column[]} */
+function columnsOf(scene, cuts) {
+  const ends = [scene.top, ...cuts, scene.top + scene.height];
+  let right = scene.left - GUTTER;
+  return cuts.concat(Infinity).map((_, k) => {
+    const [top, bottom] = [ends[k], ends[k + 1]],
+      inside = (/** @type {number} */ y) => y >= top - (k ? 0 : Infinity) && y < (k < cuts.length ? bottom : Infinity),
+      xs = [
+        ...scene.nodes.flatMap(n => (inside(n.y) ? [n.x - n.width / 2, n.x + n.width / 2] : [])),
+        ...scene.edges.flatMap(({ points: p = [] }) => (inside(p[1]) && inside(p[p.length - 1]) ? p.filter((__, at) => at % 2 === 0) : [])),
+      ],
+      [low, high] = [xs.reduce((a, b) => Math.min(a, b), Infinity), xs.reduce((a, b) => Math.max(a, b), -Infinity)],
+      dx = right + GUTTER - low;
+    right += GUTTER + high - low;
+    return { top, bottom, left: low + dx, right: high + dx, dx, dy: scene.top - top };
+  });
+}
+
+/**
+ * The scene with what is below each cut beside what is above it. Nodes and edges of the outermost level move; what is inside of boxes
+ * moves with them.
+ * @param {Scene} scene
+ * @param {number[]} cuts
+ * @returns {Scene}
+ */
+export function inColumns(scene, cuts) {
+  if (!cuts.length) return scene;
+  const columns = columnsOf(scene, cuts),
+    columnAt = (/** @type {number} */ y) => columns[cuts.filter(cut => cut <= y).length],
+    height = Math.max(...columns.map(c => c.bottom - c.top)),
+    below = scene.top + height;
+  let lane = 0;
+  for (const edge of scene.edges) {
+    const points = edge.points ?? [],
+      first = columnAt(points[1]),
+      last = columnAt(points[points.length - 1]),
+      /** @type {number[]} */
+      led = [];
+    let at = first;
+    for (let k = 0; k < points.length; k += 2) {
+      const column = columnAt(points[k + 1]);
+      if (column !== first && column !== last) continue; // it passes by
+      if (column !== at) {
+        const away = (lane++ % LANES) * LANE,
+          x = last.left - GUTTER / 3 - away,
+          y = below + 12 + away;
+        led.push(led[led.length - 2], y, x, y, x, scene.top - 8 - away / 2, points[k] + last.dx, scene.top - 8 - away / 2);
+        at = column;
+      }
+      led.push(points[k] + column.dx, points[k + 1] + column.dy);
+    }
+    edge.points = led;
+  }
+  for (const node of scene.nodes) {
+    const { dx, dy } = columnAt(node.y);
+    node.x += dx;
+    node.y += dy;
+  }
+  const end = columns[columns.length - 1];
+  return { ...scene, width: end.right - scene.left, height: height + 12 + LANE * LANES };
+}
