@@ -277,8 +277,12 @@ def test_help_under_the_pointer(browser: Any, session: Any, tmp_path: Path) -> N
     live = Live(browser, xe.explore(session), tmp_path)
     for pane, word in (("hlo-after", "reduce"), ("assembly", "vzeroupper"), ("llvm-ir-optimized", "getelementptr")):
         box = live.page.evaluate(
-            """([pane, word]) => {
-              for (const line of document.querySelectorAll(`.xe-pane[data-pane="${pane}"] .xe-line code`)) {
+            """async ([pane, word]) => {
+              const list = document.querySelector(`.xe-pane[data-pane="${pane}"] .xe-lines`);
+              for (let top = 0; top <= list.scrollHeight; top += 400) {
+               list.scrollTop = top; // lines are there where they are looked at
+               await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+               for (const line of list.querySelectorAll(".xe-line code")) {
                 const at = line.textContent.search(new RegExp(`(^|\\\\W)${word}\\\\b`));
                 if (at < 0) continue;
                 line.scrollIntoView({ block: "center" });
@@ -291,6 +295,7 @@ def test_help_under_the_pointer(browser: Any, session: Any, tmp_path: Path) -> N
                   const r = range.getBoundingClientRect();
                   return [r.x + r.width / 2, r.y + r.height / 2];
                 }
+               }
               }
               return null;
             }""",

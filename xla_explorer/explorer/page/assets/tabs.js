@@ -62,6 +62,7 @@ export function tabStrip(app, id, make) {
     view.root.setAttribute("aria-labelledby", `${id}-tab-${key}`);
     view.root.id = `${id}-panel-${key}`;
     view.root.dataset.panel = key;
+    view.root.hidden = true; // until a tab is turned to: all at once would be seen for a moment
   }
   bar.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0,
