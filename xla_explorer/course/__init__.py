@@ -18,6 +18,7 @@ from xla_explorer.course import (
     nb14_miscompile,
     nb15_schedules,
     nb16_loops,
+    nb17_dataflow,
 )
 from xla_explorer.course.checking.passes import check_pass
 from xla_explorer.course.checking.programs import random_program
@@ -45,6 +46,7 @@ _NOTEBOOKS = (
     nb14_miscompile,
     nb15_schedules,
     nb16_loops,
+    nb17_dataflow,
 )
 
 __all__ = [

@@ -11,7 +11,8 @@ import pytest
 import tests.explorer.course.mistakes_nb11
 import tests.explorer.course.mistakes_nb14
 import tests.explorer.course.mistakes_nb15
-import tests.explorer.course.mistakes_nb16  # noqa: F401  # which add their own
+import tests.explorer.course.mistakes_nb16
+import tests.explorer.course.mistakes_nb17  # noqa: F401  # which add their own
 import xla_explorer as xe
 from tests.explorer.course.mistakes import MISTAKES, mistake
 from tests.notebooks.course_notebooks import solution_cells
