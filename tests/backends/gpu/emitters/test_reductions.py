@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 from tests.backends.gpu.emitters.emitter_runner import check, ptx_of
+from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, gpu_architecture
+from xla_explorer.backends.gpu.emitters.nests.plans import plan_columns
+from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING
 
 RANDOM = np.random.default_rng(7)
 F32_SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
@@ -37,7 +40,8 @@ def floats(*shape):
         ((1000, 7), [0], "column-reduction", 1),
         ((5, 300, 130), [1], "column-reduction", 1),
         ((4096, 256), [0], "column-reduction", 2),
-        ((30, 20, 50), [0, 1], "column-reduction", 2),
+        ((30, 20, 50), [0, 1], "column-reduction", 1),
+        ((60, 90, 50), [0, 1], "column-reduction", 2),
         ((70000,), [0], "row-reduction", 2),
     ],
 )
@@ -192,3 +196,13 @@ ENTRY e {{ x = f32[{dims}] parameter(0) ROOT r = (f32[{dims}], f32[{kept}]) fusi
     )  # fmt: skip
     read = sum([row["sectors"] for row in ran.rows if row["opcode"].startswith("ld.global.nc")])
     assert read * 32 <= 1.3 * 4 * np.prod(shape), read * 32
+
+
+@pytest.mark.parametrize("element", [4, 16])
+def test_few_columns_are_narrow_and_tall_before_multiprocessors_are_idle(element):
+    facts = gpu_architecture("sm_90")
+    few, many = [plan_columns(1, 512, columns, 16 // element, element, facts, DEFAULT_TUNING, True) for columns in (512, 1 << 17)]
+    assert (few.width, few.splits) == (1, 1) and few.above > many.above
+    assert (many.width, many.across * many.above) == (16 // element, DEFAULT_TUNING.block) and many.tiles >= facts.multiprocessors
+    crowded = plan_columns(1, 512, 512, 1, 60, facts, DEFAULT_TUNING, True)
+    assert DEFAULT_TUNING.block < crowded.across * crowded.above <= STATIC_SHARED_BYTES // 60

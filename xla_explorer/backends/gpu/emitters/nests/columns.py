@@ -47,7 +47,8 @@ def column_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTu
         return refuse("not-along-memory", "columns do not lie beside one another")
     width = applied.width([column], tuning, tuning.most_columns)
     outers = applied.extent(outer) if outer else 1
-    plan = plan_columns(outers, length, applied.extent(column), width, architecture, tuning, may_split and may_be_cut(body))
+    held = sum([element.bytes for s in reductions for element in s.elements])
+    plan = plan_columns(outers, length, applied.extent(column), width, held, architecture, tuning, may_split and may_be_cut(body))
     if plan.splits > 1:
         size = size_of_parts(length, plan.splits, plan.above, 1)
         halves = cut(applied, tuple([name for name in (outer, column) if name]), sweeps, size, True)
@@ -57,8 +58,8 @@ def column_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTu
     plan = plan._replace(above=min(plan.above, 1 << (length.bit_length() - 1)))
     if plan.above * plan.across < LANES:
         return refuse("reduction-is-short", f"columns of {length} elements: one thread reduces each", elements=length)
-    if plan.across > applied.extent(column) // width:
-        applied.then(Pad(column, plan.across * width))
+    if plan.across > applied.extent(column) // plan.width:
+        applied.then(Pad(column, plan.across * plan.width))
     _apply(applied, outer, column, sweeps, plan, tuning)
     return applied.schedule("column-reduction", plan.launch.reasoning)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.nest.launch import LANES
@@ -72,18 +72,25 @@ class ColumnPlan(NamedTuple):
 
 
 def plan_columns(
-    outer: int, length: int, columns: int, width: int, architecture: GpuArchitecture, tuning: GpuTuning, may_split: bool
+    outer: int, length: int, columns: int, width: int, held: int, architecture: GpuArchitecture, tuning: GpuTuning, may_split: bool
 ) -> ColumnPlan:
-    """Dimensions for `outer` matrices of `length` rows and `columns` columns."""
+    """Dimensions for `outer` matrices of `length` rows and `columns` columns. width: the most columns of a thread. held: bytes of the
+    accumulators of a column, which threads hand over in shared memory."""
+    # Threads on other multiprocessors read more at once than wide accesses do.
+    while width > 1 and outer * -(-columns // (width * LANES)) < architecture.multiprocessors:
+        width //= 2
     chunks = columns // width
     across = min(LANES, 1 << (chunks - 1).bit_length())
-    above = min(tuning.block // across, 1 << (length.bit_length() - 1))
-    above = max(above, LANES // across)
     tiles = -(-chunks // across)
+    block = tuning.block
+    while outer * tiles < architecture.multiprocessors and 2 * block <= min(tuning.lone_block, STATIC_SHARED_BYTES // held):
+        block *= 2
+    above = min(block // across, 1 << (length.bit_length() - 1))
+    above = max(above, LANES // across)
     steps = -(-length // above)
     splits = 1
     wanted = architecture.resident_threads // (across * above)
-    if may_split and outer * tiles < wanted // 2 and steps >= 4 * tuning.least_steps:
+    if may_split and outer * tiles < wanted // 4 and steps >= 4 * tuning.least_steps:
         splits = min(-(-wanted // (outer * tiles)), steps // tuning.least_steps)
         steps = -(-steps // splits)
         splits = -(-length // (steps * above))

@@ -11,7 +11,8 @@ class GpuTuning:
     thread may have: code stays within the instruction cache. in_registers: elements of a row that one
     thread keeps. in_flight: loads of one thread before it uses the first.
     most_columns: of a thread, each with an accumulator. rows_at_once: of a tile that is transposed, a warp each.
-    shortest_side: elements of a dimension that is worth tiles. block: threads of a block of reductions. largest_group: threads of a row.
+    shortest_side: elements of a dimension that is worth tiles. block: threads of a block of reductions; lone_block: where there
+    are fewer blocks than multiprocessors. largest_group: threads of a row.
     least_per_split: elements of a row, least_steps: rows of a thread, that are worth a block of their own. short: elements that one thread
     combines."""
 
@@ -24,9 +25,10 @@ class GpuTuning:
     rows_at_once: int = 8
     shortest_side: int = 8
     block: int = 256
+    lone_block: int = 1024
     largest_group: int = 1024
     least_per_split: int = 4096
-    least_steps: int = 16
+    least_steps: int = 8
     short: int = 8
 
 
