@@ -151,3 +151,11 @@ ENTRY e {{ x = {element}[{_dims(shape)}] parameter(0) z = {element}[] constant({
     dtype = parse_hlo(text).entry.parameters()[0].shape.element_type.dtype
     x = np.random.default_rng(2).integers(-9, 9, math.prod(shape)).reshape(shape).astype(dtype)
     _checked(text, threads, x)
+
+
+@pytest.mark.parametrize(("shape", "reduced"), [((20_000, 16), (0,)), ((2, 3000, 7), (1,)), ((64, 3, 64, 16), (0, 2)), ((20_000, 400), (0,))])
+def test_long_columns_are_summed_in_chunks(shape: tuple[int, ...], reduced: tuple[int, ...]) -> None:
+    """Of equal numbers every rounding of one chain errs the same way: 5e-5 after 20,000 of them."""
+    made = np.asarray(xe.compile(_sum(shape, reduced, "f32", "add", "0"), threads=1)(np.full(shape, 0.1, np.float32)))
+    exact = math.prod([shape[k] for k in reduced]) * float(np.float32(0.1))
+    assert np.abs(made / exact - 1).max() < 1e-5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cut, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cut, Rfactor, Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import Body, Choose, Combination, For, Load, LoopNest, Reduce, Store, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, statements_of, widest
 from xla_explorer.compiler.codegen.nest.policies.elementwise import in_registers, tail
@@ -16,6 +16,8 @@ REGISTERS = 16  # of columns whose sums stay in registers
 TILE = 1024  # columns whose sums stay in the first-level cache
 GRAIN = 16  # columns that tiles are multiples of, where there is a choice
 ROWS = 4  # taken into the sums at once
+MOST_ROWS = 32  # summed before their sums join those in memory
+LEAST_CHUNK = 16  # rows summed before a partial sum joins the total
 SMALL = 8  # reductions over so few elements are unrolled
 
 
@@ -60,6 +62,35 @@ def unrolled_if_small(plan: Plan, s: Reduce) -> bool:
     return True
 
 
+def sums_floats(s: Reduce) -> bool:
+    """Whether a reduction adds up floats, one of whose elements each."""
+    return not isinstance(s.combiner, Combination) and s.combiner.name == "add" and s.elements[0].is_float
+
+
+def in_chunks(plan: Plan, s: Reduce) -> None:
+    """Sum up a long column chunk by chunk: rounding errors grow with the chunk and the number of chunks, not with the column."""
+    chunk, first = _chunk(s), s.axes[0].axis
+    inner = count_of(s) // first.extent
+    if not sums_floats(s) or chunk < LEAST_CHUNK:
+        return
+    if inner < chunk:
+        rows = chunk // inner
+        whole = first.extent - first.extent % rows
+        name = first.name
+        if whole < first.extent:
+            plan.do(Cut(name, whole))
+            name = f"{name}m"
+        plan.do(Split(name, rows))
+        plan.do(Rfactor(f"{name}o"))
+    else:
+        plan.do(Rfactor(first.name))
+
+
+def _chunk(s: Reduce) -> int:
+    """About as many elements as there are chunks of them, a power of 2."""
+    return 1 << (math.isqrt(max(count_of(s), 1)).bit_length() - 1)
+
+
 def columns(plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int = ROWS) -> Reason | None:
     """The columns along an axis. parts: shares that tiles should be made for. most: columns of a tile. rows: taken at once."""
     loop = loop_of(plan.nest, name)
@@ -73,6 +104,8 @@ def columns(plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int =
         vectors(plan, name, lanes, 1)
         return None
     if simple and parts == 1 and _fits_registers(plan, loop, lanes, len(reductions)):
+        for s in reductions:
+            in_chunks(plan, s)
         if extent & (extent - 1) == 0 and extent <= lanes:
             plan.do(Vectorize(name))
         else:
@@ -146,8 +179,12 @@ def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
     s = next(s for s in loop.body if isinstance(s, Reduce))
     row, inner = s.axes[0].axis.name, ""
     if len(s.axes) == 1 and s.axes[0].axis.extent >= 2 * rows and not isinstance(s.combiner, Combination):
-        plan.do(Split(row, rows))
+        chunk = min(max(_chunk(s), rows), MOST_ROWS) if sums_floats(s) else rows
+        plan.do(Split(row, chunk))
         row, inner = f"{row}o", f"{row}i"
+        if chunk > rows:
+            plan.do(Split(inner, rows))
+            inner = f"{inner}i"
     plan.do(Accumulate(row, along))
     if inner:
         plan.do(Unroll(inner))

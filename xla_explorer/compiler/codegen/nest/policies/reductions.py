@@ -20,6 +20,7 @@ from xla_explorer.compiler.codegen.nest.policies.columns import (
     is_simple,
     lanes_of_body,
     runs_along,
+    sums_floats,
     unrolled_if_small,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -167,10 +168,10 @@ def _rows(plan: Plan, s: Reduce) -> None:
     while copies > 1 and copies * lanes > axis.extent:
         copies //= 2
     name = axis.name
-    if _sums_floats(s) and axis.extent >= 16 * CHUNK and len(s.axes) == 1:
+    if sums_floats(s) and axis.extent >= 16 * CHUNK and len(s.axes) == 1:
         _streams(plan, axis, lanes)
         return
-    if _sums_floats(s) and axis.extent >= 2 * CHUNK:
+    if sums_floats(s) and axis.extent >= 2 * CHUNK:
         whole = _whole(axis.extent, CHUNK, lanes)
         if whole < axis.extent:
             plan.do(Cut(name, whole))
@@ -244,10 +245,6 @@ def _registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
     plan.do(Split(f"{name}i", lanes))
     plan.do(Unroll(f"{name}io"))
     plan.do(Vectorize(f"{name}ii"))
-
-
-def _sums_floats(s: Reduce) -> bool:
-    return not isinstance(s.combiner, Combination) and s.combiner.name == "add" and s.elements[0].is_float
 
 
 # -- columns -----------------------------------------------------------------------------------------------------------------
