@@ -1,4 +1,5 @@
-"""The program edited in the widget: marks where it does not read, a compile on a pause, and a view that stays where it is."""
+"""The program edited in the widget: marks where it does not read, a compile on a pause, and a view that stays where it is; and the explorer
+that a saved notebook keeps."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ import pytest
 
 import xla_explorer as xe
 from tests.browser.live_page import open_live
+from tests.support.explorer_fakes import SoftmaxSource
+from xla_explorer.explorer.page.saved_form import saved_html
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
@@ -67,3 +70,19 @@ def test_the_view_stays_where_it_is(live: tuple[Any, Any]) -> None:
     assert page.evaluate("window.state.view.panes") == panes and "edit" in panes
     page.keyboard.type("!")  # nothing was lost meanwhile
     assert area.evaluate("e => e.value[20]") == "!"
+
+
+def test_what_a_notebook_keeps_steps_without_a_kernel(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "saved.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{saved_html(SoftmaxSource(), 10**6)}", encoding="utf-8")
+    page, asked = browser.new_page(viewport={"width": 1200, "height": 900}), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    page.click("summary:has-text('Step through')")
+    explorer = page.frame_locator("iframe").locator(".xe[data-ready]")
+    explorer.wait_for(timeout=60_000)
+    before = explorer.get_attribute("data-step")
+    explorer.press("[")
+    page.frame_locator("iframe").locator(f".xe:not([data-step='{before}'])").wait_for()
+    assert [url for url in asked if url.startswith("http")] == []
+    page.close()

@@ -20,9 +20,11 @@ from xla_explorer.explorer.page.front_end import style, widget_module
 from xla_explorer.explorer.page.html_page import export_page
 from xla_explorer.explorer.page.payload import answer, build_payload, measured_data, packed
 from xla_explorer.explorer.page.reports import ComparisonTable, Pair
+from xla_explorer.explorer.page.saved_form import saved_html
 from xla_explorer.explorer.page.source import ExplorerSource
-from xla_explorer.explorer.page.static_form import static_html, static_text
+from xla_explorer.explorer.page.static_form import static_text
 from xla_explorer.explorer.sessions.editing import beside_sentence, edited, faults_of, like_step
+from xla_explorer.explorer.sessions.options import options
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
@@ -158,12 +160,12 @@ class ExplorerWidget(anywidget.AnyWidget):
         return export_page(self.source)
 
     @cleaned
-    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        shown = super()._repr_mimebundle_(**options)
+    def _repr_mimebundle_(self, **wanted: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        shown = super()._repr_mimebundle_(**wanted)
         if shown is None:
             return None
         bundle, metadata = shown if isinstance(shown, tuple) else (shown, {})
-        static = {"text/plain": static_text(self.source), "text/html": static_html(self.source)}
+        static = {"text/plain": static_text(self.source), "text/html": saved_html(self.source, options.embed)}
         return {**bundle, **static}, dict(metadata)
 
 

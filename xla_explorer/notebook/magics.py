@@ -18,9 +18,11 @@ from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.display import CodeText, table_html
 from xla_explorer.explorer.exploring import explore
 from xla_explorer.explorer.measures.profiling import Timing
+from xla_explorer.explorer.page.saved_form import saved_html
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.explorer.sessions.compilation import CompileFailedError
+from xla_explorer.explorer.sessions.options import options
 from xla_explorer.explorer.sessions.passes import RecordedPasses
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.jax_program import captured_programs
@@ -212,8 +214,7 @@ class HloMagics(Magics):
             module = sys.modules.get(_WIDGETS)
             display(next(iter(module.widgets_of(session) if module else ()), None) or explore(session))
         elif word == "html":
-            session._brief_once = False
-            display(session)
+            display(HTML(saved_html(session._explorer_source_(), options.embed)))
         else:
             display(getattr(session, {"ir": "llvm_ir", "asm": "assembly", "code": "side_by_side"}.get(word, word))())
 

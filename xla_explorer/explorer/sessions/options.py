@@ -19,6 +19,7 @@ _MEANINGS = {
     "memory_limit": "bytes that isolated code may take; None: no limit (XLA_EXPLORER_MEMORY_LIMIT)",
     "isolated_imports": "modules that the child process imports first, for plug-ins that no entry point names",
     "progress": "show progress of work that takes longer than a second",
+    "embed": "characters of a notebook's output that may hold the explorer itself, which steps without a kernel; 0: a still form alone",
     "paths": "show whole paths of this machine in exported pages, not only the names of files",
 }
 
@@ -34,6 +35,7 @@ class Options(Report):
     emulated_instructions: int
     isolated_imports: tuple[str, ...]
     progress: bool
+    embed: int
     paths: bool
 
     def __init__(self) -> None:
@@ -46,6 +48,7 @@ class Options(Report):
         self.emulated_instructions = self.checked("emulated_instructions", most)
         self.isolated_imports = ()
         self.progress = True
+        self.embed = 250_000
         self.paths = False
 
     @staticmethod
@@ -57,6 +60,8 @@ class Options(Report):
             return bool(value)
         if name == "isolated_imports":
             return (value,) if isinstance(value, str) else tuple(value)
+        if name == "embed" and not value:
+            return 0
         if value is None and name != "emulated_instructions":
             return None
         try:
@@ -64,7 +69,7 @@ class Options(Report):
         except (TypeError, ValueError):
             number = 0
         if not number > 0:
-            unit = {"timeout": "seconds", "memory_limit": "bytes"}.get(name, "instructions")
+            unit = {"timeout": "seconds", "memory_limit": "bytes", "embed": "characters"}.get(name, "instructions")
             hint = "None takes the limit away" if unit != "instructions" else "such as 20_000_000"
             raise XlaExplorerError(f"{name}={value!r} is not a number of {unit} above zero", hint)
         return number
