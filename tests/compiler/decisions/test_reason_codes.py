@@ -15,11 +15,12 @@ from xla_explorer.compiler.decisions import answer_reasons, fusion_reasons, gpu_
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS, KINDS_OF_CODE, OF_ANY_KIND, accepted_sentence, meaning_of, reasons_of
 from xla_explorer.compiler.decisions.reason_code import ReasonTable
 
+ORDER = "hlo/analysis/contracted_order.py"
 FUSION, OTHERS, NEST = "compiler/transforms/fusion/", "compiler/transforms/", "compiler/codegen/nest/"
 CLOSED: dict[tuple[str, ...], ReasonTable] = {  # files of one policy -> its codes, no more and no fewer
     (FUSION + "fusion_wrapper.py",): fusion_reasons.WRAPPER,
-    (FUSION + "multi_output_fusion.py", FUSION + "contracted_order.py"): fusion_reasons.MULTI_OUTPUT,
-    (FUSION + "horizontal_policy.py", FUSION + "contracted_order.py"): fusion_reasons.HORIZONTAL,
+    (FUSION + "multi_output_fusion.py", ORDER): fusion_reasons.MULTI_OUTPUT,
+    (FUSION + "horizontal_policy.py", ORDER): fusion_reasons.HORIZONTAL,
     (FUSION + "row_fusion.py",): fusion_reasons.ROW,
     (FUSION + "dot_epilogue_fusion.py", FUSION + "epilogue_policy.py", OTHERS + "library_calls/product_epilogue_fusion.py"): fusion_reasons.EPILOGUE,
     (FUSION + "policy.py", FUSION + "priority_policy.py", FUSION + "xla_policy.py", FUSION + "updating.py"): fusion_reasons.FUSION,

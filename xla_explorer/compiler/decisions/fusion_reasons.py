@@ -285,10 +285,11 @@ NOT_AN_OPERAND = ReasonCode(
     "%d does not read %a; it reads %b",
     "ask about two of which the second reads the first, or about multi-output-fusion",
 )
+_OF_XLA_GPU = ("update-is-root-only", "too-many-reduces", "slower-when-fused")  # with which its replay refuses too
 TABLES = {
     "fusion": {**FUSION, "not-an-operand": NOT_AN_OPERAND},
     "fusion-wrapper": WRAPPER,
-    "multi-output-fusion": MULTI_OUTPUT,
+    "multi-output-fusion": {**MULTI_OUTPUT, **{c: FUSION[c] for c in _OF_XLA_GPU}},
     "horizontal-loop-fusion": {c: r for c, r in HORIZONTAL.items() if c not in ("not-a-reduce", "dimensions-differ")},
     "horizontal-input-fusion": {c: r for c, r in HORIZONTAL.items() if c != "not-a-loop"},
     "row-fusion": ROW,

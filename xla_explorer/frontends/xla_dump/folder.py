@@ -130,6 +130,8 @@ class DumpFolder:
         if kind.startswith("autotune_results."):
             module.autotuning = path
             return
+        if kind == "gpu_target_config.pbtxt":
+            module.reports["gpu_target_config"] = path
         if kind.endswith(".txt"):
             module.reports[re.sub(r"^.*after_optimizations-", "", stem)] = path
 

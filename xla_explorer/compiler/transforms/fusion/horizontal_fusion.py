@@ -17,11 +17,11 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion import horizontal_policy as policy
 from xla_explorer.compiler.transforms.fusion.building import INPUT, LOOP, order_callees_first
-from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedOrder
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.analysis.contracted_order import ContractedOrder
 from xla_explorer.hlo.attributes import Attributes
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

@@ -9,12 +9,12 @@ from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
 from xla_explorer.compiler.decisions.tellers import control_edges
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedOrder
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, estimate_facts
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, is_taken_apart
 from xla_explorer.foundation.measured import at_most, equal, number
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.hlo.analysis.contracted_order import ContractedOrder
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import TUPLE
 

@@ -14,13 +14,13 @@ from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.explaining import told, weighed
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion.building import order_callees_first
-from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedOrder
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.measured import at_least, at_most, equal
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.analysis.contracted_order import ContractedOrder
 from xla_explorer.hlo.analysis.in_place import reads_in_step
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

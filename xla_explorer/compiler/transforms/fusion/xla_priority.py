@@ -7,14 +7,13 @@ xla/service/gpu/transforms/priority_fusion.cc, gpu_fusible.cc, ir_emission_utils
 
 from __future__ import annotations
 
-from math import prod
-
 from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
 from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel
 from xla_explorer.compiler.transforms.fusion.policy import producer_is_free_to_move
 from xla_explorer.compiler.transforms.fusion.priority_policy import KERNEL_LEGALITY, PriorityCandidate, PriorityRules
+from xla_explorer.compiler.xla_gpu.emitters import ADDITION, LAUNCH, has_reduction_emitter, launch_dimensions, operations_of, traffic
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -24,22 +23,9 @@ _SCATTER = opcode("scatter")
 _KERNELS = fusible.ELEMENTWISE | (fusible.INDEXING - {fusible.BITCAST, fusible.RESHAPE}) | {
     fusible.COPY, fusible.REDUCE, fusible.DYNAMIC_UPDATE_SLICE, _SCATTER, fusible.REDUCE_WINDOW,
 }  # fmt: skip
-_MOVES = fusible.INDEXING | {fusible.COPY}
 _PRODUCERS = _KERNELS | fusible.BYTE_PRESERVING
 _NEVER_ASKED = fusible.NEVER_ASKED - {"copy"}
-_WARP = 32
 _SIGNIFICANT = 16  # elements that a reduction reads for each of its own: smaller ones are computed element by element
-# Operations of one element of f32, as XLA's estimates for an H100 have them; of all others it takes 3.
-_OPERATIONS = {
-    "add": 11, "subtract": 11, "divide": 19, "sqrt": 75, "rsqrt": 75, "log": 166, "cbrt": 178, "exponential-minus-one": 190,
-    "log-plus-one": 229, "exponential": 233, "atan2": 439, "tanh": 467, "power": 510, "sine": 958, "cosine": 978,
-}  # fmt: skip
-_LAUNCH = 1000.0  # nanoseconds
-_BLOCK = 128  # threads, of a loop
-_COLUMNS_OF_A_THREAD, _ROWS_OF_A_THREAD = 16, 128  # that one thread reduces along rows, and down columns
-_BYTES_PER_CLOCK = 32  # that one block moves
-_L2_SPEEDUP, _L1_SPEEDUP = 2.5, 8.0
-_OVERLAP = 0.95
 
 
 def is_kernel(i: HloInstruction) -> bool:
@@ -114,55 +100,12 @@ def _hero(kernel: GpuKernel) -> HloInstruction:
 
 def _is_emitted_as_reduction(kernel: GpuKernel) -> bool:
     hero = _hero(kernel)
-    return hero.opcode is fusible.REDUCE and _has_an_emitter(hero)
-
-
-def _has_an_emitter(reduce: HloInstruction) -> bool:
-    """Whether the emitter of rows or columns is faster than a loop over the result: enough is reduced along neighbouring dimensions."""
-    runs = _runs(reduce)
-    reduced = [size for is_reduced, size in runs if is_reduced]
-    if not reduced or (len(reduced) != 1 and len(runs) - len(reduced) > 1):
-        return False
-    is_reduced, last = runs[-1]
-    if is_reduced:
-        return last >= _WARP or _WARP % last == 0
-    rows, columns = reduced[0], last
-    return not (
-        rows < _WARP
-        or (rows < 2 * _WARP and columns < _WARP)
-        or (rows < 4 * _WARP and columns < 8)
-        or (rows < 8 * _WARP and columns < 3)
-    )
-
-
-def _runs(reduce: HloInstruction) -> list[tuple[bool, int]]:
-    """(whether reduced, elements) of neighbouring dimensions of the operand, as they lie in memory, the slowest first."""
-    operand, reduced = reduce.operands[0].shape, set(reduce.attribute("dimensions"))
-    runs: list[tuple[bool, int]] = []
-    for d in reversed(operand.layout.minor_to_major):
-        size = operand.dimensions[d]
-        if runs and runs[-1][0] == (d in reduced):
-            runs[-1] = (runs[-1][0], runs[-1][1] * size)
-        elif size > 1:
-            runs.append((d in reduced, size))
-    return runs
+    return hero.opcode is fusible.REDUCE and has_reduction_emitter(hero)
 
 
 def _launch(kernel: GpuKernel) -> tuple[int, int]:
-    """(blocks, threads of each) as XLA's emitters choose them."""
-    hero = _hero(kernel)
-    if hero.opcode is not fusible.REDUCE or not _has_an_emitter(hero):
-        elements = kernel.root.operands[-1].shape.element_count if kernel.root.opcode is _SCATTER else _elements(kernel.root)
-        return max(-(-elements // _BLOCK), 1), max(min(elements, _BLOCK), 1)
-    runs = _runs(hero)
-    is_reduced, last = runs[-1]
-    kept = prod([size for reduced, size in runs if not reduced])
-    if not is_reduced:
-        rows = prod([size for reduced, size in runs if reduced])
-        return kept // last * -(-last // _WARP) * -(-rows // (_WARP * _ROWS_OF_A_THREAD)), _WARP * _WARP
-    across = min(-(-last // (_WARP * _COLUMNS_OF_A_THREAD)) * _WARP, 1024)
-    rows = max(256 // across, 1) * max(_WARP // last, 1)
-    return -(-kept // rows), across * max(256 // across, 1)
+    root = kernel.root
+    return launch_dimensions(_hero(kernel), root.operands[-1].shape.element_count if root.opcode is _SCATTER else _elements(root))
 
 
 def _elements(i: HloInstruction) -> int:
@@ -177,40 +120,30 @@ class XlaCostModel(GpuCostModel):
     def group(self, group: GpuKernel) -> KernelEstimate:
         """One kernel that computes all members and reads the operands."""
         device, root = self.device, group.root
-        blocks, threads = _launch(group)
-        limit = blocks * device.clock_gigahertz * _BYTES_PER_CLOCK
-        dram = device.dram_bytes_per_nanosecond
         operations = 0.0
         for member, evaluations in group.members.items():
-            if member.opcode not in _MOVES:
-                operations += _OPERATIONS.get(member.opcode.name, 3) * sum([e.points for e in evaluations])
-        net = again = reading = 0.0
+            if work := operations_of(member):
+                operations += work * sum([e.points for e in evaluations])
+        reads: list[tuple[float, float]] = []
         for operand in group.operands:
-            if not operand.shape.is_array or operand is group.in_place:
-                continue
-            width = max(1, operand.shape.element_type.bytes)
-            size = float(operand.shape.byte_size)
-            points = sum([e.points for e in group.evaluations_here(operand)]) if operand.shape.element_count > 1 else 1
-            whole = float(points * width)
-            fresh = min(size, whole)
-            cached = _L2_SPEEDUP * (_L1_SPEEDUP if size < device.l1_bytes else 1.0) if size < device.l2_bytes else 1.0
-            reading += fresh / min(dram, limit) + (whole - fresh) / min(dram * cached, limit)
-            net, again = net + fresh, again + whole - fresh
+            if operand.shape.is_array and operand is not group.in_place:
+                width = max(1, operand.shape.element_type.bytes)
+                points = sum([e.points for e in group.evaluations_here(operand)]) if operand.shape.element_count > 1 else 1
+                reads.append((float(operand.shape.byte_size), float(points * width)))
+        net = sum([min(size, whole) for size, whole in reads])
+        again = sum([whole for _, whole in reads]) - net
         written = float((root.operands[1] if group.in_place is not None else root).shape.byte_size)
         if root.opcode is fusible.REDUCE:  # its combiner runs for each element that it reads
-            operations += _OPERATIONS["add"] * root.operands[0].shape.element_count
-        lanes = min(blocks, device.multiprocessors) * min(threads, device.lanes)
-        compute = operations / (lanes * device.clock_gigahertz * 2)
-        memory = reading + written / dram
-        time = _LAUNCH + compute + memory - _OVERLAP * min(compute, memory)
+            operations += ADDITION * root.operands[0].shape.element_count
+        blocks, threads = launch = _launch(group)
+        found = traffic(device, launch, operations, reads, written)
         occupancy = min(1.0, blocks * threads / device.resident_threads)
-        return KernelEstimate(operations, net, again, written, blocks * threads, occupancy, compute, memory, time)
-
+        return KernelEstimate(operations, net, again, written, blocks * threads, occupancy, *found)
 
     def overlooked_user(self, producer: HloInstruction, own: KernelEstimate) -> float:
         """XLA estimates a bitcast too as if it were a kernel that computes the producer, or reads it."""
         moved = producer.shape.byte_size / self.device.dram_bytes_per_nanosecond
-        return _LAUNCH + 2 * moved - own.nanoseconds
+        return LAUNCH + 2 * moved - own.nanoseconds
 
 
 XLA_RULES = PriorityRules(

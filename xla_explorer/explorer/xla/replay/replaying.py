@@ -9,11 +9,13 @@ from weakref import WeakKeyDictionary
 
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
-from xla_explorer.explorer.xla.replay import layout, library, simplifier
+from xla_explorer.explorer.xla.replay import layout, library, multi_output, rematerialisation, simplifier
 from xla_explorer.explorer.xla.replay.buffers import replayed_buffers
 from xla_explorer.explorer.xla.replay.fusion import POLICIES, ReplayedFusion, replayed_fusion
 from xla_explorer.explorer.xla.replay.layout import replayed_layouts
 from xla_explorer.explorer.xla.replay.library import replayed_library
+from xla_explorer.explorer.xla.replay.multi_output import replayed_multi_output
+from xla_explorer.explorer.xla.replay.rematerialisation import replayed_rematerialisation
 from xla_explorer.explorer.xla.replay.report import Replay
 from xla_explorer.explorer.xla.replay.schedule import replayed_schedule
 from xla_explorer.foundation.decision import Decision
@@ -35,6 +37,14 @@ def _library(session: Compilation) -> Replay:
 
 def _layout(session: Compilation) -> Replay:
     return replayed_layouts(_pass(session, layout.PASS))
+
+
+def _multi_output(session: Compilation) -> Replay:
+    return replayed_multi_output(_pass(session, multi_output.PASS))
+
+
+def _rematerialisation(session: Compilation) -> Replay:
+    return replayed_rematerialisation(session, _pass(session, rematerialisation.PASS))
 
 
 def _simplifier(session: Compilation) -> Replay:
@@ -59,9 +69,10 @@ def _of_a_cpu(session: Compilation) -> Compilation:
 
 KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
     "fusion": _fusion, "dot-library": _library, "layout": _layout, "simplifier": _simplifier, "buffers": _buffers, "schedule": _schedule,
+    "multi-output-fusion": _multi_output, "rematerialization": _rematerialisation,
 }  # fmt: skip
 """Kind of replay -> what makes it."""
-WEIGHED: Final = ("fusion", "dot-library", "layout")
+WEIGHED: Final = ("fusion", "multi-output-fusion", "dot-library", "layout")
 """The kinds of which each row was weighed and has a reason; the others say where and when, of everything."""
 class ReplayedRules(NamedTuple):
     """Our rules on the module of one of XLA's passes. also: instruction that they rewrote -> whether XLA rewrote it too."""
@@ -86,7 +97,8 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
         `fusion`: what XLA:CPU and XLA:GPU put into one kernel. `dot-library`: what XLA:CPU gives to its library of kernels
         (YNNPACK), and what those kernels take in. `layout`: in which order XLA:CPU lays arrays out, and where it copies one into another.
         `simplifier`: what XLA's algebraic simplifier rewrote, and by which of our rules. `buffers`: in which allocation XLA:CPU put each
-        value, and at which byte of the temporary one. `schedule`: in which order XLA:CPU runs what it has fused.
+        value, and at which byte of the temporary one. `schedule`: in which order XLA:CPU runs what it has fused. `multi-output-fusion`:
+        which kernels XLA:GPU made one with several results. `rematerialization`: what XLA:GPU computes again since memory is short.
 
     Returns
     -------

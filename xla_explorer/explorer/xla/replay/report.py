@@ -11,7 +11,7 @@ from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.foundation.reason import refuse
 
 BY_POLICY: Final = "by XLA's policy, replayed"
-NO: Final = frozenset({"memory", "xla", "copied", "not rewritten"})
+NO: Final = frozenset({"memory", "xla", "copied", "not rewritten", "held"})
 """The words of `ours` and `xla` that mean the same as `refused`."""
 
 

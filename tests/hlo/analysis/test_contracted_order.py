@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedOrder
+from xla_explorer.hlo.analysis.contracted_order import ContractedOrder
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.text.parser import parse_hlo
 

@@ -1,0 +1,104 @@
+"""XLA:GPU's emitters: which reductions have one of their own, how many threads each takes, and its estimate of a kernel's time.
+
+Sources of the facts: xla/service/gpu/reduction_utils.cc, model/gpu_performance_model_base.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import Final, NamedTuple
+
+from xla_explorer.compiler.target.units import GpuUnit
+from xla_explorer.hlo.instruction import HloInstruction
+
+_MOVES: Final = frozenset({
+    "bitcast", "bitcast-convert", "broadcast", "concatenate", "copy", "dynamic-slice", "gather", "iota", "pad", "reshape", "reverse",
+    "slice", "transpose",
+})  # fmt: skip
+_WARP: Final = 32
+# Operations of one element of f32, as XLA's estimates for an H100 have them; of all others it takes 3.
+_OPERATIONS = {
+    "add": 11, "subtract": 11, "divide": 19, "sqrt": 75, "rsqrt": 75, "log": 166, "cbrt": 178, "exponential-minus-one": 190,
+    "log-plus-one": 229, "exponential": 233, "atan2": 439, "tanh": 467, "power": 510, "sine": 958, "cosine": 978,
+}  # fmt: skip
+ADDITION = _OPERATIONS["add"]  # what a reduction runs for each element that it reads
+LAUNCH = 1000.0  # nanoseconds
+_BLOCK = 128  # threads, of a loop
+_COLUMNS_OF_A_THREAD, _ROWS_OF_A_THREAD = 16, 128  # that one thread reduces along rows, and down columns
+_BYTES_PER_CLOCK = 32  # that one block moves
+_L2_SPEEDUP, _L1_SPEEDUP = 2.5, 8.0
+_OVERLAP = 0.95
+
+
+def has_reduction_emitter(reduce: HloInstruction) -> bool:
+    """Whether the emitter of rows or columns is faster than a loop over the result: enough is reduced along neighbouring dimensions."""
+    runs = reduction_runs(reduce)
+    reduced = [size for is_reduced, size in runs if is_reduced]
+    if not reduced or (len(reduced) != 1 and len(runs) - len(reduced) > 1):
+        return False
+    is_reduced, last = runs[-1]
+    if is_reduced:
+        return last >= _WARP or _WARP % last == 0
+    rows, columns = reduced[0], last
+    return not (
+        rows < _WARP
+        or (rows < 2 * _WARP and columns < _WARP)
+        or (rows < 4 * _WARP and columns < 8)
+        or (rows < 8 * _WARP and columns < 3)
+    )
+
+
+def reduction_runs(reduce: HloInstruction) -> list[tuple[bool, int]]:
+    """(whether reduced, elements) of neighbouring dimensions of the operand, as they lie in memory, the slowest first."""
+    operand, reduced = reduce.operands[0].shape, set(reduce.attribute("dimensions"))
+    runs: list[tuple[bool, int]] = []
+    for d in reversed(operand.layout.minor_to_major):
+        size = operand.dimensions[d]
+        if runs and runs[-1][0] == (d in reduced):
+            runs[-1] = (runs[-1][0], runs[-1][1] * size)
+        elif size > 1:
+            runs.append((d in reduced, size))
+    return runs
+
+
+def launch_dimensions(hero: HloInstruction, elements: int) -> tuple[int, int]:
+    """(blocks, threads of each) as XLA's emitters choose them. elements: of what a loop stores."""
+    if hero.opcode.name != "reduce" or not has_reduction_emitter(hero):
+        return max(-(-elements // _BLOCK), 1), max(min(elements, _BLOCK), 1)
+    runs = reduction_runs(hero)
+    is_reduced, last = runs[-1]
+    kept = prod([size for reduced, size in runs if not reduced])
+    if not is_reduced:
+        rows = prod([size for reduced, size in runs if reduced])
+        return kept // last * -(-last // _WARP) * -(-rows // (_WARP * _ROWS_OF_A_THREAD)), _WARP * _WARP
+    across = min(-(-last // (_WARP * _COLUMNS_OF_A_THREAD)) * _WARP, 1024)
+    rows = max(256 // across, 1) * max(_WARP // last, 1)
+    return -(-kept // rows), across * max(256 // across, 1)
+
+
+class Traffic(NamedTuple):
+    """Of a kernel, in nanoseconds: arithmetic, reading and writing, and both with their overlap and the launch."""
+
+    compute: float
+    memory: float
+    time: float
+
+
+def traffic(device: GpuUnit, launch: tuple[int, int], operations: float, reads: Iterable[tuple[float, float]], written: float) -> Traffic:
+    """The times of a kernel of some blocks and threads. reads: (size of an array, bytes of it that are asked for)."""
+    blocks, threads = launch
+    limit, dram = blocks * device.clock_gigahertz * _BYTES_PER_CLOCK, device.dram_bytes_per_nanosecond
+    reading = 0.0
+    for size, whole in reads:
+        fresh = min(size, whole)
+        cached = _L2_SPEEDUP * (_L1_SPEEDUP if size < device.l1_bytes else 1.0) if size < device.l2_bytes else 1.0
+        reading += fresh / min(dram, limit) + (whole - fresh) / min(dram * cached, limit)
+    lanes = min(blocks, device.multiprocessors) * min(threads, device.lanes)
+    compute, memory = operations / (lanes * device.clock_gigahertz * 2), reading + written / dram
+    return Traffic(compute, memory, LAUNCH + compute + memory - _OVERLAP * min(compute, memory))
+
+
+def operations_of(i: HloInstruction) -> int:
+    """How many operations of the device one element takes, as XLA estimates it."""
+    return 0 if i.opcode.name in _MOVES else _OPERATIONS.get(i.opcode.name, 3)

@@ -1,0 +1,278 @@
+"""XLA:GPU's `rematerialization`: what is computed again because too much would be held until its next reader.
+
+The instructions are walked in their order. Where more is held than the limit, the one that frees most, of those that lie behind and are
+read again ahead, is computed again before its next reader; so often as needed.
+Sources: xla/hlo/transforms/simplifiers/hlo_rematerialization.cc (blocks of one instruction, recomputation only, as XLA:GPU uses it);
+xla/service/gpu/gpu_hlo_schedule.cc (the limit).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from xla_explorer.explorer.display.quantities import byte_count
+from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
+from xla_explorer.explorer.sessions.passes import RecordedPass
+from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+PASS: Final = "rematerialization"
+TARGET: Final = "gpu_target_config"  # the report that names the device's memory
+RECOMPUTED, HELD = "recomputed", "held"
+_MEMORY: Final = re.compile(r"device_memory_size:\s*(\d+)")
+_ALIASED: Final = re.compile(r"\{[\d, ]*\}:\s*\((\d+)")
+_CLONE: Final = re.compile(r"(?P<name>.+?)\.remat\d*(?:\.\d+)?\Z")
+_OF_THE_DEVICE, _OF_THE_REST = 80, 95  # per cent that XLA:GPU plans with
+_POINTER: Final = 8
+_SEEN_THROUGH: Final = frozenset({"bitcast", "get-tuple-element"})
+_ONCE: Final = frozenset({"call", "constant", "conditional", "custom-call", "parameter", "while"})
+
+Index = tuple[int, ...]
+
+
+class ReplayedRematerialisation(Replay):
+    """What XLA computed again, and what our walk computes again.
+
+    Attributes
+    ----------
+    limit, peak : int
+        Bytes that may be held at once beside arguments and results, and the most that are without computing anything again.
+    peak_after : int
+        The same after our walk.
+    """
+
+    def __init__(self, rows: list[ReplayRow], step: RecordedPass, limit: int, peak: int, peak_after: int) -> None:
+        super().__init__("rematerialization", rows, step.name, step.number, "instructions that are read again after the limit is reached")
+        self.limit, self.peak, self.peak_after = limit, peak, peak_after
+
+    def headline(self) -> str:
+        """How much is held, and how well the choices agree."""
+        theirs, ours = sum([row.xla == RECOMPUTED for row in self.rows]), sum([row.ours == RECOMPUTED for row in self.rows])
+        return (
+            f"{super().headline()}; {byte_count(self.peak)} are held at most, the limit is {byte_count(self.limit)}; "
+            f"computed again: {theirs} by XLA, {ours} replayed, which then hold {byte_count(self.peak_after)}"
+        )
+
+
+class _Buffer(NamedTuple):
+    """Memory that an instruction defines; `clone` counts how often it was computed again before."""
+
+    owner: str
+    part: Index
+    clone: int = 0
+
+
+class _Node:
+    """An instruction in the order. defines: buffers and their bytes; reads: buffers of operands, however they come to it."""
+
+    __slots__ = ("clone", "defines", "instruction", "name", "reads")
+
+    def __init__(self, instruction: HloInstruction, name: str, defines: dict[_Buffer, int], reads: set[_Buffer], clone: int = 0) -> None:
+        self.instruction, self.name, self.defines, self.reads, self.clone = instruction, name, defines, reads, clone
+
+
+class Choice(NamedTuple):
+    """What the walk computed again: at which instruction the limit was reached, what was held there, what that freed, and who reads it."""
+
+    name: str
+    at: str
+    held: int
+    freed: int
+    reader: str
+
+
+class Walk:
+    """The walk over a scheduled computation. choices: what is computed again; weighed: the most that another would have freed."""
+
+    def __init__(self, computation: HloComputation, limit: int, called: Mapping[HloComputation, int]) -> None:
+        self.choices: list[Choice] = []
+        self.weighed: dict[str, int] = {}
+        self._called, self._moved, self._denied = called, set[str](), set[str]()
+        self._order = list(_nodes(computation))
+        self._out = _values(computation)[computation.root]
+        self._once = self._indirect()
+        self.peak = max(self._held(), default=0)
+        self._limit = limit
+        place = 0
+        while place < len(self._order):
+            self._visit(place)
+            place += 1
+        self.peak_after = max(self._held(), default=0)
+
+    def _indirect(self) -> set[_Buffer]:
+        """Buffers that others read through tuples and loops, and results: they are held as they are."""
+        through = {b for node in self._order if node.instruction.opcode.name in ("tuple", "while") for b in node.reads}
+        return through | set(self._out.values())
+
+    def _last_readers(self) -> dict[_Buffer, int]:
+        return {b: place for place, node in enumerate(self._order) for b in node.reads}
+
+    def _held(self) -> list[int]:
+        """Bytes at each place, with what the called computations hold."""
+        last = self._last_readers()
+        change = [0] * (len(self._order) + 1)
+        for place, node in enumerate(self._order):
+            for b, size in node.defines.items():
+                if b not in self._out.values():
+                    change[place] += size
+                    change[max(last.get(b, place), place) + 1] -= size
+        found, now = [], 0
+        for place, node in enumerate(self._order):
+            now += change[place]
+            found.append(now + sum([self._called.get(one, 0) for one in node.instruction.called]))
+        return found
+
+    def _visit(self, place: int) -> None:
+        node = self._order[place]
+        if not sum(node.defines.values()) and not any(self._called.get(one, 0) for one in node.instruction.called):
+            return
+        while (held := self._held()[place]) > self._limit:
+            found = self._best(place)
+            if found is None:
+                return
+            self._compute_again(place, *found, held)
+
+    def _best(self, place: int) -> tuple[_Node, int] | None:
+        """(the instruction behind whose second computing costs least, bytes that this frees)."""
+        last, now = self._last_readers(), self._order[place].reads
+        sizes = {b: size for node in self._order for b, size in node.defines.items()}
+        found: tuple[int, _Node, int] | None = None
+        for before, node in enumerate(self._order[:place]):
+            if node.name in self._denied or not _may_be_repeated(node.instruction) or not node.defines.keys().isdisjoint(now | self._once):
+                continue
+            freed = sum([size for b, size in node.defines.items() if last.get(b, before) > place])
+            freed -= sum([sizes.get(b, 0) for b in node.reads if last.get(b, -1) < place])
+            if freed <= 0:
+                continue
+            if not node.clone:
+                self.weighed[node.instruction.name] = max(freed, self.weighed.get(node.instruction.name, 0))
+            read_already = any(not one.reads.isdisjoint(node.defines) for one in self._order[before + 1 : place + 1])
+            cost = self._limit // freed if read_already else 0
+            if found is None or cost < found[0]:
+                found = cost, node, freed
+        return found[1:] if found is not None else None
+
+    def _compute_again(self, place: int, node: _Node, freed: int, held: int) -> None:
+        clone = 1 + sum([one.instruction is node.instruction for one in self._order]) - 1
+        renewed = {b: b._replace(clone=clone) for b in node.defines}
+        again = _Node(node.instruction, f"{node.name}+", {renewed[b]: size for b, size in node.defines.items()}, set(node.reads), clone)
+        ahead = self._order[place + 1 :]
+        readers = [one for one in ahead if not one.reads.isdisjoint(renewed)]
+        for one in readers:
+            one.reads = {renewed.get(b, b) for b in one.reads}
+        # Not so early that an operand is held for longer, and not after who reads it.
+        waiting = [k for k, one in enumerate(ahead, place + 1) if one in readers or not one.reads.isdisjoint(node.reads)]
+        self._order.insert(waiting[0], again)
+        if not any(not one.reads.isdisjoint(node.defines) for one in self._order):
+            if node.name in self._moved:
+                self._denied.add(again.name)
+            self._moved.add(again.name)
+        reader = next((one for one in readers if one.instruction.opcode.name not in _SEEN_THROUGH), readers[0])
+        self.choices.append(Choice(node.instruction.name, self._order[place].instruction.name, held, freed, reader.instruction.name))
+
+
+def replayed_rematerialisation(session: Compilation, step: RecordedPass) -> ReplayedRematerialisation:
+    """Of each instruction that could be computed again where too much was held, whether it was.
+
+    Raises
+    ------
+    NotThereError
+        The dump does not say how much memory the device has.
+    """
+    stages, before = session.stages(), step.before
+    memory = _MEMORY.search(stages[TARGET].text) if TARGET in stages else None
+    if memory is None:
+        raise NotThereError("XLA's dump does not say how much memory the device has", f"keep the file *.{TARGET}.pbtxt of the dump")
+    limit = _limit(before, int(memory[1]))
+    called: dict[HloComputation, int] = {}
+    for computation in sequential_computations(before):
+        if computation is not before.entry:
+            called[computation] = Walk(computation, 1 << 62, called).peak
+    walk = Walk(before.entry, limit, called)
+    theirs = Counter([found["name"] for i in step.module.instructions() if (found := _CLONE.match(i.name)) is not None])
+    chosen = {one.name: one for one in reversed(walk.choices)}
+    rows = []
+    for i in before.entry.instructions.values():
+        if i.name in chosen or i.name in theirs or i.name in walk.weighed:
+            here, there = RECOMPUTED if i.name in chosen else HELD, RECOMPUTED if i.name in theirs else HELD
+            rows.append(ReplayRow(i.name, "", here, there, here == there, "", _why(i, chosen.get(i.name), walk, limit), i.shape.byte_size,
+                                  (i.id,)))  # fmt: skip
+    return ReplayedRematerialisation(rows, step, limit, walk.peak, walk.peak_after)
+
+
+def _why(i: HloInstruction, choice: Choice | None, walk: Walk, limit: int) -> str:
+    if choice is not None:
+        return (
+            f"at %{choice.at} {byte_count(choice.held)} are held, the limit is {byte_count(limit)}: %{i.name} is computed again "
+            f"before %{choice.reader}, which frees {byte_count(choice.freed)} until then"
+        )
+    if i.name in walk.weighed:
+        return f"%{i.name} is held: others free more than its {byte_count(walk.weighed[i.name])}"
+    return f"%{i.name} is held: nothing is freed by computing it again"
+
+
+def _limit(module: HloModule, memory: int) -> int:
+    """Bytes that may be held beside arguments and results."""
+    entry = module.entry
+    passed = sum([_whole_size(i.shape) for i in entry.parameters()]) + _whole_size(entry.root.shape)
+    donated = set(map(int, _ALIASED.findall(str(module.attributes.get("input_output_alias", "")))))
+    passed -= sum([_whole_size(i.shape) for i in entry.parameters() if i.parameter_number in donated])
+    return (memory * _OF_THE_DEVICE // 100 - passed) * _OF_THE_REST // 100
+
+
+def _whole_size(shape: Shape) -> int:
+    """Bytes of a value with its tables of pointers."""
+    return sum([_own_size(part) for _, part in _parts(shape)])
+
+
+def _own_size(shape: Shape) -> int:
+    return _POINTER * len(shape.tuple_shapes) if shape.is_tuple else shape.byte_size
+
+
+def _parts(shape: Shape, index: Index = ()) -> Iterator[tuple[Index, Shape]]:
+    """Every part of a value, tuples themselves too."""
+    yield index, shape
+    if shape.is_tuple:
+        for number, one in enumerate(shape.tuple_shapes):
+            yield from _parts(one, (*index, number))
+
+
+def _values(computation: HloComputation) -> dict[HloInstruction, dict[Index, _Buffer]]:
+    """The buffer of each part of each value."""
+    found: dict[HloInstruction, dict[Index, _Buffer]] = {}
+    for i in computation.sequence():
+        own = {index: _Buffer(i.name, index) for index, _ in _parts(i.shape)}
+        if i.opcode.name == "bitcast" or i.opcode.name == "while":
+            own = found[i.operands[0]]
+        elif i.opcode.name == "get-tuple-element":
+            number = i.attribute("index")
+            own = {index[1:]: b for index, b in found[i.operands[0]].items() if index[:1] == (number,)}
+        elif i.opcode.name == "tuple":
+            own = {(): own[()]} | {(k, *index): b for k, o in enumerate(i.operands) for index, b in found[o].items()}
+        found[i] = own
+    return found
+
+
+def _nodes(computation: HloComputation) -> Iterator[_Node]:
+    values = _values(computation)
+    for i in computation.sequence():
+        sizes = {index: _own_size(part) for index, part in _parts(i.shape)}
+        defines = {b: 0 if i.opcode.name == "parameter" else sizes[index] for index, b in values[i].items() if b.owner == i.name}
+        if i.opcode.name == "get-tuple-element":
+            reads = {values[i.operands[0]][()]}
+        else:
+            reads = {b for operand in i.operands for b in values[operand].values()}
+        yield _Node(i, i.name, defines, reads)
+
+
+def _may_be_repeated(i: HloInstruction) -> bool:
+    if i.opcode.name in _ONCE or i.opcode.side_effect or i.opcode.name in _SEEN_THROUGH:
+        return False
+    return i.opcode.name != "copy" or i.shape != i.operands[0].shape
