@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from types import SimpleNamespace
 
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.explorer.sessions import progress
+from xla_explorer.foundation.rounds import counting, present
 
 
 class _Terminal:
@@ -48,11 +49,10 @@ def test_long_work_shows_and_leaves_nothing(terminal: _Terminal) -> None:
     assert terminal.text.endswith("\r") and not terminal.text.rsplit("\r", 2)[1].strip()
 
 
-def test_a_bar_without_tqdm(terminal: _Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+def test_items_are_counted(terminal: _Terminal) -> None:
     for _ in progress.counted(range(4), "rows"):
         time.sleep(0.04)
-    assert "rows: 2 of 4" in terminal.text or "rows: 3 of 4" in terminal.text
+    assert "rows: 2 of 4 done" in terminal.text or "rows: 3 of 4 done" in terminal.text
 
 
 def test_scripts_and_those_who_say_so_see_none(terminal: _Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,3 +67,33 @@ def test_an_exception_ends_the_line(terminal: _Terminal) -> None:
     with pytest.raises(KeyboardInterrupt), progress.working("halted"):
         raise KeyboardInterrupt
     assert not progress._busy.locked()
+
+
+def test_a_script_is_told_and_cancels(terminal: _Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function hears label, done, total and seconds, watched or not; its False is Ctrl-C."""
+    monkeypatch.setattr(terminal, "isatty", lambda: False)
+    heard: list[tuple[str, int, int | None]] = []
+
+    def hear(label: str, done: int, total: int | None, seconds: float) -> bool:
+        heard.append((label, done, total))
+        return len(heard) < 3
+
+    with xe.options.set(progress=hear), pytest.raises(KeyboardInterrupt), progress.working("long"), counting(7, "passes") as present:
+        while True:
+            present.done = min(6, present.done + 1)
+            time.sleep(0.01)
+    assert len(heard) == 3 and heard[-1] == ("long", 6, 7) and terminal.text == ""
+    with xe.options.set(progress=lambda *told: heard.append(told[:3])):
+        for _ in progress.counted(range(3), "rows"):
+            time.sleep(0.06)
+    assert heard[-1] == ("rows", 3, 3)
+
+
+def test_passes_are_counted() -> None:
+    seen: list[tuple[int, int, str]] = []
+
+    control = PassControl()
+    control.on_pass = lambda name: seen.append((present.done, present.total, present.noun))
+    text = "ENTRY e { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }"
+    xe.optimize(text, "cse,dce,algsimp", control=control)
+    assert seen == [(0, 3, "passes"), (1, 3, "passes"), (2, 3, "passes")] and present.total == 0

@@ -205,7 +205,8 @@ class Session(Compilation):
         if other is None:
             raise XlaExplorerError("this session overrides no other", "name the session to compare with")
         runs = all(session.result is not None and session.result.executable is not None for session in (self, other))
-        return compare_sessions(self, other, arrays or (random_arguments(self.source) if runs else ()), repeats)
+        with working(f"comparing {self.source.name}"):
+            return compare_sessions(self, other, arrays or (random_arguments(self.source) if runs else ()), repeats)
 
     def bisect(self, *arrays: Any) -> BisectionResult:
         """The first pass, then the first rewrite, after which the value differs from the evaluator's of the module as written."""
@@ -336,7 +337,8 @@ class Session(Compilation):
 
     def save(self, path: str | Path, *, paths: bool | None = None) -> Path:
         """Write `to_html()` to a file and return the path."""
-        return save_page(self._explorer_source_(), path, paths=defaults.paths if paths is None else paths)
+        with working(f"saving {self.source.name}"):
+            return save_page(self._explorer_source_(), path, paths=defaults.paths if paths is None else paths)
 
     def _explorer_source_(self) -> SessionSource:
         """What the widget, the static form and the exported page read."""

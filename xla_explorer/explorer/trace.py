@@ -25,6 +25,7 @@ from xla_explorer.explorer.questions.rule_trial import RuleTrial, rule_trial
 from xla_explorer.explorer.questions.tensor_values import TensorValue, tensor_value
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
+from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.keywords import check_keywords
@@ -262,4 +263,5 @@ def optimize(
     warn_of_elided_constants(source)
     if verify:
         check(source)
-    return Trace(Passes(run_passes(source, passes, journal, verify=verify, keep_errors=keep_errors, **options)))
+    with working(f"passes of {source.name}"):
+        return Trace(Passes(run_passes(source, passes, journal, verify=verify, keep_errors=keep_errors, **options)))

@@ -14,6 +14,7 @@ from xla_explorer.compiler.pipeline.value_check import ValueCheck
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
+from xla_explorer.foundation.rounds import counting, present
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 
@@ -78,6 +79,8 @@ class _Runner:
         step.before, step.instructions_before = self.last, self.count
         rewrites, actions = context.rewrites, context.actions
         context.acting = hlo_pass.name
+        present.done = len(self.trace.steps)
+        present.total = max(present.total, present.done + 1)  # repeated pipelines run more passes than they have
         if context.control.on_pass is not None:
             context.control.on_pass(hlo_pass.name)
         problem: BaseException | None = None
@@ -168,7 +171,8 @@ def run_pipeline(
         if context.everything_on:
             module.set_listener(_graph_listener(context))
         try:
-            _Runner(module, trace, context, verifier).pipeline(pipeline, ())
+            with counting(len(list(pipeline.passes())), "passes"):
+                _Runner(module, trace, context, verifier).pipeline(pipeline, ())
         except _Stop:
             pass
         finally:

@@ -105,7 +105,7 @@ def compare_backends(
     arguments = tuple(arrays) or random_arguments(source)
     backends = backends.split(",") if isinstance(backends, str) else backends
     frames, want = [], None
-    for backend in counted(backends, f"comparing {source.name}"):
+    for backend in counted(backends, f"comparing {source.name}", noun="backends"):
         try:
             session = compile_as(Compilation, source, backend=backend, passes=passes)
             leaves = session.signature.leaves(arguments)

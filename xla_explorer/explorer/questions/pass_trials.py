@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xla_explorer.compiler.pipeline import PassPipeline, make_pass, optimize, registered_passes
 from xla_explorer.compiler.target import Target
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.sessions.progress import counted
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.module import HloModule
 
@@ -20,7 +21,7 @@ def effective_passes(module: HloModule, target: Target | None = None) -> pandas.
     """A row a registered pass that changes a module, with what it changes; each runs on a copy, verified. error: what it raised."""
     before, count = module_cost(module), module.instruction_count()
     rows = []
-    for name, cls in registered_passes().items():
+    for name, cls in counted(registered_passes().items(), "trying passes", noun="passes"):
         if name != cls.name:
             continue  # another name of the same pass
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ _MEANINGS = {
     "emulated_instructions": "PTX instructions that a batch of blocks may execute on the emulator (XLA_EXPLORER_EMULATED_INSTRUCTIONS)",
     "memory_limit": "bytes that isolated code may take; None: no limit (XLA_EXPLORER_MEMORY_LIMIT)",
     "isolated_imports": "modules that the child process imports first, for plug-ins that no entry point names",
-    "progress": "show progress of work that takes longer than a second",
+    "progress": "show progress of work over a second; a function is told label, done, total and seconds instead, and its False cancels",
     "embed": "characters of a notebook's output that may hold the explorer itself, which steps without a kernel; 0: a still form alone",
     "paths": "show whole paths of this machine in exported pages, not only the names of files",
 }
@@ -34,7 +34,7 @@ class Options(Report):
     memory_limit: int | None
     emulated_instructions: int
     isolated_imports: tuple[str, ...]
-    progress: bool
+    progress: bool | Callable[[str, int, int | None, float], Any]
     embed: int
     paths: bool
 
@@ -56,6 +56,8 @@ class Options(Report):
         """The value of an option in its own type. XlaExplorerError when it does not fit."""
         if name not in _MEANINGS:
             raise XlaExplorerError(f"there is no option {name!r}", f"choose from {', '.join(_MEANINGS)}")
+        if name == "progress" and callable(value):
+            return value
         if name in ("isolate", "progress", "paths"):
             return bool(value)
         if name == "isolated_imports":

@@ -1,19 +1,23 @@
-"""Progress of work that takes longer than a second: tqdm's bars where it is installed, else a plain line. Scripts see nothing of it.
+"""Progress of work that takes longer than a second: k of n and seconds, with a button that cancels it in a notebook, a line on a terminal.
 
-Bars are for people who wait: they show in a notebook and on a terminal, disappear when the work is done, and `xe.options.progress =
-False` turns them off.
+Bars are for people who wait: they disappear when the work is done, and `xe.options.progress = False` turns them off. A script that runs
+unwatched sees nothing of it, unless `xe.options.progress` is a function: it is told instead, and cancels the work by returning False.
 """
 
 from __future__ import annotations
 
 import contextvars
+import re
 import sys
 import threading
 import time
+from _thread import interrupt_main
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
+from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.sessions.options import options
 from xla_explorer.foundation.rounds import present
 from xla_explorer.foundation.visible_text import cleaned_text
@@ -25,8 +29,8 @@ _Item = TypeVar("_Item")
 
 def watched() -> bool:
     """Whether anybody looks: a notebook's kernel or a terminal."""
-    if not options.progress:
-        return False
+    if callable(options.progress) or not options.progress:
+        return bool(options.progress)
     return _notebook() is not None or bool(getattr(sys.stderr, "isatty", bool)())
 
 
@@ -36,25 +40,24 @@ def _notebook() -> Any:
     return ipython if ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None else None
 
 
-def counted(items: Iterable[_Item], label: str, total: int | None = None) -> Iterator[_Item]:
-    """The items, with a bar once it has taken longer than a second."""
+def counted(items: Iterable[_Item], label: str, total: int | None = None, noun: str = "done") -> Iterator[_Item]:
+    """The items, with a line of k of n once it has taken longer than a second."""
     if not watched():
         yield from items
         return
     if total is None and isinstance(items, Sized):
         total = len(items)
-    bar, started, done = None, time.monotonic(), 0
+    line, started, shown, done = _line(), time.monotonic(), 0.0, 0
     try:
         for item in items:
             yield item
             done += 1
-            if bar is None and time.monotonic() - started > PATIENCE:
-                bar = _bar(label, total, done)
-            elif bar is not None:
-                bar.update(1)
+            if (now := time.monotonic()) - started > PATIENCE and now - shown > _PACE:
+                shown = now
+                line.show(label, done, total, noun, now - started)
     finally:
-        if bar is not None:
-            bar.close()
+        if shown:
+            line.clear()
 
 
 @contextmanager
@@ -71,8 +74,7 @@ def working(label: str) -> Iterator[None]:
                 return
             line = _line()
             while not ended.wait(_PACE):
-                counted = f"{present.done} of {present.total} runs, " if present.total else ""
-                line.show(f"{label}: {counted}{time.monotonic() - started:.0f} s")
+                line.show(label, present.done, present.total or None, present.noun, time.monotonic() - started)
             line.clear()
 
         context = contextvars.copy_context()  # a notebook knows by it which cell the output belongs to
@@ -94,8 +96,8 @@ class _Line:
     def __init__(self) -> None:
         self.width = 0
 
-    def show(self, text: str) -> None:
-        text = cleaned_text(text)
+    def show(self, label: str, done: int, total: int | None, noun: str, seconds: float) -> None:
+        text = _text(label, done, total, noun, seconds)
         sys.stderr.write("\r" + text.ljust(self.width))
         sys.stderr.flush()
         self.width = len(text)
@@ -106,45 +108,63 @@ class _Line:
 
 
 class _Output:
-    """An output of a notebook that changes, and is empty at the end: the error stream would leave a coloured strip there."""
+    """An output of a notebook that changes, and is empty at the end: the error stream would leave a coloured strip there.
+
+    Its button asks the server to interrupt the kernel, as the notebook's own does: a busy kernel reads no message of a widget.
+    """
 
     def __init__(self, ipython: Any) -> None:
         self.ipython, self.shown = ipython, None
 
-    def show(self, text: str) -> None:
+    def show(self, label: str, done: int, total: int | None, noun: str, seconds: float) -> None:
+        text = _text(label, done, total, noun, seconds)
+        bar = f'<progress max="{total}" value="{done}"></progress>' if total else "<progress></progress>"
+        bundle = {"text/plain": text, "text/html": f"<div>{bar} {escape(text)} {_cancel_button(self.ipython.get_ipython())}</div>"}
         if self.shown is None:
-            self.shown = self.ipython.display.display({"text/plain": text}, raw=True, display_id=True)
+            self.shown = self.ipython.display.display(bundle, raw=True, display_id=True)
         else:
-            self.shown.update({"text/plain": text}, raw=True)
+            self.shown.update(bundle, raw=True)
 
     def clear(self) -> None:
         if self.shown is not None:
             self.shown.update({"text/plain": ""}, raw=True)
 
 
-def _line() -> _Line | _Output:
+class _Told:
+    """What stands for a line where the user gave a function. False of it is Ctrl-C."""
+
+    def show(self, label: str, done: int, total: int | None, noun: str, seconds: float) -> None:
+        if callable(options.progress) and options.progress(label, done, total, seconds) is False:
+            interrupt_main()
+
+    def clear(self) -> None:
+        pass
+
+
+def _text(label: str, done: int, total: int | None, noun: str, seconds: float) -> str:
+    counted = f"{done} of {total} {noun}, " if total is not None else f"{done} {noun}, " if done else ""
+    return cleaned_text(f"{label}: {counted}{seconds:.0f} s")
+
+
+_CANCEL = (
+    "const c=JSON.parse(document.getElementById('jupyter-config-data')?.textContent||'null');"
+    "if(!c)this.textContent='use the interrupt button of the notebook';"
+    "else fetch(c.baseUrl+'api/kernels/{}/interrupt',{{method:'POST',credentials:'same-origin',headers:{{"
+    "'X-XSRFToken':(document.cookie.match('(?:^|; )_xsrf=([^;]*)')||[])[1]||'',...(c.token?{{Authorization:'token '+c.token}}:{{}})}}}})"
+)
+
+
+def _cancel_button(shell: Any) -> str:
+    """A button that interrupts this kernel, where its name is known; pressed counts, since the output is shown anew all the time."""
+    file = getattr(shell, "config", {}).get("IPKernelApp", {}).get("connection_file", "")
+    kernel = Path(str(file)).stem.removeprefix("kernel-")
+    if not re.fullmatch(r"[\w-]+", kernel):
+        return ""
+    return f'<button onpointerdown="{escape(_CANCEL.format(kernel))}">cancel</button>'
+
+
+def _line() -> _Line | _Output | _Told:
+    if callable(options.progress):
+        return _Told()
     ipython = _notebook()
     return _Line() if ipython is None else _Output(ipython)
-
-
-class _PlainBar:
-    """What stands for tqdm's bar without tqdm."""
-
-    def __init__(self, label: str, total: int | None, done: int) -> None:
-        self.label, self.total, self.done, self.line = label, total, done, _line()
-        self.update(0)
-
-    def update(self, count: int) -> None:
-        self.done += count
-        self.line.show(f"{self.label}: {self.done}" + (f" of {self.total}" if self.total is not None else ""))
-
-    def close(self) -> None:
-        self.line.clear()
-
-
-def _bar(label: str, total: int | None, done: int) -> Any:
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return _PlainBar(label, total, done)
-    return tqdm(desc=cleaned_text(label), total=total, initial=done, leave=False)

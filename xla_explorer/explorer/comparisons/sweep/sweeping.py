@@ -91,7 +91,7 @@ def sweep(
     kept = RowStore(Path(store) if store is not None else None)
     keys = [task.key for task in tasks]
     missing = [k for k, key in enumerate(keys) if key not in kept.rows]
-    for number, row in counted(choose(executor, retries)([tasks[k] for k in missing]), "sweep", len(missing)):
+    for number, row in counted(choose(executor, retries)([tasks[k] for k in missing]), "sweep", len(missing), "tasks"):
         kept.add({**row, "key": keys[missing[number]]})
     # Equal tasks under two names share a row's facts, not its names.
     rows = [{**kept.rows[key], "module": task.module, "option": task.option} for task, key in zip(tasks, keys, strict=True)]
