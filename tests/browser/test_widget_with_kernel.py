@@ -106,7 +106,7 @@ def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: An
     assert rows["kernels"][:2] == ["7", "6"]
     assert "✗" in rows["bytes read and written (estimate)"][2] and "µs" in rows["median time"][0]
     assert "predicted time, cost model" in rows
-    assert live.page.locator(".xe-compare", has_text="keep apart %broadcast.1 → %multiply").count() == 1
+    assert live.page.locator(".xe-compare", has_text="forbid fusion of %broadcast.1 → %multiply").count() == 1
     assert "forbidden-by-user" in live.page.locator(".xe-compare").inner_text()
     live.keep(f"comparison_{scheme}")
     assert len(program_steps(widget.source.session)) == 7

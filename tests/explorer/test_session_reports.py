@@ -180,7 +180,8 @@ def test_one_kernel_side_by_side() -> None:
 
 def test_a_what_if_has_its_measures_with_units_and_its_decisions_as_data() -> None:
     session = xe.compile("HloModule m\nENTRY e { x = f32[64] parameter(0)  n = f32[64] negate(x)  ROOT a = f32[64] abs(n) }")
-    _, table = session._explorer_source_().reports.variant([], [("n", "a")])
+    other, table = session._explorer_source_().reports.variant([], [("fusion", "n", "a")])
+    assert [row.kernel for row in other.timings() if row.instruction is not None] == ["%wrapped_negate", "%wrapped_abs"], "the new compile has the times of its run"
     rows = {row.what: row for row in table.rows}
     assert [row.what for row in table.rows][:3] == ["kernels", "bytes read and written (estimate)", "predicted time, cost model"]
     assert rows["median time"].unit == "us" and rows["median time"].less_is_better and rows["median time"].spread == max(rows["iqr time"][3:5])

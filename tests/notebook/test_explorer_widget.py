@@ -8,6 +8,7 @@ import pytest
 
 anywidget = pytest.importorskip("anywidget")
 
+import xla_explorer as xe  # noqa: E402
 from tests.support.explorer_fakes import GeneratedSource, SoftmaxSource  # noqa: E402
 from xla_explorer.explorer.page.payload import unpacked  # noqa: E402
 from xla_explorer.notebook.explorer_widget import MOST_KEPT, ExplorerWidget  # noqa: E402
@@ -77,3 +78,16 @@ def test_what_ifs_are_bounded() -> None:
     for _ in range(100):
         widget.back()
     assert widget.source is source
+
+
+def test_a_decision_of_any_kind_is_tried_out_and_the_new_compile_has_its_times() -> None:
+    session = xe.compile("HloModule m\nENTRY e { x = f32[300000] parameter(0)\n ROOT t = f32[300000] tanh(x) }", threads=2)
+    widget, sent = xe.explore(session), []
+    widget.send = lambda content, _=None: sent.append(content)  # type: ignore[method-assign]
+    widget._reply(widget, {"ask": "override", "reply": 1, "forbid": [["parallel", "wrapped_tanh"]]}, [])
+    comparison = widget._shown[-1][1]
+    assert sent == [{"reply": 1}] and comparison.title == "forbid parallel of %wrapped_tanh"
+    assert [row.sentence for row in comparison.overrides] == ["parallel of %wrapped_tanh was forbidden"] and comparison.overrides[0].granted
+    assert "%wrapped_tanh" in [row.kernel for row in widget.source.timings()]
+    widget._reply(widget, {"ask": "override", "reply": 2, "forbid": [["launch"]]}, [])
+    assert "not a list of kinds" in sent[-1]["error"]

@@ -19,7 +19,7 @@ from IPython.core.getipython import get_ipython
 from xla_explorer.explorer.page.front_end import style, widget_module
 from xla_explorer.explorer.page.html_page import export_page
 from xla_explorer.explorer.page.payload import answer, build_payload, measured_data, packed
-from xla_explorer.explorer.page.reports import ComparisonTable, Pair
+from xla_explorer.explorer.page.reports import Asked, ComparisonTable, Pair
 from xla_explorer.explorer.page.saved_form import saved_html
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.static_form import static_text
@@ -83,7 +83,10 @@ class ExplorerWidget(anywidget.AnyWidget):
 
     def override(self, fuse: Sequence[Pair] = (), forbid: Sequence[Pair] = ()) -> None:
         """Compile again with fusions forced or forbidden, compare, and show that compile; what the buttons of the view do."""
-        self._shown.append(self.source.reports.variant(fuse, forbid))
+        self._try([("fusion", *pair) for pair in fuse], [("fusion", *pair) for pair in forbid])
+
+    def _try(self, force: Sequence[Asked], forbid: Sequence[Asked]) -> None:
+        self._shown.append(self.source.reports.variant(force, forbid))
         self._bound()
         self._show()
 
@@ -136,7 +139,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         reply = message.get("reply")
         try:
             if message.get("ask") == "override":
-                self.override(_pairs(message, "fuse"), _pairs(message, "forbid"))
+                self._try(_overrides(message, "force"), _overrides(message, "forbid"))
                 data = packed({})
             elif message.get("ask") == "edit":
                 data = packed(self._edit(str(message.get("text") or ""), str(message.get("passes") or "")))
@@ -197,9 +200,9 @@ def _refresh_after_each_cell(widget: weakref.ref[ExplorerWidget]) -> None:
     shell.events.register("post_run_cell", after)
 
 
-def _pairs(message: Mapping[str, Any], key: str) -> list[Pair]:
-    """The pairs of names under `key`. ValueError for anything else."""
+def _overrides(message: Mapping[str, Any], key: str) -> list[Asked]:
+    """The lists (kind, *names) under `key`. ValueError for anything else."""
     given = message.get(key) or []
-    if not all(isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair) for pair in given):
-        raise ValueError(f"{key} is not a list of pairs of names")
-    return [(pair[0], pair[1]) for pair in given]
+    if not all(isinstance(one, list) and len(one) >= 2 and all(isinstance(name, str) for name in one) for one in given):
+        raise ValueError(f"{key} is not a list of kinds with names")
+    return [tuple(one) for one in given]

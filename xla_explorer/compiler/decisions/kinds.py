@@ -223,6 +223,8 @@ KINDS_OF_ONE_KERNEL = LOOP_KINDS | {"launch", "math"}
 """Kinds of which an override names one kernel, then arguments: of `launch` the emitter, of `math` a function and, forced, its level."""
 OVERRIDDEN_IN_CODE = KINDS_OF_ONE_KERNEL | {"parallel", "native-code", "constant-memory"}
 """Those of them that the user can force and forbid, kernel by kernel; of `native-code` the library that could compute it."""
+OVERRIDDEN_KINDS = tuple([kind for kind in KINDS if kind not in (KINDS_OF_CODE - OVERRIDDEN_IN_CODE) | KINDS_OF_ONE_KERNEL | {RULE}])
+"""Those that the user can force and forbid by naming what they are about, and nothing else."""
 OF_ANY_KIND: ReasonTable = {**answer_reasons.USER, **answer_reasons.ANSWERS, **answer_reasons.OVERRIDES, **answer_reasons.REPLAYS}
 
 

@@ -14,6 +14,8 @@ from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 
 Pair = tuple[str, str]
+Asked = tuple[str, ...]
+"""What is forced or forbidden: the kind of a decision, the names that it is about."""
 Request = Callable[[Any, Mapping[str, Any]], Any]
 """From the reports of a view and a message the data that answer it."""
 
@@ -343,8 +345,8 @@ class Reports:
         """Opcode -> one sentence, for the opcodes that occur."""
         return {}
 
-    def variant(self, fuse: Sequence[Pair], forbid: Sequence[Pair]) -> tuple[Any, ComparisonTable]:
-        """The same compile with fusions forced or forbidden, as an `ExplorerSource`, and what that changes."""
+    def variant(self, force: Sequence[Asked], forbid: Sequence[Asked]) -> tuple[Any, ComparisonTable]:
+        """The same compile with decisions forced or forbidden, as an `ExplorerSource`, and what that changes."""
         raise ValueError("this compile cannot be done again")
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, OVERRIDDEN_KINDS
 from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold, LoopChoice, LoopTry
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
@@ -155,6 +155,8 @@ def _body() -> str:
             f"export const KINDS = [{', '.join(map(_quoted, COLOURS))}];",
             "// Kinds of decision that put two instructions into one kernel.",
             f"export const FUSION_KINDS = [{', '.join(map(_quoted, FUSION_KINDS))}];",
+            "// Decisions that a reader can force and forbid by naming what they are about.",
+            f"export const OVERRIDDEN_KINDS = [{', '.join(map(_quoted, OVERRIDDEN_KINDS))}];",
             "",
         ]
     )

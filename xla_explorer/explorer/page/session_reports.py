@@ -27,6 +27,7 @@ from xla_explorer.explorer.page.loop_data import loop_kernel
 from xla_explorer.explorer.page.questions_data import callers_data, pass_costs, tensor_data
 from xla_explorer.explorer.page.reports import (
     ApartReason,
+    Asked,
     BufferRow,
     BufferView,
     ChangedDecision,
@@ -37,7 +38,6 @@ from xla_explorer.explorer.page.reports import (
     LoopKernel,
     MachineRoof,
     OverrideRow,
-    Pair,
     PtxCountRow,
     RemarkRow,
     Reports,
@@ -390,22 +390,24 @@ class SessionReports(TraceReports):
         ]
 
     # -- what-ifs ------------------------------------------------------------------------------------------------------
-    def variant(self, fuse: Sequence[Pair], forbid: Sequence[Pair]) -> tuple[ExplorerSource, ComparisonTable]:
-        forced, forbidden = [[("fusion", *pair) for pair in pairs] for pairs in (fuse, forbid)]
-        other = overridden(self.session, force=forced, forbid=forbidden)
+    def variant(self, force: Sequence[Asked], forbid: Sequence[Asked]) -> tuple[ExplorerSource, ComparisonTable]:
+        other = overridden(self.session, force=force, forbid=forbid)
         note = ""
         if other.source.instruction_count() > LONGEST_COMPARED:
             comparison = compare_sessions(other, self.session)
             note = "not run: the module is long; .compare() of the new session runs it"
         else:
             try:
-                comparison = compare_sessions(other, self.session, random_arguments(other.source), repeats=10)
+                arguments = random_arguments(other.source)
+                comparison = compare_sessions(other, self.session, arguments, repeats=10)
+                if other.backend in _BOUND_KNOWN:  # an emulator takes long
+                    profile(other, arguments, MEASURED_RUNS)
             except XlaExplorerError as problem:
                 comparison = compare_sessions(other, self.session)
                 note = f"not run: {problem.message}"
-        words = [f"{word} %{p} → %{c}" for word, pairs in (("fuse", fuse), ("keep apart", forbid)) for p, c in pairs]
+        asked = [(word, *one) for word, some in (("force", force), ("forbid", forbid)) for one in some]
+        words = [f"{word} {kind} of {' → '.join(['%' + name for name in names])}" for word, kind, *names in asked]
         rows = comparison_rows(comparison)
         decisions = tuple([ChangedDecision(*row) for row in comparison.changed_decisions[:200]])
-        asked = {(p, c) for p, c in [*fuse, *forbid]}
-        overrides = tuple([OverrideRow(str(w), w.granted) for w in overrides_of(other) if (w.producer[1:], w.consumer[1:]) in asked])
+        overrides = tuple([OverrideRow(str(w), w.granted) for w in overrides_of(other)[len(self.session.asked) :]])
         return self._source_of(other), ComparisonTable(", ".join(words), rows, decisions, note, overrides)

@@ -1,5 +1,6 @@
-// What-ifs: a fusion forced or forbidden in the kernel, and the table of the two compiles beside each other.
+// What-ifs: a decision forced or forbidden in the kernel, and the table of the two compiles beside each other.
 import { make, showQuantity } from "./elements.js";
+import { FUSION_KINDS, OVERRIDDEN_KINDS } from "./schema.js";
 import { namedAll } from "./store.js";
 import { csvButton } from "./tables.js";
 import { registerTab } from "./tabs.js";
@@ -96,21 +97,23 @@ function compareTab(app) {
 registerTab({ key: "compare", title: "Comparison", isPresent: app => app.store.data.comparison !== null, view: compareTab });
 
 /**
- * The button under a fusion decision. A page without a kernel shows the line of Python; both offer it for copying.
+ * The button under a decision that can be overridden. A page without a kernel shows the line of Python; both offer it for copying.
  * @param {import("./state.js").App} app
  * @param {import("./schema.js").Decision} d
  */
 export function overrideControls(app, d) {
+  if (!OVERRIDDEN_KINDS.includes(d.kind) || (app.store.isFusion(d) && d.names.length !== 2)) return [];
   const accepted = d.verdict === "accepted",
-    pairs = [d.names],
-    code = `session.override(${accepted ? "forbid" : "force"}=[("fusion", "%${d.names[0]}", "%${d.names[1]}")])`;
+    word = accepted ? "forbid" : "force",
+    kind = app.store.isFusion(d) ? FUSION_KINDS[0] : d.kind,
+    code = `session.override(${word}=[(${[kind, ...d.names.map(name => `%${name}`)].map(part => `"${part}"`).join(", ")})])`;
   const out = [];
   if (app.store.data.live) {
     const button = make("button", {
       className: "xe-act",
       tabIndex: 0,
       textContent: accepted ? "forbid it and compare" : "force it and compare",
-      onclick: () => app.tryOut({ ask: "override", [accepted ? "forbid" : "fuse"]: pairs }, button),
+      onclick: () => app.tryOut({ ask: "override", [word]: [[kind, ...d.names]] }, button),
     });
     out.push(make("p", {}, button));
   }

@@ -1,6 +1,7 @@
 // The overview tab, the first that is seen: where the time goes, by kernel, layer and source line; which refused fusions cost most.
 import { refusalCost } from "./decisions.js";
 import { decisionEnds, make, messageOf, numberOf, showMicroseconds, showPercent } from "./elements.js";
+import { FUSION_KINDS } from "./schema.js";
 import { namedAll } from "./store.js";
 import { registerTab } from "./tabs.js";
 
@@ -190,7 +191,7 @@ function overviewTab(app) {
           title: app.store.data.live ? "force this fusion, compile and measure again, compare" : "the checklist of this decision, and the call that forces it",
           onclick: (/** @type {Event} */ event) => {
             event.stopPropagation();
-            if (app.store.data.live) app.tryOut({ ask: "override", fuse: [d.names], forbid: [] }, attempt);
+            if (app.store.data.live) app.tryOut({ ask: "override", force: [[FUSION_KINDS[0], ...d.names]] }, attempt);
             else app.showDecision(d.index, false);
           },
         });

@@ -72,7 +72,7 @@ export function decisionPart(app, d) {
     make("p", { textContent: d.message }),
     ...(d.checklist?.length ? checklistPart(app, d.checklist) : []),
     ...(facts.length ? [factsPart(app, facts)] : []),
-    ...(app.store.isFusion(d) && d.names.length === 2 ? overrideControls(app, d) : []),
+    ...overrideControls(app, d),
     dimLine(by),
   ];
 }
