@@ -115,6 +115,7 @@ def test_random_schedules_give_equal_values(seed):
         ("dot", "stage{%y,i,shared},split{i,2},split{ks,8}"),  # the last rows that fill the tile are beyond it
         ("window", "stage{%x.4,j,shared},pad{ls,4}"),  # the tile has elements beyond the row, which must be filled beside a step beyond the tile
         ("window", "stage{%x.4,j,shared},pad{ls,4},thread{ls}"),
+        ("dot", "warp{j},stage{%y,i,shared},thread{js}"),  # threads without lanes of their own, where others have some
     ],
 )
 def test_schedules_that_random_ones_found(body, text):

@@ -1,7 +1,7 @@
 """How a nest is launched on a GPU: how many blocks of how many threads its axes ask for, and which rules these axes keep.
 
-The number of a block counts the `block` axes around a statement, that of a thread the `thread` axes and, fastest, the `warp` axis. Where a
-statement has fewer of them around it than the launch, its steps are those whose other numbers are 0.
+The number of a block counts the `block` axes around a statement, that of a thread the `thread` axes and, fastest, the `warp` axis, whose
+steps all of them have. Where a statement has fewer of them around it than the launch, its steps are those whose other numbers are 0.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def extent_of(axes: Sequence[BoundAxis], *kinds: AxisKind) -> int:
 def launch_of(nest: LoopNest) -> Launch:
     """The launch that has a block and a thread for every step."""
     paths = [opened_axes(around, s) for s, around in walk(nest.body) if axes_of(s)]
-    blocks = max([extent_of(path, AxisKind.BLOCK) for path in paths], default=1)
-    threads = max([extent_of(path, AxisKind.THREAD, AxisKind.WARP) for path in paths], default=1)
-    return Launch(blocks, threads, max([extent_of(path, AxisKind.WARP) for path in paths], default=1))
+    blocks, threads, lanes = [max([extent_of(path, kind) for path in paths], default=1)
+                              for kind in (AxisKind.BLOCK, AxisKind.THREAD, AxisKind.WARP)]  # fmt: skip
+    return Launch(blocks, threads * lanes, lanes)
 
 
 def crosses_threads(s: Statement) -> bool:
@@ -68,7 +68,7 @@ def launch_problems(nest: LoopNest) -> list[Reason]:
 
 def _path_problems(s: Statement, around: tuple[Statement, ...], launch: Launch) -> list[Reason]:
     path = opened_axes(around, s)
-    threads, lanes = extent_of(path, AxisKind.THREAD, AxisKind.WARP), extent_of(path, AxisKind.WARP)
+    threads, lanes = extent_of(path, AxisKind.THREAD) * launch.lanes, extent_of(path, AxisKind.WARP)
     name = axes_of(s)[-1].axis.name
     if lanes not in (1, launch.lanes) or lanes > LANES or lanes & (lanes - 1) or sum([b.kind is AxisKind.WARP for b in path]) > 1:
         return [refuse("warps-disagree", f"axis {name}: a warp axis must have the same power of two of steps everywhere, at most {LANES}")]
@@ -78,7 +78,7 @@ def _path_problems(s: Statement, around: tuple[Statement, ...], launch: Launch) 
         return []
     if any(isinstance(x, Choose) for x in around):
         return [refuse("threads-meet-in-a-case", f"axis {name}: not all threads come to a case of a choice")]
-    if threads != launch.threads:
+    if threads != launch.threads or lanes != launch.lanes:
         return [refuse("launches-disagree", f"axis {name}: {threads} of {launch.threads} threads cannot meet")]
     odd = next((b.axis for b in axes_of(s) if b.kind is AxisKind.THREAD and not is_power_of_two(b.axis)), None)
     return [refuse("not-a-power-of-two", f"axis {odd}: threads that combine must be a power of two, got {odd.extent}")] if odd else []

@@ -9,7 +9,7 @@ from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives import Directive, order_of_sums
 from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
 from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, For, LoopNest, Reduce, Store, walk
-from xla_explorer.compiler.codegen.nest.launch import LANES, MOST_THREADS, extent_of, is_power_of_two, opened_axes
+from xla_explorer.compiler.codegen.nest.launch import LANES, MOST_THREADS, is_power_of_two, launch_of
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
@@ -41,8 +41,7 @@ class _Launched(Directive):
 
     def threads_fit(self, nest: LoopNest) -> Reason | None:
         """A block has as many threads."""
-        after = transformations.bind(nest, self.axis, self.kind)
-        most = max([extent_of(opened_axes(around, s), AxisKind.THREAD, AxisKind.WARP) for s, around in walk(after.body)])
+        most = launch_of(transformations.bind(nest, self.axis, self.kind)).threads
         if most <= MOST_THREADS:
             return None
         return refuse("too-many-threads", f"a block has at most {MOST_THREADS} threads, got {most}", threads=most, limit=MOST_THREADS)
