@@ -389,3 +389,16 @@ def test_kept_rows_and_accumulated_columns_print_and_run() -> None:
         assert_near(evaluate_nest(found.nest, operands), wanted, text)
     trace = run_schedule(nest, parse_directives("accumulate{j,i}"), PassContext(journal := Journal("decisions")))[1]
     assert trace.steps[0].changed and journal.events[0].facts["reorders-sum"]
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [("bias", "stream{%out}"), ("bias", "prefetch{i,%x.4}"), ("bias", "cover{j,16,%x.4}"), ("dot", "stage{%y,i,scratch}"), ("softmax", "keep{%e,i}")],
+)
+def test_arrays_and_values_are_named_with_a_percent_sign_or_without(body: str, text: str) -> None:
+    nests = []
+    for written in (text, text.replace("%", "")):
+        scheduled, trace = run_schedule(plain(body)[0], parse_directives(written))
+        assert all(step.changed for step in trace.steps), written
+        nests.append(nest_text(scheduled))
+    assert nests[0] == nests[1]

@@ -26,6 +26,9 @@ class Cover(Directive):
     factor: int
     lines_of: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lines_of", self.lines_of.removeprefix("%"))
+
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
         return self.axis_exists, self.axis_is_serial, self.may_be_done_again, self.blocks_fit, self.names_are_free

@@ -96,7 +96,7 @@ class Keep(InLoop):
         """Where the value is computed inside the loop, in the order of the text."""
         loop = loop_of(nest, self.axis)
         assert isinstance(loop, For)
-        numbers = {number for number, name in nest.names.items() if f"%{name}" == self.value}
+        numbers = {number for number, name in nest.names.items() if name == self.value.removeprefix("%")}
         found = []
         for s, around in walk(loop.body):
             if isinstance(s, Definition) and s.origin is not None and s.origin.instruction in numbers and len(ids_of(s)) == 1:
@@ -184,7 +184,7 @@ class Keep(InLoop):
 class Stage(InLoop):
     """What a step of a loop reads of an array is copied to memory of its own first.
 
-    array: as `%name`. axis: the loop. space: scratch or shared. pitch: elements from row to row of the tile, if more than it has.
+    array: as `%name` or `name`. axis: the loop. space: scratch or shared. pitch: elements from row to row of the tile, if more than it has.
     order: the axes inside, outermost in memory first, with dots between them; by default as the array has them.
     """
 
@@ -211,7 +211,7 @@ class Stage(InLoop):
         assert isinstance(loop, For)
         found = []
         for s, around in walk(loop.body):
-            if isinstance(s, Load) and f"%{s.array}" == self.array:
+            if isinstance(s, Load) and s.array == self.array.removeprefix("%"):
                 between = [b.axis for x in around for b in axes_of(x)]
                 ordered = dict.fromkeys([a for x in s.place for a in between if a in x.axes])
                 names = self.order.split(".")
@@ -230,7 +230,7 @@ class Stage(InLoop):
     def read_at_one_place(self, nest: LoopNest) -> Reason | None:
         """One load inside the loop reads the array, along loops inside; nothing writes it."""
         found = self.found(nest)
-        array = next((a for a in nest.arrays if f"%{a.name}" == self.array and not a.written), None)
+        array = next((a for a in nest.arrays if a.name == self.array.removeprefix("%") and not a.written), None)
         if array is None:
             return refuse("no-such-operand", f"@{nest.name} has no operand {self.array}")
         if len(found) != 1 or not found[0].axes:

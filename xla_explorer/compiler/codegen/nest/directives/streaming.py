@@ -24,7 +24,10 @@ class Stream(Directive):
     """
 
     name: ClassVar[str] = "stream"
-    axis: str  # the name of the array, as the journal's subject
+    axis: str  # the name of the array, as the journal's subject; `%name` is the same
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", self.axis.removeprefix("%"))
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
@@ -64,6 +67,9 @@ class Prefetch(Directive):
     axis: str
     array: str
     ahead: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "array", self.array.removeprefix("%"))
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
