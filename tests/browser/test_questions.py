@@ -62,3 +62,31 @@ def test_a_tensor_and_the_callers_of_a_node(browser: Any, tmp_path: Path) -> Non
     page.wait_for_selector(".xe-histogram i")
     assert "deviation" in page.locator(".xe-tensor").inner_text()
     page.close()
+
+
+def test_a_python_line_lights_all_that_it_became(browser: Any, tmp_path: Path) -> None:
+    """One line of the source is several instructions, and passes make others of them: all are lit, and each of them lights the line."""
+    source = tmp_path / "model.py"
+    source.write_text("def f(x, y):\n    a = x * y + 1\n    return a - x\n")
+    at = f'metadata={{op_name="f" source_file="{source}" source_line='
+    lines = [
+        "HloModule m", "ENTRY e {", "  x = f32[8,64] parameter(0)", "  y = f32[8,64] parameter(1)", "  one = f32[] constant(1)",
+        f"  ones = f32[8,64] broadcast(one), dimensions={{}}, {at}2}}",
+        f"  p = f32[8,64] multiply(x, y), {at}2}}",
+        f"  a = f32[8,64] add(p, ones), {at}2}}",
+        f"  ROOT r = f32[8,64] subtract(a, x), {at}3}}", "}",
+    ]  # fmt: skip
+    session = xe.compile("\n".join(lines), threads=1)
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    open_live(page, xe.explore(session, step=0), tmp_path)
+    page.locator(".xe-pane-chips button", has_text="your source").click()
+    page.click(".xe-pane[data-pane=source] .xe-line:has-text('x * y')")
+    lit = "pane => [...document.querySelectorAll(`.xe-pane[data-pane=${pane}] .xe-line.on`)].map(line => line.textContent)"
+    after = page.evaluate(lit, "hlo-after")
+    assert [name for name in ("%ones", "%p", "%a", "%r") if any(f"{name} = " in line for line in after)] == ["%ones", "%p", "%a"]
+    assert page.evaluate("document.querySelectorAll('.xe-graph .xe-node.on').length") >= 2  # the constant is folded into its reader
+    page.evaluate("async last => { await document.querySelector('.xe').explorer.go(last); }", session.passes.last)
+    page.wait_for_function("document.querySelectorAll('.xe-pane[data-pane=hlo-after] .xe-line.on').length >= 3")
+    page.click(".xe-pane[data-pane=hlo-after] .xe-line:has-text('multiply(')")
+    assert ["x * y" in line for line in page.evaluate(lit, "source")] == [True]
+    page.close()

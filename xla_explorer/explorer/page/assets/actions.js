@@ -17,7 +17,9 @@ export function actionsOf(app, { tabs, why, help }) {
   app.setTab = (/** @type {string} */ key) => {
     if (tabs.has(key)) tabs.turnTo(key);
   };
-  app.select = (/** @type {number | null} */ id, /** @type {string} */ origin) => app.change({ selected: id, origin, ...(origin === "decision" ? {} : { decision: null }) });
+  // also: what is lit with it, such as all that one line of the source became.
+  app.select = (/** @type {number | null} */ id, /** @type {string} */ origin, /** @type {number[]} */ also = []) =>
+    app.change({ selected: id, also, origin, ...(origin === "decision" ? {} : { decision: null }) });
   app.go = async (/** @type {number} */ number) => {
     if (number < 0 || number >= store.steps.length) return;
     const mine = ++ticket,

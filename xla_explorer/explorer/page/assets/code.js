@@ -100,8 +100,7 @@ export function codeStrip(app) {
     for (const name of shown) {
       const entry = built.get(name);
       if (!entry) continue;
-      const id = app.pointed ?? app.selected,
-        ids = id === null ? new Set() : app.store.counterparts(id, entry.lines.present, app.now?.picture.aliases);
+      const ids = app.store.standing(app.pointed === null ? [app.selected, ...app.also] : [app.pointed], entry.lines.present, app.now?.picture.aliases);
       entry.lines.light(ids, app.origin !== name);
     }
   }

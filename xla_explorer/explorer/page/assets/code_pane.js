@@ -27,7 +27,7 @@ import { namedAll } from "./store.js";
  * @returns {BuiltPane}
  */
 export function codePane(app, pane, hooks) {
-  const lines = lineBlocks(pane.lines || [["…", null]], id => app.select(id, pane.name), pane.counts),
+  const lines = lineBlocks(pane.lines || [["…", null]], (id, also) => app.select(id, pane.name, also), pane.counts),
     notes = [pane.producer, pane.note, pane.lines ? numberOf(pane.lines.length, "line") : ""].filter(Boolean).join(" · "),
     mayCount = pane.name === "ptx" && pane.lines && !pane.counts && (app.store.data.live || app.store.data.reports.counts);
   const el = make(

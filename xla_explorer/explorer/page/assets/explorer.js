@@ -38,9 +38,9 @@ import { whyView } from "./why.js";
  */
 
 // Fields that views may watch, and when they change: `step` (asked for), `now`, `before`, `nowStep` (it is there), `text` (its long text
-// too), `boxes` (of the graph that were opened), `selected`, `pointed` (what the mouse is over, in place of it), `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`.
+// too), `boxes` (of the graph that were opened), `selected` (and `also` with it), `pointed` (what the mouse is over, in place of it), `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`.
 const STATE = {
-  step: -1, nowStep: -1, now: null, before: null, selected: null, pointed: null, decision: null, tab: "graph", origin: "", problem: "", query: "",
+  step: -1, nowStep: -1, now: null, before: null, selected: null, also: [], pointed: null, decision: null, tab: "graph", origin: "", problem: "", query: "",
 }; // prettier-ignore
 
 let widgets = 0; // for ids that are unique on a page of several widgets

@@ -137,7 +137,8 @@ export class GraphView {
     const { app } = this,
       ends = app.decision === null ? [] : app.store.decisions[app.decision].subjects;
     for (const el of this.canvas.querySelectorAll(".on")) el.classList.remove("on");
-    for (const id of [app.selected, ...ends]) {
+    const drawn = new Set(app.also.length ? this.state.all.flatMap(entry => entry.node.members) : []);
+    for (const id of [app.selected, ...app.store.standing(app.also, drawn, app.now?.picture.aliases), ...ends]) {
       const entry = this.find(id);
       if (!entry) continue;
       entry.node.el.classList.add("on");

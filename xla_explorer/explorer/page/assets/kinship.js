@@ -81,5 +81,13 @@ export function kinshipOf(lineage) {
     }
     return new Set();
   }
-  return { parents, children, learnBoxes, counterparts };
+  /**
+   * The counterparts of several.
+   * @param {(number | null)[]} ids
+   * @param {Set<number>} present
+   * @param {Map<number, number> | null} [aliases]
+   * @returns {Set<number>}
+   */
+  const standing = (ids, present, aliases) => new Set(ids.flatMap(id => (id === null ? [] : [...counterparts(id, present, aliases)])));
+  return { parents, children, learnBoxes, counterparts, standing };
 }

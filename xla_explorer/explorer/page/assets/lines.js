@@ -24,6 +24,7 @@ function codeLine([text, id], number, counts) {
   );
   if (id !== null) {
     el.dataset.id = id;
+    el.dataset.line = number;
     el.classList.add(`c${id % 8}`);
   }
   return el;
@@ -32,7 +33,7 @@ function codeLine([text, id], number, counts) {
 // lines: [text, instruction id or null]; counts: line number -> what it did, for code that was counted. -> the element, the ids present, and how to light some of them.
 /**
  * @param {import("./schema.js").TextLine[]} lines
- * @param {(id: number) => void} onSelect
+ * @param {(id: number, also: number[]) => void} onSelect also: the further instructions of the line
  * @param {Map<number, any> | null} [counts]
  */
 export function lineBlocks(lines, onSelect, counts = null) {
@@ -54,7 +55,7 @@ export function lineBlocks(lines, onSelect, counts = null) {
   });
   root.addEventListener("click", (/** @type {any} */ event) => {
     const line = event.target.closest("[data-id]");
-    if (line) onSelect(+line.dataset.id);
+    if (line) onSelect(+line.dataset.id, lines[+line.dataset.line - 1][2] ?? []);
   });
 
   /** @param {Iterable<number>} ids @param {boolean} [scroll] */

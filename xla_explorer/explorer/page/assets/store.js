@@ -167,7 +167,7 @@ export async function openStore(model, ask) {
   /** @type {(import("./schema.js").Decision & { index: number })[]} */
   const decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
   const names = new Map(),
-    { parents, children, learnBoxes, counterparts } = kinshipOf(data.lineage);
+    { parents, children, learnBoxes, counterparts, standing } = kinshipOf(data.lineage);
   for (const d of decisions) {
     d.subjects.forEach((id, k) => names.set(id, d.names[k]));
   }
@@ -281,5 +281,6 @@ export async function openStore(model, ask) {
     ask,
     learn,
     counterparts,
+    standing,
   };
 }

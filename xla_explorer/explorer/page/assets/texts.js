@@ -155,7 +155,7 @@ function textTab(app) {
     for (const el of body.querySelectorAll(".on")) el.classList.remove("on");
     lit = new Set();
     if (app.selected === null || !app.now) return;
-    lit = app.store.counterparts(app.selected, new Set(rows.flatMap(r => [r.before?.[1], r.after?.[1]].filter(id => typeof id === "number"))), app.now.picture.aliases);
+    lit = app.store.standing([app.selected, ...app.also], new Set(rows.flatMap(r => [r.before?.[1], r.after?.[1]].filter(id => typeof id === "number"))), app.now.picture.aliases);
     for (const el of body.querySelectorAll("[data-id]")) if (lit.has(Number(el.dataset.id))) el.classList.add("on");
     const first = rows.findIndex(r => lit.has(r.after?.[1] ?? r.before?.[1] ?? -1));
     if (first < 0 || app.origin === "text" || !body.clientHeight || !list) return;

@@ -142,7 +142,7 @@ export function timesView(app) {
   }
   function mark() {
     const present = new Set(rows.map(r => r.instruction).filter(i => i !== null)),
-      ids = app.selected === null ? new Set() : app.store.counterparts(app.selected, present, app.now?.picture.aliases);
+      ids = app.store.standing([app.selected, ...app.also], present, app.now?.picture.aliases);
     for (const row of table.querySelectorAll("tbody tr"))
       row.classList.toggle("on", row.dataset.id !== undefined && ids.has(+row.dataset.id));
     for (const point of box.querySelectorAll(".xe-point")) point.classList.toggle("on", ids.has(+point.dataset.id));
