@@ -60,9 +60,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The marker of the tests that make native code; `slow` for the cases of a `sampled` test that are left to the nightly run."""
+    _draw_alike_beside_any_module()
     tables: dict[str, list[pytest.Item]] = {}
+    codegen: dict[Path, bool] = {}  # by file: ten thousand items have four hundred
     for item in items:
-        if HERE in item.path.parents and item.path.relative_to(HERE).as_posix().startswith(CODEGEN):
+        path = item.path
+        if path not in codegen:
+            codegen[path] = HERE in path.parents and path.relative_to(HERE).as_posix().startswith(CODEGEN)
+        if codegen[path]:
             item.add_marker("codegen")
         if item.get_closest_marker("sampled"):
             tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
@@ -74,6 +79,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for k, item in enumerate(cases):
             if k not in kept:
                 item.add_marker("slow")
+
+
+def _draw_alike_beside_any_module() -> None:
+    """Hypothesis tries numbers that it reads from the sources of all local modules that are loaded by then: what a test draws would depend on
+    its neighbours, and the thousand files take each worker seconds."""
+    if "hypothesis" in sys.modules:
+        from hypothesis.internal.conjecture import providers
+
+        if hasattr(providers, "_get_local_constants"):
+            providers._get_local_constants = providers.Constants
 
 
 @pytest.hookimpl(wrapper=True)

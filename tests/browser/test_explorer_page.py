@@ -71,6 +71,7 @@ def softmax(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.sampled(1)
 def test_stepping_by_keyboard(browser: Any, softmax: Path, scheme: str) -> None:
     page = Page(browser, softmax, color_scheme=scheme).ready()
     assert page.page.locator(".xe").get_attribute("data-theme") == scheme

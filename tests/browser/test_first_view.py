@@ -53,7 +53,7 @@ def test_a_live_view_opens_on_its_kernels_measures_them_and_tries_a_refusal(brow
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory: pytest.TempPathFactory) -> tuple[xe.Session, Path]:
-    session = xe.compile(dag_text(600), verify=False, threads=1)
+    session = xe.compile(dag_text(300), verify=False, threads=1)
     return session, session.save(tmp_path_factory.mktemp("first") / "big.html")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.backends.cpu import machine_limits as machine_limits_module
 from xla_explorer.backends.llvm import target_machine
 from xla_explorer.backends.llvm.target_machine import (
     TargetAboveMachineError,
@@ -62,7 +63,9 @@ def test_the_description_has_the_cpu_and_the_width(target, text: str, bits: int)
     assert made.vector_width_fact().code == ("narrower-asked-for" if bits < made.widest_register_bits else "widest-registers")
 
 
-def test_cores_are_those_that_are_asked_for(target) -> None:
+def test_cores_are_those_that_are_asked_for(target, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = machine_limits_module.machine_limits()  # those of seven cores would be measured
+    monkeypatch.setattr(machine_limits_module, "machine_limits", lambda: limits)
     target("native,cores=7")
     assert usable_cores() == 7 and host_target() is detected_target()
     assert any("7 cores" in row.detail for row in xe.doctor())
