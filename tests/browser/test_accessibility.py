@@ -106,3 +106,31 @@ def test_tab_reaches_the_views_and_arrows_go_through_them(page: Any) -> None:
     assert page.locator("[role=tab][aria-selected=true]").inner_text() == "Text"
     page.keyboard.press("ArrowLeft")
     assert page.locator("[role=tabpanel]:not([hidden])").get_attribute("data-panel") == "graph"
+
+
+_UNREACHED = """() => {
+  const groups = ".xe-chips, .xe-pane-chips, .xe-tools, .xe-timeline, [role=group], [role=tablist]";
+  return [...document.querySelectorAll(".xe button, .xe select, .xe input, .xe summary, .xe [role=button]")]
+    .filter(el => el.offsetParent && el.tabIndex < 0 && !el.matches(".xe-fold") && !el.closest(groups)?.querySelector("[tabindex='0']"))
+    .map(el => el.outerHTML.slice(0, 120));
+}"""
+
+
+@pytest.mark.parametrize("key", ["o", "g", "t", "d", "k"])
+def test_every_control_is_reached_by_tab_and_arrows(page: Any, key: str) -> None:
+    page.keyboard.press(key)
+    page.wait_for_timeout(300)
+    assert page.evaluate(_UNREACHED) == []
+
+
+def test_arrows_go_through_the_rows_of_a_table_and_enter_chooses(page: Any) -> None:
+    page.keyboard.press("d")
+    page.wait_for_selector(".xe-decisions tbody tr[tabindex='0']")
+    page.evaluate("() => document.querySelector('.xe-decisions tbody tr').focus()")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    chosen = page.evaluate("() => [document.querySelector('.xe').explorer.decision, +document.querySelectorAll('.xe-decisions tbody tr')[1].dataset.index]")
+    assert chosen[0] == chosen[1]
+    page.keyboard.press("End")
+    assert page.evaluate("() => document.activeElement === [...document.querySelectorAll('.xe-decisions tbody tr')].at(-1)")
+    page.keyboard.press("Escape")

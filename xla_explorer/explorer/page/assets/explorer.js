@@ -5,6 +5,7 @@ import { sourceEditor } from "./editor.js";
 import { breath, make } from "./elements.js";
 import { hoverHelp } from "./hover.js";
 import { keyHelp, keysOf } from "./keyboard.js";
+import { reachAll } from "./reach.js";
 import { makeRoom } from "./room.js";
 import { searchBox } from "./search.js";
 import { spoken, whereText } from "./spoken.js";
@@ -175,7 +176,7 @@ export function render({ model, el }) {
     root.classList.toggle("medium", root.clientWidth >= 820 && root.clientWidth < 1100);
   });
   sized.observe(root);
-  always.push(() => sized.disconnect());
+  always.push(() => sized.disconnect(), reachAll(root));
   const start = () => {
     const mine = ++latest;
     disposals.forEach(end => end());

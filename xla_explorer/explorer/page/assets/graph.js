@@ -3,7 +3,7 @@
 import { bringBlocks, openBlocks } from "./blocks.js";
 import { make, messageOf } from "./elements.js";
 import { panByPointer } from "./graph_camera.js";
-import { fetchMiddle, lookAtHottest, showAround, showInstruction, showNeighbourhood, showPaths } from "./graph_reach.js";
+import { chooseStart, fetchMiddle, lookAtHottest, showAround, showInstruction, showNeighbourhood, showPaths } from "./graph_reach.js";
 import { boxAround, instructionOf, neighbourByArrow } from "./graph_state.js";
 import { GraphView, READABLE } from "./graph_view.js";
 import { saveText } from "./tables.js";
@@ -126,6 +126,7 @@ function graphTab(app) {
   if (app.boxes.length) Object.assign(view.state.options, { opened: new Set(app.boxes), blocks: new Set(app.boxes) });
   app.subscribe(["now"], () => {
     const known = (looked || app.boxes.length) && view.state.options.focus === null ? fetchMiddle(view) : null; // a page has it at once
+    if (!looked) chooseStart(view); // before anything is drawn, so that nothing is drawn twice
     view.draw();
     if (looked && !known) fetchMiddle(view);
     else if (!looked) lookAtHottest(view);

@@ -28,20 +28,29 @@ async function bringAside({ app, state, count }, id, budget) {
 }
 
 /**
- * The first look at a big module: at the instruction that takes most of the time, not at whatever the picture begins with.
+ * What is drawn first of a big module: around the instruction that takes most of the time, not whatever the picture begins with.
  * @param {GraphView} view
  */
-export async function lookAtHottest(view) {
+export function chooseStart(view) {
   const { app, state } = view,
     hot = hottestInstruction(app);
   state.options.start = hot;
-  if (hot === null) return;
-  const { now } = app;
-  if (!openScopesOf(view, hot) && !view.find(hot)) await showBlocksOf(view, hot);
+  if (hot === null || !app.now) return;
+  view.layOut();
+  if (openScopesOf(view, hot)) view.tellBoxes();
+}
+
+/** Brings what the picture begins with into view. @param {GraphView} view */
+export async function lookAtHottest(view) {
+  const { app, state } = view,
+    hot = state.options.start,
+    { now } = app;
+  if (typeof hot !== "number") return;
+  if (!view.find(hot)) await showBlocksOf(view, hot);
   if (app.now === now && state.options.focus === null) view.lookAt(hot);
 }
 
-/** Opens the scopes of the picture that an instruction is hidden in. @param {GraphView} view @param {number} id */
+/** Opens the scopes of the picture that an instruction is hidden in; they are not drawn yet. @param {GraphView} view @param {number} id */
 function openScopesOf(view, id) {
   const { state, app } = view,
     closed = view.find(id)?.node;
@@ -59,8 +68,6 @@ function openScopesOf(view, id) {
     }
   state.options = { ...state.options, opened, closed: shut };
   state.memories.delete(null);
-  view.draw(true);
-  view.tellBoxes();
   return true;
 }
 
@@ -131,7 +138,10 @@ export async function showPaths(view) {
 /** Brings an instruction that was selected elsewhere into view, and into the picture. @param {GraphView} view @param {number} id */
 export async function showInstruction(view, id) {
   const { app } = view;
-  if (!openScopesOf(view, id) && !view.find(id)) await showBlocksOf(view, id);
+  if (openScopesOf(view, id)) {
+    view.draw(true);
+    view.tellBoxes();
+  } else if (!view.find(id)) await showBlocksOf(view, id);
   if (id !== app.selected) return;
   if (!view.find(id) && view.state.options.focus === null && isDrawable(app, id)) view.change({ focus: id, only: null });
   view.reveal(id);

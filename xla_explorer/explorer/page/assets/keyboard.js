@@ -14,6 +14,8 @@ const FIRST_HELP = [
   ["(  )", "previous, next hit"],
   ["1 – 9", "code panes"],
   ["v", "fold the code"],
+  ["Tab", "next control, border, table or group of buttons"],
+  ["↑ ↓ ← →", "on its rows or buttons; Enter does what a click does"],
 ];
 /** @type {[string, string][]} */
 const LAST_HELP = [
