@@ -41,6 +41,13 @@ y, z = jax.jit(both)(x)
 print(y.sharding.spec, z.sharding.spec, jax.jit(jnp.sin)(y).sharding.spec)
 np.testing.assert_allclose(y, 2 * x)
 
+inside = jax.shard_map(lambda x: lax.with_sharding_constraint(x * x, NamedSharding(mesh, P("a"))), mesh=mesh, in_specs=P(), out_specs=P(),
+                       axis_names={"b"}, check_vma=False)
+print(jax.jit(inside)(x).sharding.spec)
+uneven = lax.with_sharding_constraint
+np.testing.assert_allclose(jax.jit(lambda x: uneven(x[0, :2], NamedSharding(mesh, P(("a", "b")))) + 1)(x), x[0, :2] + 1)
+np.testing.assert_allclose(jax.jit(lambda x: uneven(x[0, :2] + 1, NamedSharding(mesh, P(("a", "b")))))(x), x[0, :2] + 1)
+
 explicit = jax.make_mesh((2, 2), ("x", "y"))
 with jax.set_mesh(explicit):
     given = jax.device_put(x, NamedSharding(explicit, P("x", None)))
@@ -60,5 +67,5 @@ AXES = "P('a', 'b') P(('a', 'b'),) P('a', 'b')"
 
 def test_arrays_over_four_devices_and_manual_regions() -> None:
     lines = output(PROGRAM, XLA_EXPLORER_PJRT_DEVICES="4").splitlines()
-    lines[3:7] = sorted(lines[3:7])  # devices print in any order
-    assert lines == ["4 [(2, 4), (2, 4), (2, 4), (2, 4)] True", "True [3]", AXES, "120.0", "120.0", "376.0", "376.0", "[6. 6. 6. 6.]"]
+    lines[4:8] = sorted(lines[4:8])  # devices print in any order
+    assert lines == ["4 [(2, 4), (2, 4), (2, 4), (2, 4)] True", "True [3]", AXES, "P('a',)", "120.0", "120.0", "376.0", "376.0", "[6. 6. 6. 6.]"]

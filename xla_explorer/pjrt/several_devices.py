@@ -31,9 +31,10 @@ class Layout:
         self.result_shapes = [leaf for _, leaf in module.result_shape().leaves()]
         text = module.entry.root.attributes.get("sharding")
         self.results = Sharding.read_all(text) if text else [Sharding("unknown")] * len(self.result_shapes)
-        for k, sharding in enumerate(self.results):
-            if sharding.kind == "unknown":
-                self.results[k] = _made_sharding(module, k, self.result_shapes[k].dimensions) or Sharding()
+        for k, (sharding, shape) in enumerate(zip(self.results, self.result_shapes, strict=True)):
+            found = _made_sharding(module, k, shape.dimensions) if sharding.kind == "unknown" else sharding
+            # A constraint may cut unevenly; JAX's arrays cannot.
+            self.results[k] = found if found is not None and _is_even(found, shape.dimensions) else Sharding()
         self.is_tuple = module.result_shape().is_tuple
 
     def shard_dimensions(self, k: int) -> tuple[int, ...]:
@@ -71,6 +72,11 @@ class Layout:
         return bytes_field(12, whole) + b"".join([bytes_field(14, _proto(s)) for s in self.parameters])
 
 
+def _is_even(sharding: Sharding, dimensions: Sequence[int]) -> bool:
+    """Whether all devices have parts of one size."""
+    return sharding.kind != "tiled" or not any(n % tiles for n, tiles in zip(dimensions, sharding.tiles, strict=False))
+
+
 def _made_sharding(module: HloModule, k: int, dimensions: Sequence[int]) -> Sharding | None:
     """Result k as what made it lies: a manual region, a constraint or a parameter, through elementwise operations. None: nothing says."""
     meshes, seen = meshes_of(module), set()
@@ -83,7 +89,9 @@ def _made_sharding(module: HloModule, k: int, dimensions: Sequence[int]) -> Shar
         if target == "xla.sdy.LocalToGlobalShape":
             given = frontend_attribute_values(i.attributes.get("frontend_attributes") or "")
             axes = AxisSharding.read_all(given.get("xla.sdy.out_shardings", ""))[element]
-            return axes.tiles(meshes[axes.mesh])
+            tiles = axes.tiles(meshes[axes.mesh])
+            # Where the manual axes cut nothing, the free ones lie as inside the region.
+            return (walk(i.operands[element], 0, calls) if tiles.is_replicated else None) or tiles
         if target == "Sharding" or (name == "parameter" and not calls and i.attributes.get("sharding")):
             return Sharding.read(i.attributes["sharding"])
         if name == "parameter" and calls:
