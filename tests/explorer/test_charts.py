@@ -41,3 +41,19 @@ def test_predicted_and_memory() -> None:
     rows = points(xe.charts.predicted(session, session.profile(repeats=3)))
     assert len(rows) == len(program_steps(session)) and all(row["predicted us"] > 0 for row in rows)
     assert "live_bytes" in xe.charts.memory(session).to_json()
+
+
+@pytest.mark.skipif(find_spec("vl_convert") is None, reason="needs vl-convert of the extra `charts`")
+def test_charts_are_shown_without_a_network_unless_the_user_chose() -> None:
+    import altair
+
+    chart = xe.charts.memory(xe.compile(TEXT))
+    try:
+        shown = chart._repr_mimebundle_()
+        bundle = shown[0] if isinstance(shown, tuple) else shown
+        assert list(bundle) == ["image/svg+xml"] and "cdn." not in bundle["image/svg+xml"]
+        altair.renderers.enable("mimetype")
+        xe.charts.memory(xe.compile(TEXT))
+        assert altair.renderers.active == "mimetype"
+    finally:
+        altair.renderers.enable("default")

@@ -1,10 +1,12 @@
 """Charts of profiles with altair (extra `charts`): the roofline, predicted against measured time, memory over the program.
 
-Each takes what a session gives and returns an `altair.Chart`, to be shown, layered, or saved; the data behind it is tidy.
+Each takes what a session gives and returns an `altair.Chart`, to be shown, layered, or saved; the data behind it is tidy. A notebook shows
+them without a network, as SVG drawn here; `altair.renderers.enable(...)` chooses another way, and keeps it.
 """
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display import number_of
@@ -48,7 +50,7 @@ def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
     >>> chart = xe.charts.roofline(xe.compile(text))
     """
-    alt = import_optional("altair", "charts")
+    alt = _altair()
     import pandas
 
     from xla_explorer.backends.cpu.machine_limits import machine_limits
@@ -94,7 +96,7 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
     >>> session = xe.compile(text)
     >>> chart = xe.charts.predicted(session, session.profile(repeats=1))
     """
-    alt = import_optional("altair", "charts")
+    alt = _altair()
     import pandas
 
     profile = _profile_of(session) if profile is None else profile
@@ -129,12 +131,20 @@ def memory(session: Compilation) -> altair.Chart:
     >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
     >>> chart = xe.charts.memory(xe.compile(text))
     """
-    alt = import_optional("altair", "charts")
+    alt = _altair()
     x = alt.X("position:Q", title="position in the schedule")
     y = alt.Y("live_bytes:Q", title="bytes in use")
     chart = alt.Chart(buffer_report(session).by_program_point()).mark_area(interpolate="step-after", opacity=0.6)
     made: altair.Chart = chart.encode(x=x, y=y, tooltip=["instruction", "opcode", "live_bytes", "line"])
     return made.properties(title="memory over the program")
+
+
+def _altair() -> Any:
+    """The module altair, which shows charts without a network: its own default loads its script from one. What the user chose stays."""
+    alt = import_optional("altair", "charts")
+    if alt.renderers.active == "default" and find_spec("vl_convert") is not None:
+        alt.renderers.enable("svg")
+    return alt
 
 
 def _over_line(alt: Any, line: pandas.DataFrame, points: pandas.DataFrame) -> altair.LayerChart:
