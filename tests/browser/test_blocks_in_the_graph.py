@@ -33,6 +33,7 @@ def _block(page: Any, text: str) -> Any:
 
 
 @pytest.mark.parametrize("host", ["page", "kernel"])
+@pytest.mark.sampled(1)
 def test_a_click_opens_a_block_and_the_address_brings_it_back(browser: Any, layered: Any, tmp_path: Path, host: str) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     errors: list[str] = []

@@ -27,6 +27,7 @@ def session() -> xe.Session:
 
 
 @pytest.mark.parametrize("live", [True, False])
+@pytest.mark.sampled(1)
 def test_columns_are_aligned_follow_the_selection_and_cut_no_line(browser: Any, session: xe.Session, tmp_path: Path, live: bool) -> None:
     page = browser.new_page(viewport={"width": 900, "height": 900})
     errors: list[str] = []

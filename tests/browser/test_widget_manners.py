@@ -41,7 +41,7 @@ def _layers(count: int) -> str:
 @pytest.fixture(scope="module")
 def big() -> Any:
     """More instructions than a picture of the whole module holds."""
-    return xe.compile(_layers(260), verify=False, threads=1)
+    return xe.compile(_layers(200), verify=False, threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_an_export_says_what_it_left_out(browser: Any, big: Any, big_page: Path)
 def test_fusions_of_a_neighbourhood_are_called_and_coloured_as_ever(browser: Any, big: Any, big_page: Path) -> None:
     page, _ = _open(browser, big_page)
     known = page.evaluate("() => document.querySelector('.xe').explorer.now.picture.groups.filter(g => g.kind === 'fusion').map(g => g.label)")
-    fusion = next(i for i in list(big.module.entry.instructions.values())[600:] if i.opcode.name == "fusion" and i.name not in _names(page))
+    fusion = next(i for i in list(big.module.entry.instructions.values())[450:] if i.opcode.name == "fusion" and i.name not in _names(page))
     _select(page, fusion.name)
     page.keyboard.press("n")
     page.wait_for_timeout(600)

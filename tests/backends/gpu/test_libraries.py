@@ -109,6 +109,7 @@ def test_types(libraries, name, dtype, compute):
         ((5, 1), (1, 6), (5, 6), PLAIN),
     ],
 )  # fmt: skip
+@pytest.mark.sampled(6)
 def test_dimensions(libraries, a, b, c, how):
     text = DOT.format(t="f32", a=",".join(map(str, a)), b=",".join(map(str, b)), c=",".join(map(str, c)), how=how)
     calls = check(libraries, text, [values(a, np.float32), values(b, np.float32, 1)])
@@ -225,6 +226,7 @@ ENTRY e {{
 @pytest.mark.parametrize("lower", ["true", "false"])
 @pytest.mark.parametrize("how", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
 @pytest.mark.parametrize(("t", "dtype", "unit"), [("f32", np.float32, "false"), ("c128", np.complex128, "true")])
+@pytest.mark.sampled(12)
 def test_triangular_systems(libraries, left, lower, how, t, dtype, unit):
     order = 5 if left == "true" else 4
     a = values((2, order, order), dtype) + 4 * np.eye(order, dtype=dtype)

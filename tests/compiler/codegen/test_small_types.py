@@ -177,6 +177,7 @@ def test_a_nan_of_arithmetic_keeps_its_place_in_a_chain_of_bf16():
 
 @pytest.mark.parametrize("largest", ["true", "false"])
 @pytest.mark.parametrize("name", ["s2", "u2", "s4", "u4", "f4e2m1fn", "s8", "pred"])
+@pytest.mark.sampled(7)
 def test_topk_by_a_list_behind_a_limit_and_by_sorting(name, largest):
     dtype = {**FLOATS, **INTEGERS, "s8": np.int8, "pred": np.bool_}[name]
     for shape, k in (((8,), 4), ((3, 200), 5), ((2, 300), 100), ((13000,), 70)):
