@@ -19,6 +19,7 @@ from xla_explorer.course import (
     nb15_schedules,
     nb16_loops,
     nb17_dataflow,
+    nb18_jax_step,
 )
 from xla_explorer.course.checking.passes import check_pass
 from xla_explorer.course.checking.programs import random_program
@@ -47,6 +48,7 @@ _NOTEBOOKS = (
     nb15_schedules,
     nb16_loops,
     nb17_dataflow,
+    nb18_jax_step,
 )
 
 __all__ = [

@@ -63,3 +63,13 @@ def test_a_call_says_why_it_compiled() -> None:
     assert found.calls[0].why == "the first call" and found.calls[2].why == "args[0]: shape (3,) became (4,)"
     assert found.calls[2].compile > 0 and found.calls[1].compile == found.calls[1].trace == 0
     assert "2 of 4 calls compiled" in str(found)
+
+
+def test_what_was_compiled_before_does_not_hide_a_compile() -> None:
+    jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+
+    def halved(x: object) -> object:
+        return x / 2  # type: ignore[operator]
+
+    jax.jit(halved)(np.zeros(5, np.float32))
+    assert xe.xla.why_recompiled(halved, (np.zeros(5, np.float32),)).compiles == 1

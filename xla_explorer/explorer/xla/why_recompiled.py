@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, wraps
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -65,7 +65,7 @@ def why_recompiled(function: Callable[..., Any], *calls: tuple[Any, ...], static
     Parameters
     ----------
     function
-        What `jax.jit` takes, or what it returned.
+        What `jax.jit` takes: nothing that JAX compiled for it before is known here. Or what `jax.jit` returned, with all that it knows.
     *calls
         The positional arguments of each call, a tuple each.
     static_argnums
@@ -90,7 +90,11 @@ def why_recompiled(function: Callable[..., Any], *calls: tuple[Any, ...], static
     'args[0]: shape (3,) became (4,)'
     """
     jax = import_optional("jax", "jax")
-    jitted = function if hasattr(function, "lower") else jax.jit(function, static_argnums=static_argnums or None)
+    if hasattr(function, "lower"):
+        jitted = function
+    else:
+        # JAX remembers what it compiled by the function object: this one is new.
+        jitted = jax.jit(wraps(function)(lambda *arguments: function(*arguments)), static_argnums=static_argnums or None)
     phases = _listening()
     found: list[Call] = []
     for number, arguments in enumerate(calls):
