@@ -198,7 +198,8 @@ def random_loss(seed: int) -> HloModule:
             lines.append(f"{name} = f64[3] {kind}({f'{x}, {y}' if kind in ('add', 'subtract', 'multiply') else x})")
         known.append(name)
     return parse_hlo(f"""HloModule loss\n{_SUM}
-ENTRY main {{ {"  ".join(lines)}  zero = f64[] constant(0)  ROOT loss = f64[] reduce({known[-1]}, zero), dimensions={{0}}, to_apply=sum }}""")
+ENTRY main {{ {"  ".join(lines)}  zero = f64[] constant(0)
+  ROOT loss = f64[] reduce({known[-1]}, zero), dimensions={{0}}, to_apply=sum }}""")
 
 
 @exercise(

@@ -22,6 +22,17 @@ def place_of(i: HloInstruction) -> Place:
     return found.stack_frame_id, found.source_file, found.source_line
 
 
+def forget_callers(module: HloModule, file: str) -> None:
+    """Take `file` and what called it out of the stack of every instruction: those are not of the program."""
+    if module.frames is None:
+        return
+    module.frames, kept = module.frames.called_from(file)
+    for i in module.instructions():
+        said = i.op_metadata
+        if said.stack_frame_id and kept.get(said.stack_frame_id) != said.stack_frame_id:
+            i.parent.set_metadata(i, write_metadata(said._replace(stack_frame_id=kept.get(said.stack_frame_id, 0))))
+
+
 def complete_source_places(module: HloModule, definition: tuple[str, int] | None = None) -> None:
     """Give a place to instructions that have none. definition: file and line of the function that was traced."""
     inherited: dict[int, Place] = {}

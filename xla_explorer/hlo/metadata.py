@@ -58,6 +58,10 @@ def write_metadata(metadata: OpMetadata) -> str | None:
     return "{" + " ".join(parts) + "}" if parts else None
 
 
+def _numbers(text: str) -> dict[str, int]:
+    return {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", text)}
+
+
 class StackFrameTables:
     """The FileNames / FunctionNames / FileLocations / StackFrames tables of a module. `text` is kept to the letter."""
 
@@ -67,7 +71,7 @@ class StackFrameTables:
         self.text = text
         self._frames: dict[int, tuple[str, str, int, int]] | None = None
 
-    def _decode(self) -> dict[int, tuple[str, str, int, int]]:
+    def _rows(self) -> dict[str, dict[int, str]]:
         tables: dict[str, dict[int, str]] = {}
         current: dict[int, str] = {}
         for line in self.text.splitlines():
@@ -77,17 +81,53 @@ class StackFrameTables:
                 current[int(found.group(1))] = found.group(2)
             elif line:
                 current = tables.setdefault(line, {})
-        numbers = {key: {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", text)}
-                   for key, text in tables.get("FileLocations", {}).items()}
+        return tables
+
+    def _decode(self) -> dict[int, tuple[str, str, int, int]]:
+        tables = self._rows()
+        numbers = {key: _numbers(text) for key, text in tables.get("FileLocations", {}).items()}
         frames = {}
         for key, text in tables.get("StackFrames", {}).items():
-            frame = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", text)}
+            frame = _numbers(text)
             place = numbers.get(frame.get("file_location_id", 0), {})
             frames[key] = (tables.get("FileNames", {}).get(place.get("file_name_id", 0), "").strip('"'),
                            tables.get("FunctionNames", {}).get(place.get("function_name_id", 0), "").strip('"'),
                            # The text counts parents from one more than frames: 1 is "no parent", as XLA prints the outermost frame.
                            place.get("line", 0), frame.get("parent_frame_id", 1) - 1)
         return frames
+
+    def called_from(self, file: str) -> tuple[StackFrameTables, dict[int, int]]:
+        """The tables of what functions of `file` called, without those and their callers, and the new number of each frame that is left."""
+        if self._frames is None:
+            self._frames = self._decode()
+        outside: set[int] = set()
+        for number, frame in self._frames.items():
+            if frame[0] == file:
+                while number in self._frames and number not in outside:
+                    outside.add(number)
+                    number = self._frames[number][3]
+        if not outside:
+            return self, {number: number for number in self._frames}
+        rows = self._rows()
+        kept = {number: new for new, number in enumerate([n for n in self._frames if n not in outside], 1)}
+        made: dict[str, list[str]] = {title: [] for title in ("FileNames", "FunctionNames", "FileLocations", "StackFrames")}
+        known: dict[tuple[str, int], int] = {}
+
+        def row(title: str, number: int) -> int:
+            if (title, number) not in known:
+                text, refers = rows[title][number], _numbers(rows[title][number])
+                for field, of in (("file_name_id", "FileNames"), ("function_name_id", "FunctionNames")):
+                    if field in refers:
+                        text = re.sub(rf"\b{field}=\d+", f"{field}={row(of, refers[field])}", text)
+                made[title].append(text)
+                known[title, number] = len(made[title])
+            return known[title, number]
+
+        for number in kept:
+            place, parent = _numbers(rows["StackFrames"][number])["file_location_id"], self._frames[number][3]
+            made["StackFrames"].append(f"{{file_location_id={row('FileLocations', place)} parent_frame_id={kept.get(parent, 0) + 1}}}")
+        text = "\n\n".join(["\n".join([title, *[f"{n} {line}" for n, line in enumerate(lines, 1)]]) for title, lines in made.items()])
+        return StackFrameTables(text), kept
 
     def stack(self, frame_id: int) -> list[tuple[str, str, int]]:
         """(file, function, line) from the innermost frame outwards."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program.host_callbacks import HostCallback, bind_callbacks, keep, start_with_own_tokens
 from xla_explorer.frontends.jax_program.mlir import computation_of, hlo_text, refined_shapes
-from xla_explorer.frontends.source_places import complete_source_places
+from xla_explorer.frontends.source_places import complete_source_places, forget_callers
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
@@ -59,6 +59,7 @@ def lower(
     module.name = name or module.name
     start_with_own_tokens(module)
     callbacks = bind_callbacks(module, lowered._lowering.compile_args.get("host_callbacks") or ())
+    forget_callers(module, __file__)
     complete_source_places(module, place)
     count = len(module.entry.parameters())
     leaves = lowered.in_tree.num_leaves
