@@ -218,7 +218,17 @@ def test_roofline_and_timeline_of_the_times(browser: Any, session: Any, tmp_path
     assert "%o" in live.page.locator(".xe-why-body").inner_text()
     live.keep("roofline")
     chips.filter(has_text="timeline").click()
-    assert live.page.locator(".xe-times .xe-run").count() == 6 and live.page.locator(".xe-times .xe-run.on").count() == 1
+    run, compiled = live.page.locator(".xe-lane").all()
+    assert run.locator(".xe-run").count() == 6 and live.page.locator(".xe-times .xe-run.on").count() == 1
+    assert compiled.locator(".xe-pass").count() > 3
+    widest = "el => Math.max(...[...el.querySelectorAll('rect')].map(r => r.width.baseVal.value))"
+    whole, before = run.get_attribute("aria-label"), run.evaluate(widest)
+    run.focus()
+    live.press("+", "+", "ArrowRight")
+    assert run.evaluate(widest) > before and run.get_attribute("aria-label") != whole, "zoomed by keys"
+    run.locator("rect").first.hover()
+    live.page.mouse.wheel(0, 900)
+    live.page.wait_for_function("whole => document.querySelector('.xe-lane').getAttribute('aria-label') === whole", arg=whole)
     live.close()
 
 

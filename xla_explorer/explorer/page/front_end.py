@@ -26,7 +26,7 @@ _BELOW = (
 )  # fmt: skip
 _ABOVE = (
     "timeline_rows", "timeline", "why_parts", "why_asked", "why_decision", "why_step", "why_selection", "why", "editor", "code_pane",
-    "code", "times", "search_language", "search", "spoken", "keyboard", "actions", "theme", "room", "reach", "explorer",
+    "code", "time_chart", "times", "search_language", "search", "spoken", "keyboard", "actions", "theme", "room", "reach", "explorer",
 )  # fmt: skip
 
 

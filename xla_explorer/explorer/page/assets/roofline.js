@@ -1,4 +1,4 @@
-// Two pictures of the times: the roofline (work per byte against work per second, under the measured limits) and the run as a bar.
+// The roofline: work per byte against work per second, under the measured limits.
 import { make, numberOf, shape, showBytes, showMicroseconds, showNumber } from "./elements.js";
 import { num } from "./drawing.js";
 
@@ -81,32 +81,4 @@ export function rooflinePlot(roof, rows, choose) {
     svg.append(g);
   }
   return make("div", { className: "xe-plot" }, svg, make("p", { className: "xe-dim", textContent: `${machine}. Area by time; dashed: bandwidth of the caches. A point above the memory roof is fed by a cache.` }));
-}
-
-// One run from left to right, kernels in program order, as long as their medians.
-export function timelinePlot(rows, choose) {
-  const kernels = rows.filter(r => r.instruction !== null && r.median_us > 0),
-    total = kernels.reduce((sum, r) => sum + r.median_us, 0);
-  if (!total) return make("p", { className: "xe-note", textContent: "not run yet: session.profile(*arrays)" });
-  const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `one run of ${numberOf(kernels.length, "kernel")}`, viewBox: `0 0 ${PLOT_WIDTH} 120` }),
-    width = PLOT_WIDTH - 40,
-    step = 10 ** Math.floor(Math.log10(total)) * (total / 10 ** Math.floor(Math.log10(total)) > 5 ? 1 : total / 10 ** Math.floor(Math.log10(total)) > 2 ? 0.5 : 0.2);
-  for (let v = 0; v <= total * 1.001; v += step) {
-    const x = 20 + (v / total) * width;
-    svg.append(shape("path", { class: "grid", d: `M${num(x)} 14V92` }), plotText(x, 106, showMicroseconds(v), "middle", "dim"));
-  }
-  let at = 0;
-  kernels.forEach((r, k) => {
-    const x = 20 + (at / total) * width,
-      w = (r.median_us / total) * width,
-      g = shape("g", { class: `xe-point xe-run k-${r.opcode === "dot" || r.opcode === "convolution" ? "contraction" : r.runs_on === "evaluator" ? "slow" : k % 2 ? "odd" : "even"}`, "data-id": r.instruction }),
-      title = shape("title");
-    title.textContent = `${r.kernel}  ${showMicroseconds(r.median_us)}, ${((r.median_us / total) * 100).toFixed(1)} % of the run${r.runs_on === "evaluator" ? "\nby the evaluator, not compiled" : ""}`;
-    g.append(title, shape("rect", { x: num(x), y: 24, width: num(Math.max(w - 0.5, 0.8)), height: 52, rx: 2 }));
-    if (w > 60) g.append(plotText(x + 5, 46, r.kernel.slice(0, Math.floor(w / 6.5))), plotText(x + 5, 62, showMicroseconds(r.median_us), "start", "dim"));
-    g.addEventListener("click", () => choose(r));
-    svg.append(g);
-    at += r.median_us;
-  });
-  return make("div", { className: "xe-plot" }, svg, make("p", { className: "xe-dim", textContent: `${numberOf(kernels.length, "kernel")} in program order, each as long as its median; together ${showMicroseconds(total)}, without what lies between them.` }));
 }

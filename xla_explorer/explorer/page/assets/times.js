@@ -1,8 +1,9 @@
 // The times table: one row a kernel, units in the head, n and spread beside every median; evaluator rows say so.
 import { make, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber, showPercent } from "./elements.js";
-import { rooflinePlot, timelinePlot } from "./roofline.js";
+import { rooflinePlot } from "./roofline.js";
 import { named } from "./store.js";
 import { csvButton } from "./tables.js";
+import { timeChart } from "./time_chart.js";
 
 /** @typedef {"kernel" | "opcode" | "n" | "median_us" | "iqr_us" | "share" | "bytes" | "flops" | "gigabytes_per_second" | "roof_share" | "source_line" | "runs_on"} Key */
 /** @type {[Key, string, ((v: any) => string) | null][]} */
@@ -69,7 +70,7 @@ export function timesView(app) {
     for (const b of chips.children) b.classList.toggle("on", b.textContent === name);
     const choose = (/** @type {import("./schema.js").TimingRow} */ r) => app.select(r.instruction, "times");
     box.replaceChildren(
-      name === "table" ? table : name === "roofline" ? rooflinePlot(app.store.data.roof && named("roof", app.store.data.roof), rows, choose) : timelinePlot(rows, choose),
+      name === "table" ? table : name === "roofline" ? rooflinePlot(app.store.data.roof && named("roof", app.store.data.roof), rows, choose) : timeChart(app, rows, choose, mark),
     );
     mark();
   }
