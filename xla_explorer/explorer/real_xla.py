@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,8 @@ __all__ = [
 _ROUNDS = 5
 _READ = ("dot-library-rewriter", "fusion")  # of XLA's dump: what tells why a kernel was fused as it was, and by which pass
 _MOST_RECORDED = 5  # runs: thousands of events each, which are alike
+_RECORDED_US = 5e6  # of recorded runs together
+_SECONDS_OF_ROUNDS = 8.0
 _TIMED_US = 5e6  # of either compiler's runs together
 
 
@@ -77,6 +80,7 @@ def profile(program: Any, *arrays: Any, repeats: int = 20) -> XlaProfile:
     1.0
     """
     session, leaves = _on_xla(program, arrays)
+    _xla(session).execute(leaves)
     return _recorded(session, leaves, repeats)
 
 
@@ -109,15 +113,17 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     >>> xe.xla.why_slow(jax.grad(loss), weights, batch)  # doctest: +SKIP
     """
     session, leaves = _on_xla(program, arrays)
-    recorded = _recorded(session, leaves, min(repeats, _MOST_RECORDED))
+    executable = _xla(session)
+    executable.execute(leaves)
+    alone_us = executable.time(leaves, 1)[0]
+    recorded = _recorded(session, leaves, min(repeats, recorded_runs(alone_us)))
     ours = compile_module(session.source)
     placed = ours.executable
-    executable = _xla(session)
     theirs_us: list[float] = []
     ours_us: list[float] = []
     placed.execute(leaves)
     each = timed_each_round(float(recorded.runs()["wall_us"].median()), repeats)
-    for _ in range(_ROUNDS):  # in turns, so that a change of the machine's pace meets both
+    for _ in enough_rounds(clock.monotonic):  # in turns, so that a change of the machine's pace meets both
         theirs_us += executable.time(leaves, each)
         for _ in range(each):
             started = clock.perf_counter_ns()
@@ -133,6 +139,20 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
 def timed_each_round(run_us: float, repeats: int) -> int:
     """How often each compiler runs in a round: of a long program once, for long runs vary less."""
     return max(repeats // _ROUNDS, 1) if repeats * run_us < _TIMED_US else 1
+
+
+def recorded_runs(run_us: float) -> int:
+    """How many runs are recorded: of a long program two, since one alone would have no spread."""
+    return max(min(_MOST_RECORDED, int(_RECORDED_US / max(run_us, 1.0))), 2)
+
+
+def enough_rounds(seconds: Callable[[], float]) -> Iterator[int]:
+    """Numbers of rounds: five, or as many of at least two as begin within some seconds, which a loaded machine needs."""
+    end = seconds() + _SECONDS_OF_ROUNDS
+    for number in range(_ROUNDS):
+        if number >= 2 and seconds() >= end:
+            return
+        yield number
 
 
 def compare(first: Session, second: Session) -> XlaDifference:
@@ -210,5 +230,4 @@ def _xla(session: Session) -> XlaExecutable:
 
 def _recorded(session: Session, leaves: list[Any], repeats: int) -> XlaProfile:
     executable = _xla(session)
-    executable.execute(leaves)
     return XlaProfile(session.source.name, executable.record(leaves, repeats), lambda name, number: session.module, session)

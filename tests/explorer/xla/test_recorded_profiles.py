@@ -1,4 +1,4 @@
-"""Ten profiles that JAX (two versions) and TensorFlow recorded on a CPU: read, joined, and refused with one sentence where they are damaged."""
+"""Twelve profiles that JAX (two versions), TensorFlow and torch_xla recorded on a CPU: read, joined, and refused with one sentence where they are damaged."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ RECORDED = {
     "jax_0_6_cpu_attention": (("jit_attention",), 9, 3, 0, "models.py:8"),
     "tensorflow_cpu_softmax": (("a_inference_f_22",), 8, 2, 0, "ops.py:1221"),
     "tensorflow_cpu_train_steps": (("a_inference_train_66",), 10, 3, 3, "ops.py:1221"),
+    "torch_xla_cpu_softmax": (("SyncTensorsGraph.23",), 6, 3, 0, "model.py:14"),
+    "torch_xla_cpu_train_step": (("SyncTensorsGraph.65",), 7, 3, 0, "model.py:9"),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.real_xla import timed_each_round
+from xla_explorer.explorer.real_xla import enough_rounds, recorded_runs, timed_each_round
 from xla_explorer.explorer.xla.advice import Facts, KernelFact, advise
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -78,6 +78,13 @@ def test_the_largest_gain_stands_first() -> None:
 @pytest.mark.parametrize(("run_us", "repeats", "each"), [(900.0, 20, 4), (900.0, 3, 1), (1.2e6, 20, 1), (1.2e6, 5, 1)])
 def test_a_long_program_is_timed_once_a_round(run_us: float, repeats: int, each: int) -> None:
     assert timed_each_round(run_us, repeats) == each
+
+
+def test_a_loaded_machine_has_fewer_rounds_but_two() -> None:
+    assert list(enough_rounds(lambda: 0.0)) == [0, 1, 2, 3, 4]
+    assert list(enough_rounds(iter([0.0, 3.0, 9.0]).__next__)) == [0, 1, 2]
+    assert list(enough_rounds(iter([0.0, 60.0]).__next__)) == [0, 1]
+    assert [recorded_runs(us) for us in (50.0, 0.99e6, 1.3e6, 9e6)] == [5, 5, 3, 2]
 
 
 @pytest.mark.jax

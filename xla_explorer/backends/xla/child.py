@@ -24,14 +24,14 @@ class XlaChild:
     """One child process and the folder into which its XLA dumps every pass. `close`, being forgotten, or the end of Python
     ends both.
 
-    flags: of XLA, in addition. python: of another environment, or that environment's folder. every_pass: whether XLA dumps every pass, or
-    only both ends."""
+    flags: of XLA, in addition. python: of another environment, or that environment's folder. dumped: of which passes XLA
+    writes down what they made, a regular expression; empty: of none, only both ends."""
 
-    def __init__(self, threads: int | None = None, *, flags: str = "", python: str | None = None, every_pass: bool = True) -> None:
+    def __init__(self, threads: int | None = None, *, flags: str = "", python: str | None = None, dumped: str = ".*") -> None:
         interpreter = _interpreter(python) if python is not None else None
         self._install = f"jax must be installed there: {interpreter} -m pip install jax" if interpreter is not None else ""
         self._folder = tempfile.TemporaryDirectory(prefix="xla-explorer-dump-")
-        dump = f"--xla_dump_to={self.folder} --xla_dump_hlo_as_text{' --xla_dump_hlo_pass_re=.*' if every_pass else ''}"
+        dump = f"--xla_dump_to={self.folder} --xla_dump_hlo_as_text{f' --xla_dump_hlo_pass_re={dumped}' if dumped else ''}"
         settings = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {dump} {flags}".strip(), "JAX_PLATFORMS": "cpu"}
         if interpreter is not None:
             command, environment = foreign_command(interpreter, _WORKER), foreign_environment(**settings)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -41,7 +42,7 @@ class XlaPlatform:
 
     description = "Real XLA:CPU of jaxlib, in a child process, with its dump of every pass; for comparison."
     option_names: tuple[str, ...] = ("read_passes",)
-    """read_passes: names of passes; of XLA's dump only the texts around these are read, which is quicker."""
+    """read_passes: names of passes; XLA writes only the texts around these, and only they are read, which is quicker."""
 
     def __init__(self, python: str | None = None) -> None:
         self.python = python
@@ -92,13 +93,14 @@ class XlaCompiler:
         reason = XlaPlatform(self.python).availability()
         if reason is not None:
             raise MissingExtraError(reason.message, 'pip install "xla-explorer[jax]"')
-        child = XlaChild(options.threads, python=self.python)
+        wanted: Collection[str] | None = options.backend_options.get("read_passes")
+        child = XlaChild(options.threads, python=self.python, dumped=".*" if wanted is None else f"^({'|'.join(map(re.escape, wanted))})$")
         names = SourceNames(module)
         seconds = child.ask("compile", names.text)
         # The client itself compiles nothing, so the one module of the dump is ours.
         with collector_paused():
             dumped = DumpFolder(child.folder).module()
-            stages, optimised = read_stages(dumped, module, names.restore, options.backend_options.get("read_passes"))
+            stages, optimised = read_stages(dumped, module, names.restore, wanted)
             trace = dumped_trace(stages, optimised)
         trace.seconds = sum(seconds.values())
         self._last = child, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot), names.restored, between_devices(module)

@@ -131,7 +131,7 @@ def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> W
         results: list[list[Array]] = []
         seconds, kernels, errors = [0.0] * len(variants), [0] * len(variants), [""] * len(variants)
         for number, variant in enumerate(variants):
-            child = XlaChild(flags=variant.flags, python=variant.python, every_pass=False)
+            child = XlaChild(flags=variant.flags, python=variant.python, dumped="")
             stack.callback(child.close)
             try:
                 seconds[number] = float(child.ask("compile", SourceNames(variant.module).text)["xla"])
