@@ -72,13 +72,13 @@ def test_directives_of_a_policy_are_forbidden_and_forced(session):
 def test_schedules_are_tuned_by_the_emulators_counters(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("XLA_EXPLORER_CACHE", raising=False)
-    text = TEXT.replace("40,96", "64,512").replace("[40]", "[512]").replace("{1}", "{0}")
-    session = xe.compile(text, backend="gpu", device="emulator", passes="none", schedules="%sums: split{i,32},block{io},thread{ii}")
+    text = TEXT.replace("40,96", "128,768").replace("[40]", "[128]")
+    session = xe.compile(text, backend="gpu", device="emulator", passes="none")
     (found,) = xe.tune(session, "sums", budget=60, tried=2).kernels
     assert found.found == "counters of the emulator" and found.tried == 2 <= found.schedules
     assert found.schedule is not None and found.tuned_us < found.default_us and found.ratio == pytest.approx(found.tuned_us / found.default_us)
     other = session.override(schedules=[f"%sums: {found.schedule}"])
-    x = np.random.default_rng(0).normal(size=(64, 512)).astype(np.float32)
-    assert np.allclose(other(x), x.sum(0), 1e-4, 1e-4)
+    x = np.random.default_rng(0).normal(size=(128, 768)).astype(np.float32)
+    assert np.allclose(other(x), x.sum(1), 1e-4, 1e-4)
     (again,) = xe.tune(session, "sums").kernels
     assert (again.found, again.schedule) == ("cache", found.schedule)

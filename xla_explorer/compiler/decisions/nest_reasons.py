@@ -208,8 +208,8 @@ DIRECTIVES = table(
             "write the cut before keep and stage",
         ),
         "factor-too-large": (
-            "a factor is between 1 and the steps of the axis",
-            "the factor must be from 1 to 30, the steps of j, got 31",
+            "a factor is between 1 and the steps of the axis, or the lanes of a register",
+            "the factor must be from 1 to 64, j has 30 steps, got 65",
             "choose a smaller factor",
         ),
         "not-repeatable": (

@@ -8,10 +8,18 @@ what is left over, `kinds.py` how they run, `accumulation.py` how reductions com
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.nest.directives.accumulation import Accumulate, Rfactor, Unordered
-from xla_explorer.compiler.codegen.nest.directives.base import Directive, NestModule, Subject, fields_of, offsets_of, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives.base import (
+    MOST_LANES,
+    Directive,
+    NestModule,
+    Subject,
+    fields_of,
+    offsets_of,
+    order_of_sums,
+)
 from xla_explorer.compiler.codegen.nest.directives.covering import Cover
 from xla_explorer.compiler.codegen.nest.directives.cutting import Cut
-from xla_explorer.compiler.codegen.nest.directives.kinds import MOST_COPIES, MOST_LANES, Parallel, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives.kinds import MOST_COPIES, Parallel, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Pair, Reorder, Sink, Split, Tile
 from xla_explorer.compiler.codegen.nest.directives.memory import Chain, Keep, Stage
 from xla_explorer.compiler.codegen.nest.directives.merging import Merge

@@ -28,6 +28,7 @@ from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import IndexExpression, linearize
 from xla_explorer.hlo.instruction import HloInstruction
 
+MOST_LANES = 64  # of a vector
 MOST_SCRATCH = 1 << 18  # bytes of an array on the stack of a thread
 MOST_STAGED = 16 << 20  # bytes of a tile in memory that a kernel is given
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
-from xla_explorer.compiler.codegen.nest.directives.base import Directive, offsets_of, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_LANES, Directive, offsets_of, order_of_sums
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, For, Load, LoopNest, Reduce, Store, axes_of, overwrites, walk
 from xla_explorer.compiler.codegen.nest.register_layouts import axis_along_memory
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
-MOST_LANES, MOST_COPIES = 64, 64
+MOST_COPIES = 64
 
 
 @dataclass(frozen=True)

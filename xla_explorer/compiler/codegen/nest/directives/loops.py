@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
-from xla_explorer.compiler.codegen.nest.directives.base import Directive, offsets_of, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_LANES, Directive, offsets_of, order_of_sums
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, Compute, Constant, For, Iota, Load, LoopNest, Statement, rewritten
 from xla_explorer.compiler.codegen.nest.transformations import inner_loop, loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
@@ -34,11 +34,12 @@ class Split(Directive):
         return {"extent": extent, "factor": self.factor, "rest": extent % self.factor}
 
     def factor_fits(self, nest: LoopNest) -> Reason | None:
-        """1 <= factor <= extent."""
+        """1 <= factor <= extent, or the lanes of a register, which may be more than there are steps."""
         extent = nest.axes()[self.axis].axis.extent
-        if 1 <= self.factor <= extent:
+        most = max(extent, MOST_LANES)
+        if 1 <= self.factor <= most:
             return None
-        message = f"the factor must be from 1 to {extent}, the steps of {self.axis}, got {self.factor}"
+        message = f"the factor must be from 1 to {most}, {self.axis} has {extent} steps, got {self.factor}"
         return refuse("factor-too-large", message, extent=extent, factor=self.factor)
 
     def names_are_free(self, nest: LoopNest) -> Reason | None:
