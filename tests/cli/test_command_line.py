@@ -265,3 +265,11 @@ def test_a_module_is_run_on_real_xla(small: str, capsys: pytest.CaptureFixture[s
     pytest.importorskip("jax", reason="needs the extra `jax`")
     assert main(["why-slow", small, "--repeats", "3"]) == 0
     assert "on XLA:CPU" in capsys.readouterr().out
+
+
+def test_the_page_of_a_profile_hides_the_folders_of_source_files_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    profile = str(Path(__file__).parents[1] / "explorer/xla/profiles/torch_xla_cpu_train_step.xplane.pb.gz")
+    for arguments, leaks in ([], True), (["--hide-paths"], False):
+        assert main(["why-slow", profile, *arguments]) == 0
+        shown = capsys.readouterr().out
+        assert "model.py:9" in shown and ("project" in shown) is leaks

@@ -156,11 +156,12 @@ def why_slow(given: Namespace) -> int:
     """Real XLA's kernels: a recorded profile is read, a module is compiled and run."""
     recorded = given.file.endswith(PROFILE_ENDINGS) or Path(given.file).is_dir()
     if recorded:
-        print_report(read_profile(given.file), as_json=given.json)
+        print_report(read_profile(given.file), as_json=given.json, hide_paths=given.hide_paths)
         return 0
     module = read_module(given.file)
     arguments, _ = read_arguments(given, module)
-    print_report(explain_slowness(module, *arguments, repeats=given.repeats), as_json=given.json)
+    found = explain_slowness(module, *arguments, repeats=given.repeats)
+    print_report(found, as_json=given.json, hide_paths=given.hide_paths)
     return 0
 
 

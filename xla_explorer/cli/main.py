@@ -121,6 +121,7 @@ def make_parser() -> argparse.ArgumentParser:
     one = sub.add_parser("why-slow", help="where the time goes on real XLA: of a module that runs now, or of a recorded profile")
     one.add_argument("file", help=f"{FILE_HELP}; or an *.xplane.pb file or the folder of jax.profiler.trace")
     one.add_argument("--json", action="store_true", help="print as JSON")
+    one.add_argument("--hide-paths", action="store_true", help="of source files print the names alone, without their folders")
     _inputs(one)
     one.set_defaults(run="why_slow")
 

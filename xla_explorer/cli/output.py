@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display import Report, plain, table_text
+from xla_explorer.explorer.page.private_paths import data_without_folders, without_folders
 
 if TYPE_CHECKING:
     import pandas
@@ -27,12 +28,12 @@ def print_frame(frame: pandas.DataFrame, columns: Sequence[str] | None = None, *
     print_table(list(shown.columns), rows, as_json=as_json, limit=limit)
 
 
-def print_report(report: Report, *, as_json: bool = False) -> None:
-    """A result as it prints itself, or as a JSON object."""
+def print_report(report: Report, *, as_json: bool = False, hide_paths: bool = False) -> None:
+    """A result as it prints itself, or as a JSON object. hide_paths: of source files only their names."""
     if as_json:
-        print_json(report.to_json())
+        print_json(data_without_folders(report.to_json()) if hide_paths else report.to_json())
     else:
-        print(report)
+        print(without_folders(str(report)) if hide_paths else report)
 
 
 def print_json(data: Any, indent: int | None = 1) -> None:

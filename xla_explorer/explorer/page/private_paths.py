@@ -19,6 +19,7 @@ _UPWARDS = re.compile(rf"(?<![\w)\]}}./])(?:\.\.[\\/]{{1,2}}|~[\w.-]*/)(?:\.\.[\
 _STORE = re.compile(rf"\b(?!https?:)[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s\"'<>/]*/)+(?={_SEGMENT})")
 _LOGIN = re.compile(r"(?<=://)[^\s\"'<>/@]+@")
 _ROOT = re.compile(rf"/{_SEGMENT}+")
+_PLACE = re.compile(rf"(?<![\w)\]}}./])(?:{_SEGMENT}+[/\\])+(?={_SEGMENT}+\.\w+:\d)")  # before `file.py:12`
 _WHOLE = re.compile(r"(?:file://)?/[^\n\"/<>]+/(?:[^\n\"/<>]*/)*(?=[^\n\"/<>]+\Z)")
 
 
@@ -38,8 +39,22 @@ def without_paths(text: str) -> str:
     return text
 
 
+def without_folders(text: str) -> str:
+    """The same, and of a line of a source file also the folders that lead to it from anywhere: `models/gpt.py:38` becomes `gpt.py:38`."""
+    return _PLACE.sub("", without_paths(text))
+
+
+def data_without_folders(data: Any) -> Any:
+    """`without_folders` of every string in nested lists, tuples and dicts; keys stay."""
+    if isinstance(data, str):
+        return without_folders(data)
+    if isinstance(data, dict):
+        return {key: data_without_folders(value) for key, value in data.items()}
+    return list(map(data_without_folders, data)) if isinstance(data, list | tuple) else data
+
+
 def data_without_paths(data: Any) -> Any:
-    """The same for every string in nested lists, tuples and dicts; keys stay."""
+    """`without_paths` of every string in nested lists, tuples and dicts; keys stay."""
     if isinstance(data, str):
         return without_paths(data)
     if isinstance(data, dict):
