@@ -82,6 +82,7 @@ class HloMagics(Magics):
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
         self._at: dict[int, int] = {}
+        self._explored: dict[str, Any] = {}  # by the name of the session, the widget that its cell shows
 
     @property
     def _names(self) -> dict[str, Any]:
@@ -147,7 +148,7 @@ class HloMagics(Magics):
             for one in runnable:
                 self._run(one, given)
         for word in wanted:
-            self._show(word, session)
+            self._show(word, session, given.name)
         if given.annotate:
             display(session.annotate(*self._arguments(given.args), measure=not given.no_run))
         if given.save:
@@ -204,15 +205,17 @@ class HloMagics(Magics):
         if given.time:
             display(session.profile(*arguments))
 
-    def _show(self, word: str, session: Session) -> None:
+    def _show(self, word: str, session: Session, name: str = "") -> None:
         if word == "passes":
             display(session.passes)
         elif word == "fusion":
             frame = session.decisions("fusion")[["verdict", "subjects", "code", "message"]]
             display(HTML(table_html("Fusion decisions", ["verdict", "producer, consumer", "code", "why"], frame.values.tolist())))
         elif word == "explore":
-            module = sys.modules.get(_WIDGETS)
-            display(next(iter(module.widgets_of(session) if module else ()), None) or explore(session))
+            known = self._explored.get(name)
+            if known is None or known not in sys.modules[_WIDGETS].widgets_of(session):
+                known = self._explored[name] = explore(session)
+            display(known)
         elif word == "html":
             display(HTML(saved_html(session._explorer_source_(), options.embed)))
         else:

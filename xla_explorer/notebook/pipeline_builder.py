@@ -60,8 +60,8 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
         self.comparison: Comparison | None = None
         self.pipeline = session.passes.pipeline
         self.list = ipywidgets.Select(rows=16, layout={"width": "420px"}, description="passes", style={"description_width": "60px"})
-        self.new = ipywidgets.Dropdown(description="add", style={"description_width": "60px"})
-        self.other = ipywidgets.Dropdown(description="swap with", style={"description_width": "60px"})
+        self.new = ipywidgets.Dropdown(description="add", style={"description_width": "70px"})
+        self.other = ipywidgets.Dropdown(description="swap with", style={"description_width": "70px"})
         self.shown, self.said = ipywidgets.HTML(), ipywidgets.HTML()
         self._form = ipywidgets.VBox()
         self.form: PassForm | None = None
