@@ -107,6 +107,12 @@ def test_a_serialized_export_is_read_like_the_module_inside(tmp_path: Path) -> N
     assert xe.evaluate(found, np.array([1, 2, 3], np.float32)).tolist() == [3, 5, 7]
 
 
+def test_a_damaged_export_says_what_to_write(tmp_path: Path) -> None:
+    (tmp_path / "f.bin").write_bytes(b"\x1c\0\0\0flatbuffer" + b"ML\xefR" + bytes(50))
+    with pytest.raises(LoadError, match=r"f\.bin holds MLIR bytecode .* damaged(.|\n)*mlir_module_serialized"):
+        xe.load(tmp_path / "f.bin")
+
+
 @pytest.mark.parametrize("raw", [HLO.encode(), MLIR.encode(), gzip.compress(HLO.encode()), gzip.compress(MLIR.encode())], ids=range(4))
 def test_standard_input_is_read_like_a_file(raw: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))

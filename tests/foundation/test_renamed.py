@@ -59,6 +59,12 @@ def test_each_old_name_of_a_session_warns_and_has_a_value(session: xe.Session) -
         session.nothing  # type: ignore[attr-defined]  # noqa: B018
 
 
+def test_the_old_provenance_is_the_value_and_the_call(session: xe.Session) -> None:
+    """A property before it moved to the passes, where it is a method."""
+    with pytest.warns(DeprecationWarning, match=r"use session\.passes\.provenance\(\)"):
+        assert session.provenance.coverage == session.provenance().coverage == 100.0  # type: ignore[attr-defined]
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_old_names_mean_what_they_meant(session: xe.Session) -> None:
     old: object = session

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xla_explorer.explorer.sessions.compilation import program_steps, source_line
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.explorer.widget import widget_of
-from xla_explorer.foundation.renamed import Renamed
+from xla_explorer.foundation.renamed import Renamed, standing_for_its_value
 
 OLD_NAMES = {
     "access_patterns": Renamed(
@@ -24,7 +24,7 @@ OLD_NAMES = {
     "llvm_passes": Renamed("llvm.passes(kernel)", lambda s: s.llvm.passes),
     "pipeline": Renamed("passes.pipeline", lambda s: s.passes.pipeline),
     "program_steps": Renamed("kernels()", program_steps),
-    "provenance": Renamed("passes.provenance()", lambda s: s.passes.provenance),
+    "provenance": Renamed("passes.provenance()", lambda s: standing_for_its_value(s.passes.provenance)),
     "ptxas_report": Renamed("kernels(resources=True)", lambda s: lambda: s.kernels(resources=True)),
     "remarks": Renamed("llvm.remarks(*passes)", lambda s: s.llvm.remarks),
     "sass": Renamed("gpu().assembly()", lambda s: lambda: s.gpu().assembly()),

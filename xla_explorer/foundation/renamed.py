@@ -50,13 +50,18 @@ def was_property(method: F) -> F:
     return _WasProperty(method)
 
 
+def standing_for_its_value(method: types.MethodType) -> Any:
+    """A bound method that stands for its value too, as those marked by `was_property`."""
+    return _Bound(method)
+
+
 class _WasProperty:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         functools.update_wrapper(self, function)
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
-        return self if owner is None else _Bound(types.MethodType(self.function, owner))
+        return self if owner is None else standing_for_its_value(types.MethodType(self.function, owner))
 
     def __set__(self, owner: Any, value: Any) -> NoReturn:
         raise AttributeError(f"{self.function.__name__} is a method")

@@ -91,6 +91,11 @@ def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> 
         return module_from_mlir(bytecode, filename or "<mlir>")
     if looks_like_proto(raw):
         return read_hlo_proto(raw, filename).module
+    if _BYTECODE in raw[:_CONTAINER_HEAD]:
+        raise LoadError(
+            f"{filename or 'the module'} holds MLIR bytecode in a container that is cut or damaged",
+            "write exported.mlir_module_serialized of jax.export to a file",
+        )
     return _module_of_text(raw, filename, mlir=mlir)
 
 
