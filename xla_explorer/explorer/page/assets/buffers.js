@@ -6,6 +6,8 @@ import { named, namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
+/** @typedef {import("./schema.js").BufferRow & { el?: SVGElement } & Record<string, any>} Buffer */
+
 const CHART_WIDTH = 900,
   CHART_LEFT = 64,
   ARENA = 200,
@@ -20,11 +22,15 @@ function buffersTab(app) {
     bar = make("div", { className: "xe-bar-row" }, note, make("span", { className: "xe-grow" }));
   answer.setAttribute("aria-live", "polite");
   root.append(bar, body);
-  let view = null,
-    rows = [],
-    schedule = [],
-    chosen = null,
-    asked = false;
+  /** @type {any} */
+  let view = null;
+  /** @type {Buffer[]} */
+  let rows = [];
+  /** @type {import("./schema.js").ScheduleMoment[]} */
+  let schedule = [];
+  /** @type {Buffer | null} */
+  let chosen = null;
+  let asked = false;
 
   async function shown() {
     if (asked) return mark();
@@ -54,10 +60,11 @@ function buffersTab(app) {
   function chart() {
     const arena = rows.filter(r => r.kind === "arena"),
       last = Math.max(...schedule.map(s => s.position), ...arena.map(r => +r.start), 1) + 1,
-      x = p => CHART_LEFT + (Math.min(Number.isFinite(+p) ? +p : last, last) / last) * CHART_WIDTH,
+      x = (/** @type {any} */ p) => CHART_LEFT + (Math.min(Number.isFinite(+p) ? +p : last, last) / last) * CHART_WIDTH,
       total = Math.max(view.arena_bytes, 1),
       top = IN_USE + 26,
       svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": "live ranges of the buffers over the schedule", viewBox: `0 0 ${CHART_LEFT + CHART_WIDTH + 12} ${top + ARENA + 24}` });
+    /** @param {number} tx @param {number} ty @param {string} words */
     const text = (tx, ty, words, anchor = "start", cls = "") => {
       const el = shape("text", { x: num(tx), y: num(ty), "text-anchor": anchor, class: cls });
       el.textContent = words;
@@ -86,7 +93,7 @@ function buffersTab(app) {
         y = top + ARENA - ((r.offset + r.size) / total) * ARENA;
       const g = shape("g", { class: "xe-buffer", tabindex: "-1" }),
         title = shape("title");
-      title.textContent = `%${r.name}  ${r.shape}\n${showBytes(r.size)} at ${r.offset}, positions ${r.start} to ${r.end}${r.shared_with.length ? `\nmemory shared with ${r.shared_with.map(n => "%" + n).join(", ")}` : ""}`;
+      title.textContent = `%${r.name}  ${r.shape}\n${showBytes(r.size)} at ${r.offset}, positions ${r.start} to ${r.end}${r.shared_with.length ? `\nmemory shared with ${r.shared_with.map((/** @type {string} */ n) => "%" + n).join(", ")}` : ""}`;
       g.append(title, shape("rect", { x: num(left), y: num(y), width: num(width), height: num(height) }));
       if (height > 11 && width > 40) g.append(text(left + 4, y + Math.min(height - 3, 12), r.name.slice(0, Math.floor(width / 6.2))));
       g.addEventListener("click", () => choose(r));
@@ -113,13 +120,13 @@ function buffersTab(app) {
         ["offset", "r", r => (r.kind === "arena" ? String(r.offset) : "")],
         ["size", "r", r => showBytes(r.size)],
         ["live", "r", r => `${r.start} – ${r.end}`],
-        ["memory shared with", "long mono", r => r.shared_with.map(n => "%" + n).join(", ")],
+        ["memory shared with", "long mono", r => r.shared_with.map((/** @type {string} */ n) => "%" + n).join(", ")],
       ],
       rows,
       choose,
     );
   }
-  // The first click selects; a click on a second one asks why the two are apart.
+  /** The first click selects; a click on a second one asks why the two are apart. @param {Buffer} r */
   async function choose(r) {
     const first = chosen;
     chosen = r;
@@ -140,6 +147,7 @@ function buffersTab(app) {
       answer.textContent = messageOf(error);
     }
   }
+  /** @param {string} a @param {string} b */
   async function whyApart(a, b) {
     const kept = namedAll("apart", view.why_apart).find(r => (r.first === a && r.second === b) || (r.first === b && r.second === a));
     if (kept) return kept;
@@ -147,7 +155,7 @@ function buffersTab(app) {
     return named("apart", await app.store.ask({ ask: "apart", a, b }));
   }
   function mark() {
-    const present = new Set(rows.map(r => r.instruction)),
+    const present = new Set(rows.map(r => r.instruction).filter(i => i !== null)),
       ids = app.selected === null ? new Set() : app.store.counterparts(app.selected, present, app.now?.picture.aliases);
     for (const r of rows) r.el?.classList.toggle("on", ids.has(r.instruction));
     for (const row of body.querySelectorAll("tbody tr")) row.classList.toggle("on", ids.has(+row.dataset.id));

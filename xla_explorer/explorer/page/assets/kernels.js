@@ -5,6 +5,8 @@ import { namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
+/** @typedef {import("./schema.js").KernelRow & Record<string, any>} Kernel */
+
 const MOST_KERNEL_ROWS = 500;
 
 /** @param {import("./state.js").App} app */
@@ -14,10 +16,13 @@ function kernelsTab(app) {
     note = make("span", { className: "xe-dim", textContent: "…" }),
     bar = make("div", { className: "xe-bar-row" }, note, make("span", { className: "xe-grow" }));
   root.append(bar, body);
-  let rows = null,
-    table = null,
-    by = null,
-    asked = false;
+  /** @type {Kernel[]} */
+  let rows = [];
+  /** @type {HTMLElement | null} */
+  let table = null;
+  /** @type {HTMLElement | null} */
+  let by = null;
+  let asked = false;
 
   async function shown() {
     if (!asked) {
@@ -32,44 +37,45 @@ function kernelsTab(app) {
       }
     } else mark();
   }
+  /** @param {Set<string>} llvm kernels whose passes can be asked for */
   function build(llvm) {
-    const any = key => rows.some(r => r[key] !== null && r[key] !== undefined && r[key] !== ""),
+    const any = (/** @type {string} */ key) => rows.some(r => r[key] !== null && r[key] !== undefined && r[key] !== ""),
       longest = Math.max(...rows.map(r => r.measured_us ?? r.predicted_us ?? 0), 1e-9),
       loops = rows.some(r => r.calls !== 1);
     const timed = any("measured_us"),
-      bar_of = r => {
+      bar_of = (/** @type {Kernel} */ r) => {
         const width = (70 * (r.measured_us ?? r.predicted_us ?? 0)) / longest,
           el = make("i", { className: "xe-share" });
         el.style.width = `${Math.round(width)}px`;
         return make("span", {}, el, timed ? (r.measured_us === null ? "–" : showMicroseconds(r.measured_us)) : `~${showMicroseconds(r.predicted_us)}`);
       };
-    const llvmCell = r =>
+    const llvmCell = (/** @type {Kernel} */ r) =>
       llvm.has(r.name)
         ? make("button", {
             className: "xe-act",
             tabIndex: 0,
             textContent: "LLVM passes",
             title: "what each pass of LLVM changed in this kernel, as more steps of the passes",
-            onclick: event => {
+            onclick: (/** @type {any} */ event) => {
               event.stopPropagation();
               openLlvm(r.name, event.target);
             },
           })
         : "";
     const columns = [
-      ["kernel", "mono", r => `%${r.name}`],
-      ["computes", "long mono", r => r.computes],
+      ["kernel", "mono", (/** @type {Kernel} */ r) => `%${r.name}`],
+      ["computes", "long mono", (/** @type {Kernel} */ r) => r.computes],
       ...(llvm.size ? [["", "", llvmCell]] : []),
-      ...(loops ? [["calls", "r", r => showNumber(r.calls)]] : []),
+      ...(loops ? [["calls", "r", (/** @type {Kernel} */ r) => showNumber(r.calls)]] : []),
       [timed ? "measured" : "predicted", "r", bar_of],
-      ...(timed ? [["predicted", "r", r => `~${showMicroseconds(r.predicted_us)}`]] : []),
-      ["reads + writes", "r", r => `~${showBytes(r.bytes_read + r.bytes_written)}`],
-      ["flops", "r", r => `~${showNumber(r.flops)}`],
-      ...(any("line") ? [["line", "mono", r => r.line]] : []),
-      ...(any("runs_on") ? [["runs on", "", r => (r.runs_on === "evaluator" ? "⚠ evaluator" : r.runs_on) + (r.reason ? `: ${r.reason}` : "")]] : []),
+      ...(timed ? [["predicted", "r", (/** @type {Kernel} */ r) => `~${showMicroseconds(r.predicted_us)}`]] : []),
+      ["reads + writes", "r", (/** @type {Kernel} */ r) => `~${showBytes(r.bytes_read + r.bytes_written)}`],
+      ["flops", "r", (/** @type {Kernel} */ r) => `~${showNumber(r.flops)}`],
+      ...(any("line") ? [["line", "mono", (/** @type {Kernel} */ r) => r.line]] : []),
+      ...(any("runs_on") ? [["runs on", "", (/** @type {Kernel} */ r) => (r.runs_on === "evaluator" ? "⚠ evaluator" : r.runs_on) + (r.reason ? `: ${r.reason}` : "")]] : []),
     ];
     const kept = rows.slice(0, MOST_KERNEL_ROWS);
-    table = tableOf(/** @type {any} */ (columns), kept, r => app.select(r.instruction, "kernels"));
+    table = tableOf(/** @type {any} */ (columns), kept, (/** @type {Kernel} */ r) => app.select(r.instruction, "kernels"));
     body.replaceChildren(table);
     note.textContent = rows.length
       ? `${rows.length === 1 ? "1 kernel" : `${numberOf(rows.length, "kernel")} in the order in which they run`}${rows.length > MOST_KERNEL_ROWS ? `, ${rows.length - MOST_KERNEL_ROWS} not shown: session.kernels()` : ""} · ~ marks an estimate`
@@ -81,6 +87,7 @@ function kernelsTab(app) {
     }
     mark();
   }
+  /** @param {string} kernel @param {HTMLButtonElement} button */
   async function openLlvm(kernel, button) {
     const text = button.textContent;
     app.root.focus({ preventScroll: true });
@@ -103,7 +110,7 @@ function kernelsTab(app) {
     if (!table) return;
     const present = new Set(rows.map(r => r.instruction).filter(i => i !== null)),
       ids = app.selected === null ? new Set() : app.store.counterparts(app.selected, present, app.now?.picture.aliases);
-    for (const row of table.querySelectorAll("tbody tr")) row.classList.toggle("on", row.dataset.id !== undefined && ids.has(+row.dataset.id));
+    for (const row of /** @type {NodeListOf<HTMLElement>} */ (table.querySelectorAll("tbody tr"))) row.classList.toggle("on", row.dataset.id !== undefined && ids.has(+row.dataset.id));
     const on = table.querySelector("tr.on");
     if (on && app.tab === "kernels" && app.origin !== "kernels") scrollWithin(body, on);
   }

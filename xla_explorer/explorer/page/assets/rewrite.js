@@ -7,12 +7,22 @@ import { named, pictureOf } from "./store.js";
 import { highlighted } from "./highlighted.js";
 import { registerTab } from "./tabs.js";
 
+/** @typedef {import("./schema.js").RewriteRow & { number: number }} Applied */
+/** @typedef {import("./schema.js").TextLine} TextLine */
+
 const SMALL_PICTURE = 40;
 
+/**
+ * The neighbourhood on one side of a rewrite, what the other side lacks or has otherwise marked.
+ * @param {import("./state.js").App} app
+ * @param {any} data
+ * @param {any} other
+ * @param {"before" | "after"} title
+ */
 function smallPicture(app, data, other, title) {
   const picture = pictureOf(data),
-    old = new Map(pictureOf(other).nodes.map(n => [n.id, n])),
-    operands = list => {
+    old = new Map(pictureOf(other).nodes.map((/** @type {import("./schema.js").PictureNode} */ n) => [n.id, n])),
+    operands = (/** @type {import("./schema.js").PictureEdge[]} */ list) => {
       const found = new Map();
       for (const e of list) if (e.kind === "data") found.set(e.target, [...(found.get(e.target) || []), e.source]);
       return found;
@@ -26,7 +36,7 @@ function smallPicture(app, data, other, title) {
     status.set(n.id, !before ? "new" : same ? "same" : "changed");
   }
   const scene = buildScene(picture, { opened: new Set(), closed: new Set(), focus: null, budget: SMALL_PICTURE }),
-    canvas = shape("g", {}, drawScene(scene, title === "before" ? new Map([...status].map(([id, s]) => [id, s === "new" ? "gone" : s])) : status, { select: n => app.select(n.members[0], "rewrite") }));
+    canvas = shape("g", {}, drawScene(scene, title === "before" ? new Map([...status].map(([id, s]) => [id, s === "new" ? "gone" : s])) : status, { select: (/** @type {any} */ n) => app.select(n.members[0], "rewrite") }));
   const pad = 14,
     box = [scene.left - pad, scene.top - pad, Math.max(scene.width, 1) + 2 * pad, Math.max(scene.height, 1) + 2 * pad];
   const svg = shape("svg", { class: "xe-canvas xe-small", role: "img", "aria-label": `${title}: ${picture.nodes.length} instructions`, viewBox: box.join(" ") }, canvas);
@@ -35,9 +45,11 @@ function smallPicture(app, data, other, title) {
   return make("figure", {}, make("figcaption", { textContent: title }), svg);
 }
 
+/** @param {TextLine[]} before @param {TextLine[]} after */
 function smallDiff(before, after) {
+  /** @type {HTMLElement[]} */
   const out = [];
-  const add = (cls, sign, entry) =>
+  const add = (/** @type {string} */ cls, /** @type {string} */ sign, /** @type {TextLine} */ entry) =>
     out.push(make("div", { className: `xe-line ${cls}` }, make("span", { className: "sign", textContent: sign }), make("code", {}, ...highlighted(entry[0]))));
   for (const r of diffRows(before, after, null)) {
     if (r.before && r.kind !== "same") add("del", "−", r.before);
@@ -52,12 +64,13 @@ function rewriteTab(app) {
   let number = 0,
     ofStep = -1,
     ticket = 0;
-  const applied = () => ((app.store.steps[app.nowStep]?.changed && app.now?.rewrites) || []).map((r, k) => ({ ...r, number: k })).filter(r => r.verdict === "accepted");
+  /** @returns {Applied[]} */
+  const applied = () => ((app.store.steps[app.nowStep]?.changed && app.now?.rewrites) || []).map((/** @type {any} */ r, /** @type {number} */ k) => ({ ...r, number: k })).filter((/** @type {Applied} */ r) => r.verdict === "accepted");
 
-  // What the page itself knows: the lines of the step before with the subject, those after it with what came of it.
+  /** What the page itself knows: the lines of the step before with the subject, those after it with what came of it. @param {Applied} r */
   function fromTexts(r) {
-    const before = (app.before?.text || []).filter(l => l[1] === r.subject),
-      after = (app.now?.text || []).filter(l => (r.produced || []).includes(l[1]));
+    const before = (app.before?.text || []).filter((/** @type {any} */ l) => l[1] === r.subject),
+      after = (app.now?.text || []).filter((/** @type {any} */ l) => (r.produced || []).includes(l[1]));
     return before.length || after.length ? smallDiff(before, after) : null;
   }
   async function show() {
@@ -83,12 +96,12 @@ function rewriteTab(app) {
     }
     number = Math.max(0, Math.min(list.length - 1, number));
     const r = list[number],
-      go = by => {
+      go = (/** @type {number} */ by) => {
         number += by;
         show();
         root.querySelector(`.xe-act:nth-of-type(${by < 0 ? 1 : 2})`)?.focus({ preventScroll: true });
       },
-      button = (text, title, by, off) => make("button", { className: "xe-act", textContent: text, title, disabled: off, onclick: () => go(by) });
+      button = (/** @type {string} */ text, /** @type {string} */ title, /** @type {number} */ by, /** @type {boolean} */ off) => make("button", { className: "xe-act", textContent: text, title, disabled: off, onclick: () => go(by) });
     const rule = make("div", { className: "xe-rule" }),
       lines = make("div"),
       code = make("div", { className: "xe-rule" }),
@@ -110,13 +123,13 @@ function rewriteTab(app) {
     rule.replaceChildren(make("p", {}, r.sentence || r.rule), r.location ? make("small", { className: "mono", textContent: r.location }) : "");
     lines.replaceChildren(fromTexts(r) || "");
     if (r.subject !== null) app.select(r.subject, "rewrite");
-    const names = [...new Set(app.now.rewrites.map(x => x.rule))];
+    const names = [...new Set(app.now.rewrites.map((/** @type {Applied} */ x) => x.rule))];
     app.store
       .report("rules", { names }, app.store.data.live ? `rules ${app.nowStep}` : "rules")
-      .then(rules => {
+      .then((/** @type {any} */ rules) => {
         const written = rules[r.rule] && named("rule", rules[r.rule]).code;
         if (mine !== ticket || !written) return;
-        code.append(make("details", { open: true }, make("summary", { textContent: "the rule as it is written" }), make("pre", {}, ...written.split("\n").flatMap(line => [...highlighted(line), "\n"]))));
+        code.append(make("details", { open: true }, make("summary", { textContent: "the rule as it is written" }), make("pre", {}, ...written.split("\n").flatMap((/** @type {string} */ line) => [...highlighted(line), "\n"]))));
       })
       .catch(() => {});
     try {
@@ -137,16 +150,18 @@ function rewriteTab(app) {
       if (mine === ticket) pictures.replaceChildren(make("p", { className: "xe-note", textContent: `no picture of this rewrite: ${messageOf(error)}` }));
     }
   }
+  /** @param {number} by */
   const move = by => {
     number = ofStep === app.nowStep ? number + by : 0;
     ofStep = app.nowStep;
     show();
   };
+  /** @param {number} by */
   const inside = by => () => (app.tab === "rewrite" ? move(by) : app.setTab("rewrite"));
   app.subscribe(["now"], () => {
     if (app.tab === "rewrite" && ofStep !== app.nowStep) show();
   });
-  app.openRewrite = at => {
+  app.openRewrite = (/** @type {number} */ at) => {
     ofStep = app.nowStep;
     number = Math.max(0, applied().findIndex(r => r.number === at));
     if (app.tab === "rewrite") show();
