@@ -13,8 +13,9 @@ import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
 /**
  * What a step shows. whole: all of a module of which `picture` shows a part, where a page carries it.
  * @typedef {{ picture: Picture, whole: (() => Picture) | null, text: any[], lacksText: boolean, rewrites: import("./schema.js").RewriteRow[],
- *     changes: Set<number>[] | null, operands: Map<number, number[]>, users: Map<number, number[]>, names: Map<number, string> }} Step
+ *     changes: Set<number>[] | null, operands: Map<number, number[]>, users: Map<number, number[]>, names: Map<number, string>, previous?: Step | null }} Step
  */
+/** A question to the kernel, and its answer. @typedef {(request: Record<string, any>) => Promise<any>} Ask */
 /**
  * A row as an object by the names of its fields, rows inside of it too.
  * @template {keyof import("./schema.js").Rows} K
@@ -23,8 +24,8 @@ import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
  * @returns {import("./schema.js").Rows[K]}
  */
 export function named(type, row) {
-  /** @type {Record<string, keyof import("./schema.js").Rows>} */
-  const inside = ROWS_INSIDE[/** @type {string} */ (type)];
+  /** @type {Record<string, keyof import("./schema.js").Rows> | undefined} */
+  const inside = /** @type {any} */ (ROWS_INSIDE)[type];
   // @ts-ignore: the fields are those of the type, by the schema
   return Object.fromEntries(FIELDS[type].map((key, k) => [key, inside?.[key] ? namedAll(inside[key], row[k]) : row[k]]));
 }
@@ -36,27 +37,29 @@ export function named(type, row) {
  */
 export const namedAll = (type, rows) => rows.map(row => named(type, row));
 
+/** @param {BufferSource} bytes deflated JSON @returns {Promise<any>} */
 export async function inflate(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(stream).text());
 }
 
 const EMPTY_PICTURE = { nodes: [], edges: [], groups: [], aliases: [], hidden: 0, note: "" };
-// A step that is only text: a pass of LLVM.
+/** A step that is only text: a pass of LLVM. @param {any[]} text @param {Step | null} previous @returns {Step} */
 export const textStep = (text, previous) => ({ ...stepOf({ picture: EMPTY_PICTURE, text, rewrites: [] }), previous });
 
+/** @param {any} data of a picture, as it travels @returns {Picture} */
 export function pictureOf(data) {
   return {
     ...data,
     nodes: namedAll("node", data.nodes),
     edges: namedAll("edge", data.edges),
     groups: namedAll("group", data.groups),
-    aliases: new Map(data.aliases.map(([gone, drawn]) => [gone, drawn])),
-    opcodes: new Map(data.aliases.map(([gone, , opcode]) => [gone, opcode])),
+    aliases: new Map(data.aliases.map((/** @type {any[]} */ [gone, drawn]) => [gone, drawn])),
+    opcodes: new Map(data.aliases.map((/** @type {any[]} */ [gone, , opcode]) => [gone, opcode])),
   };
 }
 
-// A whole picture in its blocks, which travel beside it.
+/** A whole picture in its blocks, which travel beside it. @param {Picture} picture @param {import("./schema.js").WholeData} whole */
 function withBlocks(picture, { blocks, homes }) {
   const groups = namedAll("group", blocks),
     home = valuesOf(homes),
@@ -70,14 +73,16 @@ function withBlocks(picture, { blocks, homes }) {
   return picture;
 }
 
+/** @param {any} detail of a step, as it travels @returns {Step} */
 export function stepOf(detail) {
+  /** @type {any} */
   const step = {
     picture: EMPTY_PICTURE,
     whole: detail.whole ?? null,
     text: detail.text || [],
     lacksText: !detail.text,
     rewrites: namedAll("rewrite", detail.rewrites),
-    changes: detail.changes ? detail.changes.map(ids => new Set(valuesOf(ids))) : null,
+    changes: detail.changes ? detail.changes.map((/** @type {import("./schema.js").PackedColumn} */ ids) => new Set(valuesOf(ids))) : null,
     operands: new Map(),
     users: new Map(),
     names: new Map(),
@@ -86,7 +91,7 @@ export function stepOf(detail) {
   return step;
 }
 
-// A step shows another part of its module from now on.
+/** A step shows another part of its module from now on. @param {Step} step @param {Picture} picture */
 export function setPicture(step, picture) {
   step.picture = picture;
   step.operands.clear();
@@ -94,14 +99,18 @@ export function setPicture(step, picture) {
   readPicture(step, picture);
 }
 
-// What a picture says about its instructions becomes known of the step: who reads whom, names, opcodes. Returns the picture.
+/**
+ * What a picture says about its instructions becomes known of the step: who reads whom, names, opcodes. Returns the picture.
+ * @param {Step} step
+ * @param {Picture} picture
+ */
 export function readPicture(step, picture) {
   for (const e of picture.edges) {
     if (e.kind === "control") continue;
-    for (const [map, from, to] of [
+    for (const [map, from, to] of /** @type {[Map<number, number[]>, number, number][]} */ ([
       [step.operands, e.target, e.source],
       [step.users, e.source, e.target],
-    ]) {
+    ])) {
       const known = map.get(from);
       if (!known) map.set(from, [to]);
       else if (!known.includes(to)) known.push(to);
@@ -119,11 +128,16 @@ export function readPicture(step, picture) {
   return picture;
 }
 
-// Requests to the kernel: one promise per request, answered by id; an error answer rejects.
+/**
+ * Requests to the kernel: one promise per request, answered by id; an error answer rejects.
+ * @param {any} model
+ * @param {(kind: string, data: any) => void} news
+ * @returns {Ask}
+ */
 export function askerOf(model, news) {
   const waiting = new Map();
   let last = 0;
-  model.on("msg:custom", (message, buffers) => {
+  model.on("msg:custom", (/** @type {any} */ message, /** @type {DataView<ArrayBuffer>[]} */ buffers) => {
     if (message?.news) inflate(buffers[0]).then(data => news(message.news, data)); // sent without being asked for
     const entry = message && waiting.get(message.reply);
     if (!entry) return;
@@ -150,6 +164,7 @@ export function unpackedPane(pane) {
   return { ...pane, lines: texts.map((text, k) => (more?.[k] ? [text, ids[k], more[k]] : [text, ids[k]])) };
 }
 
+/** @param {string} format */
 export function assertFormat(format) {
   if (format === FORMAT) return;
   throw new Error(
@@ -157,6 +172,7 @@ export function assertFormat(format) {
   );
 }
 
+/** @param {any} model @param {Ask} ask */
 export async function openStore(model, ask) {
   /** @type {import("./schema.js").ExplorerPayload} */
   const data = await inflate(model.get("data"));
@@ -172,6 +188,7 @@ export async function openStore(model, ask) {
     d.subjects.forEach((id, k) => names.set(id, d.names[k]));
   }
 
+  /** @template {{ picture: Picture, names: Map<number, string> }} T @param {T} step @returns {T} */
   function learn(step) {
     learnBoxes(step.picture);
     for (const [id, name] of step.names) names.set(id, name);
@@ -180,18 +197,29 @@ export async function openStore(model, ask) {
   const rows = poolReader(data.pools),
     sentences = valuesOf(data.sentences),
     embeddedSteps = Object.keys(data.details).map(Number);
-  // The rows of a step in a pool: `sequence` has them in a detail, if it has any.
+  /**
+   * The rows of a step in a pool: `sequence` has them in a detail, if it has any.
+   * @param {number} id
+   * @param {string} pool
+   * @param {(detail: any) => number[] | undefined} sequence
+   */
   const unpooled = (id, pool, sequence) =>
     rows(
       pool,
-      embeddedSteps.flatMap(step => (step <= id && sequence(data.details[step]) ? [[step, sequence(data.details[step])]] : [])),
+      embeddedSteps.flatMap(step => {
+        const found = step <= id && sequence(data.details[step]);
+        return found ? [/** @type {[number, number[]]} */ ([step, found])] : [];
+      }),
     );
+  /** @param {number} id @param {"picture" | "whole"} part @param {string} prefix */
   const unpooledPicture = (id, part, prefix) => ({
     ...data.details[id][part],
     ...Object.fromEntries(["nodes", "edges", "groups", "aliases"].map(name => [name, unpooled(id, prefix + name, detail => detail[part]?.[name])])),
   });
+  /** @param {number} id */
   const embedded = id => {
     const { whole, rewrites, changes } = data.details[id];
+    /** @type {Picture | null} */
     let all = null;
     return {
       picture: unpooledPicture(id, "picture", ""),
@@ -201,23 +229,25 @@ export async function openStore(model, ask) {
       changes,
     };
   };
+  /** @param {string} key @param {() => Promise<any>} load @returns {Promise<any>} */
   const once = (key, load) => {
     if (!cache.has(key))
       cache.set(
         key,
-        load().catch(error => {
+        load().catch((/** @type {unknown} */ error) => {
           cache.delete(key);
           throw error;
         }),
       );
     return cache.get(key);
   };
+  /** @param {number} number @returns {Promise<Step>} */
   const step = number => {
     if (steps[number].detail) return Promise.resolve(steps[number].detail); // LLVM's passes come with their text
     const id = data.same[number] ?? number;
     return once("step" + id, async () => learn(stepOf(data.complete ? embedded(id) : await ask({ ask: "step", id }))));
   };
-  // The text of a big step, which comes after its picture. Resolves to whether it is new.
+  /** The text of a big step, which comes after its picture. Resolves to whether it is new. @param {number} number */
   const text = async number => {
     const one = await step(number);
     if (!one.lacksText) return false;
@@ -227,11 +257,11 @@ export async function openStore(model, ask) {
     one.lacksText = false;
     return true;
   };
-  // Decisions that were left out for size: those about one instruction, from the kernel. Resolves to how many are new.
+  /** Decisions that were left out for size: those about one instruction, from the kernel. Resolves to how many are new. @param {number} id */
   const about = id =>
     once("about" + id, async () => {
       if (!data.live || !data.decisions_hidden) return 0;
-      const key = d => [d.kind, d.step, d.subjects.join(), d.code].join("\u0000"),
+      const key = (/** @type {import("./schema.js").Decision} */ d) => [d.kind, d.step, d.subjects.join(), d.code].join("\u0000"),
         there = new Set(decisions.map(key)),
         more = namedAll("decision", await ask({ ask: "about", id })).filter(d => !there.has(key(d)));
       for (const d of more) {
@@ -240,15 +270,19 @@ export async function openStore(model, ask) {
       }
       return more.length;
     });
+  /** @param {string} name */
   const pane = name => once("pane" + name, () => ask({ ask: "pane", name }));
   const panes = () => once("panes", async () => (data.complete ? data.panes.map(unpackedPane) : await ask({ ask: "panes" })));
-  // null: there is more than this page holds.
+  /** null: there is more than this page holds. @param {number} id @returns {Promise<string[] | null>} */
   const history = id =>
     once("history" + id, async () =>
       data.complete ? (data.histories[id]?.map(k => sentences[k]) ?? null) : await ask({ ask: "history", id }),
     );
 
-  // A report: from the page where it was put, from the kernel where there is one; else an error that says how to get it.
+  /**
+   * A report: from the page where it was put, from the kernel where there is one; else an error that says how to get it.
+   * @param {string} name
+   */
   const report = (name, rest = {}, key = name, call = "") =>
     once("report" + key, async () => {
       const kept = data.reports[key];
@@ -258,8 +292,9 @@ export async function openStore(model, ask) {
       return ask({ ask: name, ...rest });
     });
 
-  // A report that is no longer true is asked for again; a page that nothing answers keeps what it has.
+  /** A report that is no longer true is asked for again; a page that nothing answers keeps what it has. @param {string} key */
   const forget = key => cache.delete("report" + key);
+  /** @param {import("./schema.js").Decision} d */
   const isFusion = d => FUSION_KINDS.includes(d.kind);
   return {
     data,
