@@ -82,6 +82,7 @@ function uniqueMatches(a, b) {
     if (x >= 0 && y >= 0) pairs.push([x, y]);
   }
   pairs.sort((p, q) => p[0] - q[0]);
+  /** @type {number[]} */
   const tails = [],
     back = pairs.map(() => -1);
   pairs.forEach(([, y], i) => {
