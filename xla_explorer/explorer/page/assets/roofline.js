@@ -6,17 +6,28 @@ const PLOT_WIDTH = 1000,
   PLOT_HEIGHT = 270,
   PLOT_LEFT = 74,
   PLOT_BOTTOM = 34;
+/** @typedef {import("./schema.js").TimingRow} TimingRow */
+/** A kernel that ran. @typedef {TimingRow & { flops: number, bytes: number, median_us: number, instruction: number }} Timed */
+
+/** @param {number} x @param {number} y @param {string} words */
 const plotText = (x, y, words, anchor = "start", cls = "") => {
   const el = shape("text", { x: num(x), y: num(y), "text-anchor": anchor, class: cls });
   el.textContent = words;
   return el;
 };
+/** @param {number} v */
 const power = v => (v >= 1 ? showNumber(v) : String(v));
+/** @param {number} v */
 const rateText = v => (v >= 1e12 ? `${showNumber(v / 1e12)} Tflop/s` : v >= 1e9 ? `${showNumber(+(v / 1e9).toPrecision(3))} Gflop/s` : `${showNumber(+(v / 1e6).toPrecision(3))} Mflop/s`);
 
-// roof: a MachineRoof or null; rows: timings.
+/**
+ * Work per byte against work per second.
+ * @param {import("./schema.js").MachineRoof | null} roof
+ * @param {TimingRow[]} rows
+ * @param {(row: TimingRow) => void} choose
+ */
 export function rooflinePlot(roof, rows, choose) {
-  const points = rows.filter(r => r.instruction !== null && r.flops > 0 && r.bytes > 0 && r.median_us > 0).map(r => ({ r, x: r.flops / r.bytes, y: (r.flops / r.median_us) * 1e6 }));
+  const points = /** @type {Timed[]} */ (rows).filter(r => r.instruction !== null && r.flops > 0 && r.bytes > 0 && r.median_us > 0).map(r => ({ r, x: r.flops / r.bytes, y: (r.flops / r.median_us) * 1e6 }));
   if (!roof || !points.length)
     return make("p", {
       className: "xe-note",
@@ -27,15 +38,16 @@ export function rooflinePlot(roof, rows, choose) {
     ridge = flops / memory,
     xs = [...points.map(p => p.x), ridge, flops / fastest],
     ys = [...points.map(p => p.y), flops],
-    low = v => 10 ** Math.floor(Math.log10(v)),
-    high = v => 10 ** Math.ceil(Math.log10(v)),
+    low = (/** @type {number} */ v) => 10 ** Math.floor(Math.log10(v)),
+    high = (/** @type {number} */ v) => 10 ** Math.ceil(Math.log10(v)),
     [x0, x1, y0, y1] = [low(Math.min(...xs) / 2), high(Math.max(...xs) * 2), low(Math.min(...ys) / 2), high(Math.max(...ys) * 1.2)],
-    X = v => PLOT_LEFT + (Math.log10(v / x0) / Math.log10(x1 / x0)) * (PLOT_WIDTH - PLOT_LEFT - 20),
-    Y = v => 10 + (1 - Math.log10(v / y0) / Math.log10(y1 / y0)) * (PLOT_HEIGHT - 10 - PLOT_BOTTOM);
+    X = (/** @type {number} */ v) => PLOT_LEFT + (Math.log10(v / x0) / Math.log10(x1 / x0)) * (PLOT_WIDTH - PLOT_LEFT - 20),
+    Y = (/** @type {number} */ v) => 10 + (1 - Math.log10(v / y0) / Math.log10(y1 / y0)) * (PLOT_HEIGHT - 10 - PLOT_BOTTOM);
   const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `roofline of ${numberOf(points.length, "kernel")}`, viewBox: `0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}` });
   for (let v = x0; v <= x1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${num(X(v))} 10V${PLOT_HEIGHT - PLOT_BOTTOM}` }), plotText(X(v), PLOT_HEIGHT - PLOT_BOTTOM + 13, power(v), "middle", "dim"));
   for (let v = y0; v <= y1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${PLOT_LEFT} ${num(Y(v))}H${PLOT_WIDTH - 20}` }), plotText(PLOT_LEFT - 6, Y(v) + 4, rateText(v), "end", "dim"));
   svg.append(plotText(PLOT_WIDTH - 20, PLOT_HEIGHT - 6, "flops per byte of traffic (estimates) →", "end", "dim"));
+  /** @param {number} speed @param {string} cls */
   const line = (speed, cls) => {
     const from = Math.max(x0, y0 / speed),
       to = flops / speed;
