@@ -9,22 +9,10 @@ from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.page.pools import PackedColumn, PackedPool, SlotSequence
 from xla_explorer.explorer.page.reports import BufferView, ComparisonTable
-from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.pictures.picture import PictureData
 
 LineData = list[Any]
 """[text, instruction id or None], and a list of more ids where there are some"""
-
-
-class PictureData(TypedDict):
-    """See `PictureGraph.to_json`."""
-
-    title: str
-    nodes: list[list[Any]]
-    edges: list[list[Any]]
-    groups: list[list[Any]]
-    aliases: list[list[Any]]
-    hidden: int
-    note: str
 
 
 class StepDetail(TypedDict):
@@ -113,20 +101,6 @@ class ExplorerPayload(TypedDict):
     own_colour: bool
     comparison: dict[str, Any] | None
     reports: dict[str, Any]
-
-
-def picture_data(graph: PictureGraph) -> PictureData:
-    """The JSON form of a picture, typed."""
-    data = graph.to_json()
-    return PictureData(
-        title=data["title"],
-        nodes=data["nodes"],
-        edges=data["edges"],
-        groups=data["groups"],
-        aliases=data["aliases"],
-        hidden=data["hidden"],
-        note=data["note"],
-    )
 
 
 def text_lines(lines: Sequence[TextLine] | Sequence[tuple[str, int | None]]) -> list[LineData]:

@@ -26,7 +26,6 @@ from xla_explorer.explorer.page.json_data import (
     StepDetail,
     WholeData,
     by_field,
-    picture_data,
     text_lines,
 )
 from xla_explorer.explorer.page.pools import PICTURE_KEYS, PackedColumn, Pool, as_it_is, by_instruction, column
@@ -73,7 +72,7 @@ def shown_step(steps: Sequence[StepRow], index: int) -> int:
 def step_detail(source: ExplorerSource, step: int, *, with_text: bool = True) -> StepDetail:
     """What one step shows."""
     return StepDetail(
-        picture=picture_data(source.picture(step)),
+        picture=source.picture(step).to_json(),
         changes=_changes(source, step),
         text=text_lines(source.text(step)) if with_text else None,
         rewrites=[plain(row) for row in source.rewrites(step)],

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from xla_explorer.explorer.display.plain_data import plain
-from xla_explorer.explorer.page.json_data import picture_data, text_lines
+from xla_explorer.explorer.page.json_data import text_lines
 from xla_explorer.explorer.page.reports import Request
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep
 
@@ -35,8 +35,8 @@ def rewrite_data(step: RewriteStep) -> dict[str, Any]:
     return {
         "before": text_lines(step.before),
         "after": text_lines(step.after),
-        "picture_before": picture_data(step.picture_before),
-        "picture_after": picture_data(step.picture_after),
+        "picture_before": step.picture_before.to_json(),
+        "picture_after": step.picture_after.to_json(),
     }
 
 
@@ -48,12 +48,12 @@ REQUESTS: dict[str, Request] = {
     "apart": lambda reports, m: plain(reports.why_apart(str(m.get("a")), str(m.get("b")))),
     "llvm": lambda reports, m: plain(reports.llvm_passes(str(m.get("kernel")))),
     "rewrite": lambda reports, m: rewrite_data(reports.rewrite(number(m, "step"), number(m, "number"))),
-    "around": lambda reports, m: picture_data(
-        reports.picture(number(m, "step"), around=[number(m, "id")], budget=max(10, min(1_500, number(m, "budget"))))
-    ),
-    "opened": lambda reports, m: picture_data(
-        reports.picture(number(m, "step"), opened=words(m, "opened"), show=[k for k in listed(m, "show") if isinstance(k, int)])
-    ),
-    "between": lambda reports, m: picture_data(reports.picture(number(m, "step"), between=(number(m, "id"), number(m, "other")))),
+    "around": lambda reports, m: reports.picture(
+        number(m, "step"), around=[number(m, "id")], budget=max(10, min(1_500, number(m, "budget")))
+    ).to_json(),
+    "opened": lambda reports, m: reports.picture(
+        number(m, "step"), opened=words(m, "opened"), show=[k for k in listed(m, "show") if isinstance(k, int)]
+    ).to_json(),
+    "between": lambda reports, m: reports.picture(number(m, "step"), between=(number(m, "id"), number(m, "other"))).to_json(),
 }
 """Those that every view may be asked. `Reports.requests` has what only passes or a session answer."""

@@ -20,6 +20,7 @@ from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold, LoopChoice
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
 from xla_explorer.explorer.pictures import picture
+from xla_explorer.explorer.pictures.picture import PictureData
 from xla_explorer.explorer.pictures.svg import COLOURS
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.foundation.decision import Decision
@@ -64,7 +65,7 @@ BY_FIELD: tuple[type, ...] = (reports.BufferView, reports.ComparisonTable, Rewri
 MAPPINGS: tuple[type, ...] = (
     pools.PackedColumn,
     pools.PackedPool,
-    json_data.PictureData,
+    PictureData,
     json_data.StepDetail,
     json_data.PooledPicture,
     json_data.WholeData,
@@ -83,7 +84,7 @@ def _type_text(hint: Any) -> str:
     if isinstance(hint, type) and (hint in _NAMES or hint in BY_FIELD or hint in MAPPINGS):
         return hint.__name__
     if hint is picture.PictureGraph:
-        return json_data.PictureData.__name__
+        return PictureData.__name__
     if hint is TextLine:
         return "TextLine"
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)

@@ -52,7 +52,7 @@ class Graph(Report):
 
     def to_json(self) -> dict[str, Any]:
         """Nodes, edges and boxes as plain data: what the widget draws. See `PictureGraph.to_json`."""
-        return self.picture.to_json()
+        return {**self.picture.to_json()}
 
     def save(self, path: str | Path) -> Path:
         """Write to `path`; the suffix chooses: .svg, .dot, .gv, .json. ValueError for another one."""

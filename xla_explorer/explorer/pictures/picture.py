@@ -9,7 +9,7 @@ and JSON rows as they are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -94,6 +94,19 @@ class PictureFormatError(XlaExplorerError, ValueError):
     """A file whose suffix names no form of a picture."""
 
 
+class PictureData(TypedDict):
+    """A picture as JSON data: each node, edge and group a row in the order of the fields of its type, each alias its id, the id that stands
+    for it, and its opcode."""
+
+    title: str
+    nodes: list[list[Any]]
+    edges: list[list[Any]]
+    groups: list[list[Any]]
+    aliases: list[list[Any]]
+    hidden: int
+    note: str
+
+
 class PictureGraph:
     """Nodes in program order, edges and boxes, with what was left out said in words.
 
@@ -130,18 +143,17 @@ class PictureGraph:
         boxes = f", {len(self.groups)} boxes" if self.groups else ""
         return f"<PictureGraph {self.title!r}: {number_of(len(self.nodes), 'node')}, {number_of(len(self.edges), 'edge')}{boxes}>"
 
-    def to_json(self) -> dict[str, Any]:
-        """The picture as JSON data: each node, edge and group a row in the order of the fields of its type, each alias its id, the id that
-        stands for it, and its opcode."""
-        return {
-            "title": self.title,
-            "nodes": [[*node[:6], list(node.lines), *node[7:]] for node in self.nodes],
-            "edges": [list(edge) for edge in self.edges],
-            "groups": [list(group) for group in self.groups],
-            "aliases": self.alias_rows(),
-            "hidden": self.hidden,
-            "note": self.note,
-        }
+    def to_json(self) -> PictureData:
+        """The picture as JSON data."""
+        return PictureData(
+            title=self.title,
+            nodes=[[*node[:6], list(node.lines), *node[7:]] for node in self.nodes],
+            edges=[list(edge) for edge in self.edges],
+            groups=[list(group) for group in self.groups],
+            aliases=self.alias_rows(),
+            hidden=self.hidden,
+            note=self.note,
+        )
 
     def alias_rows(self) -> list[list[Any]]:
         """For each instruction that is not drawn its id, the id that stands for it, and its opcode."""
