@@ -9,10 +9,10 @@ import pytest
 from tests.explorer.views.asset_script import AssetScript
 
 _CHAIN = """
-const tallScene = count => {
+const tallScene = (count, skip = 3) => {
   const nodes = Array.from({ length: count }, (_, k) => ({ key: k, x: 100 + 20 * (k % 3), y: 74 * k, width: 120, height: 48 })),
     link = (a, b) => ({ source: a, target: b, points: [nodes[a].x, nodes[a].y + 48, ...(b > a + 1 ? [190, nodes[a].y + 74, 190, nodes[b].y - 26] : []), nodes[b].x, nodes[b].y] });
-  return { nodes, edges: [...nodes.slice(1).map((_, k) => link(k, k + 1)), ...nodes.slice(9).map((_, k) => link(k, k + 9))], left: 30, top: 0, width: 170, height: 74 * count - 26, hidden: 0 };
+  return { nodes, edges: [...nodes.slice(1).map((_, k) => link(k, k + 1)), ...(skip > 1 ? nodes.slice(skip).map((_, k) => link(k, k + skip)) : [])], left: 30, top: 0, width: 170, height: 74 * count - 26, hidden: 0 };
 };
 """
 
@@ -49,3 +49,7 @@ def test_no_node_is_cut_and_a_step_keeps_the_cuts_that_still_fit(script: AssetSc
     assert script.call("(n, kept) => columnCuts(tallScene(n), kept)", 41, cuts) == cuts
     moved = script.call("(n, kept) => columnCuts(tallScene(n), kept)", 41, [y - 20 for y in cuts])
     assert all((y % 74) > 48 for y in moved), "cuts that now go through nodes are made anew"
+
+
+def test_where_many_edges_would_be_led_around_nothing_is_cut(script: AssetScript) -> None:
+    assert script.call("n => columnCuts(tallScene(n, 9))", 60) == []

@@ -11,9 +11,10 @@ const TALL_ASPECT = 2, // height by width of a scene that is folded
   GUTTER = 70,
   LANE = 5, // pixels between edges that go to other columns
   LANES = 8,
-  MOST_COLUMNS = 12;
+  MOST_COLUMNS = 12,
+  MOST_CROSSING = 6; // edges that are led from column to column at one cut: more are a tangle, and the scene stays as it is
 
-/** The places between rows that no node spans, with how many edges pass there. @param {Scene} scene @returns {{ y: number, edges: number }[]} */
+/** The places between rows that no node spans, which few edges pass, with how many do. @param {Scene} scene @returns {{ y: number, edges: number }[]} */
 function openCuts({ nodes, edges }) {
   const sorted = nodes.slice().sort((a, b) => a.y - b.y),
     cuts = [];
@@ -24,7 +25,7 @@ function openCuts({ nodes, edges }) {
   }
   for (const { points = [] } of edges)
     for (const cut of cuts) if (points[1] < cut.y && points[points.length - 1] > cut.y) cut.edges++;
-  return cuts;
+  return cuts.filter(cut => cut.edges <= MOST_CROSSING);
 }
 
 /**
