@@ -123,7 +123,7 @@ def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: An
 
 def test_a_fusion_that_cannot_be_forced_says_why(browser: Any, session: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
-    live.page.evaluate("document.querySelector('.xe').explorer.tryOut({ ask: 'override', fuse: [['no_such', 'q']] })")
+    live.page.evaluate("document.querySelector('.xe').explorer.tryOut({ ask: 'override', force: [['fusion', 'no_such', 'q']] })")
     shown = live.page.locator(".xe-why .xe-error")
     shown.wait_for()
     assert "no instruction was ever named no_such" in shown.inner_text()
@@ -157,18 +157,29 @@ def test_stepping_inside_a_pass(browser: Any, session: Any, tmp_path: Path) -> N
     live.close()
 
 
-def test_kernels_as_formulas(browser: Any, session: Any, tmp_path: Path) -> None:
+def test_kernels_are_formulas_and_a_table_to_save(browser: Any, session: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
     live.press("k")
     live.wait(".xe-kernels tbody tr")
     text = live.page.locator(".xe-kernels").inner_text()
     assert "exp(x - reduce_fusion.1{0})" in text and "max over 1 of x" in text and "dot(" in text
     live.keep("kernels")
+
+    live.press("k")
+    live.wait(".xe-kernels tbody tr")
+    with live.page.expect_download() as download:
+        live.page.locator(".xe-kernels .xe-save").click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert download.value.suggested_filename == "kernels.csv"
+    assert lines[0].startswith("name,opcode,computes") and len(lines) == 7
     live.close()
 
 
-def test_the_passes_of_llvm(browser: Any, plain: Any, tmp_path: Path) -> None:
+def test_remarks_stand_at_the_instruction_and_passes_of_llvm_are_steps(browser: Any, plain: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(plain), tmp_path)
+    live.page.evaluate(f"document.querySelector('.xe').explorer.select({plain.passes.find('z')}, 'test')")
+    live.wait(".xe-remarks", "vectorized loop (vectorization width:")
+
     steps = live.page.evaluate("document.querySelector('.xe').explorer.store.steps.length")
     live.press("k")
     live.wait(".xe-kernels tbody tr")
@@ -182,28 +193,6 @@ def test_the_passes_of_llvm(browser: Any, plain: Any, tmp_path: Path) -> None:
     live.page.evaluate("document.querySelector('.xe').explorer.go(0)")
     live.press("g")
     assert live.page.locator(".xe-node").count() >= 3
-    live.close()
-
-
-def test_remarks_stand_at_the_instruction(browser: Any, plain: Any, tmp_path: Path) -> None:
-    live = Live(browser, xe.explore(plain), tmp_path)
-    live.page.evaluate(f"document.querySelector('.xe').explorer.select({plain.passes.find('z')}, 'test')")
-    live.wait(".xe-remarks", "vectorized loop (vectorization width:")
-    live.close()
-
-
-def test_buffers_their_peak_and_why_two_are_apart(browser: Any, session: Any, tmp_path: Path) -> None:
-    live = Live(browser, xe.explore(session), tmp_path)
-    live.press("b")
-    live.wait(".xe-buffer")
-    assert live.page.locator(".xe-peak").text_content().startswith("peak 128 KiB: %")
-    rows = live.page.locator(".xe-buffers tbody tr")
-    rows.filter(has_text="%subtract_exponential_fusion").first.click()
-    assert live.page.locator(".xe-buffer.on").count() >= 1
-    rows.filter(has_text="%reduce_fusion").last.click()
-    live.wait(".xe-answer b")
-    live.keep("buffers")
-    assert live.page.locator(".xe-answer b").inner_text() in ("live-ranges-overlap", "sizes-differ", "different-places")
     live.close()
 
 
@@ -244,7 +233,7 @@ def test_lines_of_ptx_are_counted_on_a_click(browser: Any, plain: Any, tmp_path:
     live.close()
 
 
-def test_codes_are_explained_where_they_stand(browser: Any, session: Any, tmp_path: Path) -> None:
+def test_codes_are_explained_and_buffers_have_reasons(browser: Any, session: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
     titles = live.page.locator(".xe-graph .xe-edge-label title").all_text_contents()
     assert titles and all(": " in title for title in titles)
@@ -253,6 +242,17 @@ def test_codes_are_explained_where_they_stand(browser: Any, session: Any, tmp_pa
     assert " " in chip.get_attribute("title")
     live.press("n")  # a key of the graph shows the graph
     assert live.page.locator(".xe-graph").is_visible()
+
+    live.press("b")
+    live.wait(".xe-buffer")
+    assert live.page.locator(".xe-peak").text_content().startswith("peak 128 KiB: %")
+    rows = live.page.locator(".xe-buffers tbody tr")
+    rows.filter(has_text="%subtract_exponential_fusion").first.click()
+    assert live.page.locator(".xe-buffer.on").count() >= 1
+    rows.filter(has_text="%reduce_fusion").last.click()
+    live.wait(".xe-answer b")
+    live.keep("buffers")
+    assert live.page.locator(".xe-answer b").inner_text() in ("live-ranges-overlap", "sizes-differ", "different-places")
     live.close()
 
 
@@ -319,16 +319,4 @@ def test_help_under_the_pointer(browser: Any, session: Any, tmp_path: Path) -> N
         tip.wait_for(state="visible", timeout=5_000)
         assert word in tip.inner_text() and len(tip.inner_text()) > len(word) + 10
         live.page.mouse.move(5, 5)
-    live.close()
-
-
-def test_tables_are_saved_as_csv(browser: Any, session: Any, tmp_path: Path) -> None:
-    live = Live(browser, xe.explore(session), tmp_path)
-    live.press("k")
-    live.wait(".xe-kernels tbody tr")
-    with live.page.expect_download() as download:
-        live.page.locator(".xe-kernels .xe-save").click()
-    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
-    assert download.value.suggested_filename == "kernels.csv"
-    assert lines[0].startswith("name,opcode,computes") and len(lines) == 7
     live.close()
