@@ -20,6 +20,7 @@ from xla_explorer.course import (
     nb16_loops,
     nb17_dataflow,
     nb18_jax_step,
+    nb19_shared_memory,
 )
 from xla_explorer.course.checking.passes import check_pass
 from xla_explorer.course.checking.programs import random_program
@@ -49,6 +50,7 @@ _NOTEBOOKS = (
     nb16_loops,
     nb17_dataflow,
     nb18_jax_step,
+    nb19_shared_memory,
 )
 
 __all__ = [

@@ -13,7 +13,8 @@ import tests.explorer.course.mistakes_nb14
 import tests.explorer.course.mistakes_nb15
 import tests.explorer.course.mistakes_nb16
 import tests.explorer.course.mistakes_nb17
-import tests.explorer.course.mistakes_nb18  # noqa: F401  # which add their own
+import tests.explorer.course.mistakes_nb18
+import tests.explorer.course.mistakes_nb19  # noqa: F401  # which add their own
 import xla_explorer as xe
 from tests.explorer.course.mistakes import MISTAKES, mistake
 from tests.notebooks.course_notebooks import solution_cells

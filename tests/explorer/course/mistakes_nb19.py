@@ -1,0 +1,60 @@
+"""Wrong answers to the exercises of notebook 19."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from tests.explorer.course.mistakes import mistake
+
+mistake("nb19.sectors", "another-count")(lambda addresses: len(addresses))
+mistake("nb19.sectors", "another-count")(lambda addresses: len(set(addresses)))
+mistake("nb19.sectors", "another-count")(lambda addresses: -(-4 * len(addresses) // 32))  # as if all were neighbours
+mistake("nb19.sectors", "another-count")(lambda addresses: len({a // 128 for a in addresses}))  # lines
+mistake("nb19.sectors", "another-count")(lambda addresses: len({a % 32 for a in addresses}))
+mistake("nb19.sectors", "another-count")(lambda addresses: (max(addresses) - min(addresses)) // 32 + 1 if addresses else 0)
+mistake("nb19.sectors", "another-count")(lambda addresses: max(1, len({a // 32 for a in addresses})))
+mistake("nb19.sectors", "no-number")(lambda addresses: {a // 32 for a in addresses})
+
+
+def busiest(bank: Any, words: Any = set) -> Any:
+    return lambda addresses: max(Counter([bank(a) for a in words(addresses)]).values(), default=0)
+
+
+mistake("nb19.passes", "another-count")(busiest(lambda a: a // 4 % 32, list))  # the same word counts twice
+mistake("nb19.passes", "another-count")(busiest(lambda a: a % 32))  # bytes for words
+mistake("nb19.passes", "another-count")(busiest(lambda a: a // 4 % 16))
+mistake("nb19.passes", "another-count")(lambda addresses: len({a // 4 % 32 for a in addresses}))  # banks, not passes
+mistake("nb19.passes", "another-count")(lambda addresses: busiest(lambda a: a // 4 % 32)(addresses) - 1)  # conflicts
+mistake("nb19.passes", "another-count")(lambda addresses: max(1, busiest(lambda a: a // 4 % 32)(addresses)))
+mistake("nb19.passes", "another-count")(lambda addresses: 32 if len({a // 4 % 32 for a in addresses}) == 1 else 1)
+mistake("nb19.passes", "no-number")(lambda addresses: None)
+
+
+def tiles(plain: Any) -> Any:
+    return plain.split("i", 32).split("j", 32).reorder("ii", "jo").block("io").block("jo")
+
+
+def stored(schedule: Any) -> Any:
+    return schedule.split("ii", 8).unroll("iio").thread("iii").warp("ji")
+
+
+mistake("nb19.transpose", "many-sectors")(lambda plain: stored(tiles(plain)))  # no shared memory
+mistake("nb19.transpose", "conflicts")(
+    lambda plain: stored(tiles(plain).stage("x", "jo", "shared", 32).split("jis", 8).unroll("jiso").thread("jisi").warp("iis"))
+)
+mistake("nb19.transpose", "conflicts")(
+    lambda plain: stored(tiles(plain).stage("x", "jo", "shared", 34).split("jis", 8).unroll("jiso").thread("jisi").warp("iis"))
+)
+mistake("nb19.transpose", "many-sectors")(  # copies columns
+    lambda plain: stored(tiles(plain).stage("x", "jo", "shared", 33).split("iis", 8).unroll("iiso").thread("iisi").warp("jis"))
+)
+mistake("nb19.transpose", "raised-ScheduleError")(lambda plain: stored(tiles(plain).stage("y", "jo", "shared", 33)))
+mistake("nb19.transpose", "raised-ScheduleError")(lambda plain: plain.warp("k"))
+mistake("nb19.transpose", "no-schedule")(lambda plain: "split{i,32}")
+mistake("nb19.fragment", "another-element")(lambda lane, number: (lane // 4, 2 * (lane % 4) + number % 2))
+mistake("nb19.fragment", "another-element")(lambda lane, number: (lane // 4 + 8 * (number % 2), 2 * (lane % 4) + number // 2))
+mistake("nb19.fragment", "another-element")(lambda lane, number: (lane % 8 + 8 * (number // 2), 2 * (lane // 8) + number % 2))
+mistake("nb19.fragment", "another-element")(lambda lane, number: (lane // 2, 4 * (lane % 2) + number))
+mistake("nb19.fragment", "another-element")(lambda lane, number: [lane // 4 + 8 * (number // 2), 2 * (lane % 4) + number % 2])
+mistake("nb19.fragment", "another-element")(lambda lane, number: (2 * (lane % 4) + number % 2, lane // 4 + 8 * (number // 2)))
