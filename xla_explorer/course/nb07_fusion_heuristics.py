@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from xla_explorer.course.checking.programs import random_program
 from xla_explorer.course.checking.reduction import cases_of
@@ -57,6 +58,28 @@ REFERENCE_BYTES = {
     "mlp": 58240,
 }
 TOLERANCE = 1.02
+
+
+class Producer(NamedTuple):
+    """A result that `readers` kernels need. elements, element_bytes: its size. inputs: bytes that it is computed from. work: operations for
+    each element."""
+
+    elements: int
+    element_bytes: int
+    inputs: int
+    work: int
+    readers: int
+
+
+class Processor(NamedTuple):
+    """bandwidth: bytes a second. peak: operations a second. launch: seconds that each further kernel costs."""
+
+    bandwidth: float
+    peak: float
+    launch: float
+
+
+CPU, GPU = Processor(20e9, 100e9, 1e-7), Processor(3e12, 60e12, 3e-6)
 Planner = Callable[[HloComputation], Iterable[HloInstruction]]
 
 
@@ -71,6 +94,38 @@ def scores(planner: Planner) -> dict[str, tuple[int, int, int]]:
             REFERENCE_BYTES[name],
         )
     return rows
+
+
+@exercise(
+    "nb07.cheaper",
+    "Write cheaper(producer, processor): (seconds when it is stored, seconds when each reader computes it again).",
+    "Count bytes, operations and further kernels for both; seconds = launch * kernels + bytes / bandwidth + operations / peak.",
+    hints=(
+        "Stored: its inputs are read once, it is written once and read by each reader; one kernel more.",
+        "Computed again: each reader reads all of its inputs and does all of its work; no kernel more.",
+        "element_bytes counts for the result. The inputs are given in bytes.",
+    ),
+)
+def cheaper(function: Callable[[Producer, Processor], Any]) -> Cases:
+    """Cheap and expensive, small and large, one reader and many, on a CPU and on a GPU."""
+    free = Processor(1e9, 1e9, 0.0)
+    for producer, processor in (
+        (Producer(1, 4, 4, 1, 1), free), (Producer(1000, 4, 8000, 1, 2), free), (Producer(1000, 2, 8000, 1, 2), free),
+        (Producer(1000, 4, 8000, 20, 2), free), (Producer(1000, 4, 0, 0, 5), free), (Producer(10**6, 4, 4000, 1, 3), CPU),
+        (Producer(10**6, 4, 8 * 10**6, 10, 2), CPU), (Producer(100, 4, 400, 100, 8), CPU), (Producer(1000, 4, 8000, 1, 2), GPU),
+        (Producer(10**7, 2, 4 * 10**7, 30, 4), GPU), (Producer(10**7, 4, 4 * 10**7, 0, 1), GPU),
+    ):  # fmt: skip
+        size, operations = producer.elements * producer.element_bytes, producer.elements * producer.work
+        stored = processor.launch + (producer.inputs + size * (1 + producer.readers)) / processor.bandwidth + operations / processor.peak
+        again = producer.readers * (producer.inputs / processor.bandwidth + operations / processor.peak)
+        got = function(producer, processor)
+        if not (isinstance(got, tuple) and len(got) == 2 and all(isinstance(x, (int, float)) for x in got)):
+            raise WrongAnswer(Failure("no-pair", "The answer is a pair.", "(stored, again)", repr(got), arguments=(producer, processor)))
+        for code, what, want, mine in (("wrong-stored", "stored", stored, got[0]), ("wrong-again", "computed again", again, got[1])):
+            if abs(mine - want) > 1e-9 * want:
+                yield Failure(code, f"Another time is needed when it is {what}.", f"{want:g} s", f"{mine:g} s", None, (producer, processor),
+                              "Write down the bytes, the operations and the kernels by themselves.")  # fmt: skip
+        yield None
 
 
 @exercise(

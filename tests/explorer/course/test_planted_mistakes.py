@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import tests.explorer.course.mistakes_nb07
 import tests.explorer.course.mistakes_nb11
 import tests.explorer.course.mistakes_nb14
 import tests.explorer.course.mistakes_nb15

@@ -13,3 +13,9 @@ def plan(computation):
         if best is None:
             return stored
         stored = best
+# %% nb07.cheaper
+def cheaper(producer, processor):
+    size, operations = producer.elements * producer.element_bytes, producer.elements * producer.work
+    computing = operations / processor.peak
+    stored = processor.launch + (producer.inputs + size * (1 + producer.readers)) / processor.bandwidth + computing
+    return stored, producer.readers * (producer.inputs / processor.bandwidth + computing)
