@@ -41,6 +41,14 @@ def test_a_diff_is_both_texts(script: AssetScript, seed: int) -> None:
     assert [row["after"] for row in rows if row["after"]] == after
 
 
+def test_lines_that_occur_often_are_no_change_where_the_algorithm_gives_up(script: AssetScript) -> None:
+    before = [line for k in range(30) for line in ([f"a{k}", None], ["}", None], ["", None])]
+    after = [[f"b{k // 3}", None] if k % 9 == 0 else line for k, line in enumerate(before)]
+    rows = script.call("diffRows", before, after, None, 5)
+    changed = [(row["before"] or row["after"])[0] for row in rows if row["kind"] != "same"]
+    assert changed and not {"}", ""} & set(changed)
+
+
 def test_numbers_carry_units(script: AssetScript) -> None:
     def shown(function: str, *values: float | None) -> list[str]:
         return [script.call(function, value) for value in values]

@@ -64,7 +64,7 @@ const numbersOf = (lines, known) =>
     return number;
   });
 
-// Without a short edit script: lines that occur once on both sides, in their longest rising run.
+// Without a short edit script: lines that occur once on both sides, in their longest rising run, and equal lines beside these.
 /** @param {Int32Array} a @param {Int32Array} b */
 function uniqueMatches(a, b) {
   const once = (/** @type {Int32Array} */ lines) => {
@@ -98,7 +98,28 @@ function uniqueMatches(a, b) {
   });
   const keep = [];
   for (let i = tails.length ? tails[tails.length - 1] : -1; i >= 0; i = back[i]) keep.push(pairs[i]);
-  return keep.reverse();
+  return withNeighbours(a, b, keep.reverse());
+}
+
+/**
+ * The matches, with the equal lines that follow each and come before the next: braces and empty lines occur often.
+ * @param {Int32Array} a
+ * @param {Int32Array} b
+ * @param {[number, number][]} matches
+ */
+function withNeighbours(a, b, matches) {
+  /** @type {number[][]} */
+  const all = [];
+  let [x, y] = [0, 0];
+  for (const [nextX, nextY] of [...matches, /** @type {[number, number]} */ ([a.length, b.length])]) {
+    for (; x < nextX && y < nextY && a[x] === b[y]; x++, y++) all.push([x, y]);
+    const before = [];
+    for (let [p, q] = [nextX - 1, nextY - 1]; p >= x && q >= y && a[p] === b[q]; p--, q--) before.push([p, q]);
+    all.push(...before.reverse());
+    if (nextX < a.length) all.push([nextX, nextY]);
+    [x, y] = [nextX + 1, nextY + 1];
+  }
+  return all;
 }
 
 /**
