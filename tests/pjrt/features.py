@@ -94,7 +94,7 @@ def wide_types() -> None:
 @feature
 def gradients() -> None:
     close(jax.grad(lambda x: jnp.sum(jnp.tanh(x) ** 2))(jnp.ones(3)), 2 * np.tanh(1) * (1 - np.tanh(1) ** 2) * np.ones(3))
-    close(jax.hessian(lambda x: jnp.sum(x**3))(jnp.array([1.0, 2.0])), np.diag([6.0, 12.0]))
+    close(jax.jit(jax.hessian(lambda x: jnp.sum(x**3)))(np.array([1.0, 2.0], "f4")), np.diag([6.0, 12.0]))
 
 
 @feature
@@ -242,7 +242,9 @@ def export() -> None:
 @feature
 def error_messages() -> None:
     call = jax.ffi.ffi_call("no_such_target", jax.ShapeDtypeStruct((3,), jnp.float32))
-    raises(Exception, "UNIMPLEMENTED", "no_such_target", "hint")(lambda: jax.jit(lambda x: call(x))(jnp.ones(3)))
+    raises(Exception, "UNIMPLEMENTED: ", "no_such_target", "hint: give it a meaning")(lambda: jax.jit(lambda x: call(x))(np.ones(3, "f4")))
+    misspelled = jax.jit(lambda x: x + 1, compiler_options={"bakend": "cpu"})
+    raises(Exception, "INVALID_ARGUMENT: No such compile option: 'bakend'", "did you mean backend?")(lambda: misspelled(1.0))
 
 
 @feature
@@ -457,6 +459,19 @@ def sessions() -> None:
     assert "features.py" in str([i.metadata for i in session.source.instructions()]), "source places"
     assert pjrt.sessions.compiled >= len(pjrt.sessions)
     assert isinstance(pjrt.sessions[-3:], list) and "sessions of" in repr(pjrt.sessions)
+
+
+@feature
+def no_structure_is_longer_than_what_jaxlib_passes() -> None:
+    """The last one, for it looks at all calls so far. A newer jaxlib appends fields."""
+    from xla_explorer.pjrt import layouts, state
+
+    seen = state.native().struct_sizes()
+    seen.pop("Executable_DeserializeAndLoad", None)  # an older jaxlib ends before the last fields, which its reader knows
+    sizes = {name: (layouts.struct_size(layouts.ARGUMENTS[name]), size) for name, size in seen.items() if name in layouts.ARGUMENTS}
+    assert len(seen) > 30, seen
+    wrong = {name: pair for name, pair in sizes.items() if pair[0] > pair[1]}
+    assert not wrong, wrong
 
 
 def main(names: list[str]) -> None:

@@ -47,7 +47,7 @@ def compile(count):
             jax.clear_caches()
     jax.clear_caches()
 
-execute(400), compile(max(compiles // 2, 10)), execute(400)
+execute(400), compile(max(compiles // 2, 6)), execute(400)
 print(json.dumps([measured(), execute(executions), measured(), compile(compiles), execute(8), measured()]))
 """
 
@@ -64,8 +64,8 @@ def _no_more(before: dict[str, Any], after: dict[str, Any], kilobytes: int) -> N
     assert after["kilobytes"] <= before["kilobytes"] + kilobytes, (before, after)
 
 
-def test_a_thousand_executions_and_some_compiles() -> None:
-    _flat(1_000, 10)
+def test_some_executions_and_some_compiles() -> None:
+    _flat(800, 6)
 
 
 @pytest.mark.slow
