@@ -32,7 +32,7 @@ from xla_explorer.hlo.shape import Shape
 
 WEIGHT_BYTES = 1024  # constants from this size on are passed by the caller where weights are passed at all
 # A function that calls across two modules would be visible to the linker; so all is optimised and emitted as one.
-OPTIMIZATION = OptimizationOptions(by_effort=False)
+OPTIMIZATION = OptimizationOptions(by_effort=False, strength_reduction=True)
 _WITHOUT_C_LIBRARY = ("wasm32", "wasm64")
 
 

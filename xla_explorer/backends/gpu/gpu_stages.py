@@ -22,7 +22,9 @@ from xla_explorer.compiler.transforms.library_calls.library_call import call_nam
 from xla_explorer.hlo.module import HloModule
 
 # Loops inside a GPU thread gain nothing from vectorisation; the warp is the vector.
-PTX_OPTIMIZATION = OptimizationOptions(level=3, loop_vectorization=False, slp_vectorization=False, loop_unrolling=True)
+PTX_OPTIMIZATION = OptimizationOptions(
+    level=3, loop_vectorization=False, slp_vectorization=False, loop_unrolling=True, strength_reduction=True
+)
 _VARIABLES = (".shared", ".global", ".const")
 _DEBUG_LABEL = re.compile(r"\$L__(tmp|func_begin|func_end|debug|info)\w*:")
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from ctypes import string_at
 from typing import Any
 
-from xla_explorer.backends.llvm.target_machine import usable_cores
+from xla_explorer.backends.llvm.target_machine import llvm, usable_cores
 
 
 def run_passes(manager: Any, module: Any, builder: Any) -> None:
@@ -39,22 +42,53 @@ def _leaked_disposal(kind: type) -> Any:
     return getattr(ffi.lib, "LLVMPY_DisposeNewModulePassManger", None)
 
 
-def emit_object(machine: Any, module: Any) -> bytes:
+def emit_object(machine: Any, module: Any, strength_reduction: bool = True) -> bytes:
     """Object code of an optimised llvmlite module. RuntimeError if the target has no object format."""
     functions = _unlocked()
-    if functions is None:
-        data: bytes = machine.emit_object(module)
-        return data
-    return _emit(functions[1], machine, module, 1)
+    with _at_work[0].emitting(strength_reduction):
+        if functions is None:
+            data: bytes = machine.emit_object(module)
+            return data
+        return _emit(functions[1], machine, module, 1)
 
 
-def emit_assembly_text(machine: Any, module: Any) -> str:
+def emit_assembly_text(machine: Any, module: Any, strength_reduction: bool = True) -> str:
     """Assembly of an optimised llvmlite module."""
     functions = _unlocked()
-    if functions is None:
-        text: str = machine.emit_assembly(module)
-        return text
-    return _emit(functions[1], machine, module, 0).decode("latin1")
+    with _at_work[0].emitting(strength_reduction):
+        if functions is None:
+            text: str = machine.emit_assembly(module)
+            return text
+        return _emit(functions[1], machine, module, 0).decode("latin1")
+
+
+class _Emitters:
+    """The threads that generate code now. Whether LLVM's code generator reduces the strength of indices in loops is a setting of the
+    whole process: who wants the one waits for those that have the other, and the last leaves LLVM as it was."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._count = {True: 0, False: 0}
+
+    @contextmanager
+    def emitting(self, strength_reduction: bool) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._count[not strength_reduction])
+            if not strength_reduction and not self._count[False]:
+                llvm().set_option("xla_explorer", "-disable-lsr=true")
+            self._count[strength_reduction] += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._count[strength_reduction] -= 1
+                if not self._count[strength_reduction]:
+                    if not strength_reduction:
+                        llvm().set_option("xla_explorer", "-disable-lsr=false")
+                    self._changed.notify_all()
+
+
+_at_work = [_Emitters()]
 
 
 def _emit(emit_to_memory: Any, machine: Any, module: Any, as_object: int) -> bytes:
@@ -89,3 +123,4 @@ def compilation_threads() -> ThreadPoolExecutor:
 if hasattr(os, "register_at_fork"):
     # A forked child has none of the threads.
     os.register_at_fork(after_in_child=compilation_threads.cache_clear)
+    os.register_at_fork(after_in_child=lambda: _at_work.__setitem__(0, _Emitters()))

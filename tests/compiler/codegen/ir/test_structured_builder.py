@@ -171,3 +171,24 @@ def test_a_masked_load_stays_behind_its_condition_as_a_plain_one_does() -> None:
     text = "\n".join(b.lines())
     branch, masked, plain = (text.index(part) for part in ("br i1 %c", "@llvm.masked.load", "load <4 x float>"))
     assert branch < masked and branch < plain
+
+
+def test_a_counted_index_is_a_number_that_the_loop_counts() -> None:
+    b = StructuredBuilder()
+    with b.loop(b.named("%n", I64), b.index(40), step=2) as loop:
+        three, minus = b.counted_index(loop.index, 3), b.counted_index(loop.index, -1)
+        assert b.counted_index(loop.index, 3) is three and b.counted_index(loop.index, 1) is loop.index
+        b.store(b.add_index(three, minus), b.address(b.named("%a1", PTR), I64, loop.index))
+    (made,) = [record for record in b.records if isinstance(record, Loop)]
+    assert [value.name for value, _, _ in made.carried] == [three.name, minus.name]
+    assert "mul" not in _operations(made.body)
+
+
+def test_llvm_counts_multiples_of_an_index_in_steps() -> None:
+    b = StructuredBuilder()
+    with b.loop(b.index(0), b.index(8), step=2) as loop:
+        value = b.add_index(b.counted_index(loop.index, 5), b.counted_index(loop.index, -7))
+        b.store(value, b.address(b.named("%a0", PTR), I64, loop.index))
+    out = np.full(8, 99, np.int64)
+    _run(b, out)
+    np.testing.assert_array_equal(out, [0, 99, -4, 99, -8, 99, -12, 99])

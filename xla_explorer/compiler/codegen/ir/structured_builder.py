@@ -24,8 +24,9 @@ class _Region:
 
 
 class StructuredBuilder(Builder):
-    """Writes one function. Loop-invariant code motion and common subexpressions need no pass: `emit` puts an operation without side effects
-    into the outermost open region that has its operands, unless it is there already. Loops run at least once, so that loads of memory that
+    """Writes one function. Loop-invariant code motion, common subexpressions and strength reduction need no pass: `emit` puts an operation
+    without side effects into the outermost open region that has its operands, unless it is there already, and `counted_index` makes of a
+    multiple of a loop's index one more number that the loop counts. Loops run at least once, so that loads of memory that
     the function does not write move out of them; out of a condition nothing moves that may trap.
 
     Examples
@@ -40,10 +41,11 @@ class StructuredBuilder(Builder):
     ...
     """
 
-    __slots__ = ("_count", "_regions", "_splats", "records")
+    __slots__ = ("_count", "_multiples", "_regions", "_splats", "records")
 
     def __init__(self) -> None:
         super().__init__()
+        self._multiples: dict[str, dict[int, Value[Integer]]] = {}  # of the index of each open loop, by factor
         self._splats: dict[tuple[str, int], tuple[Value, _Region]] = {}
         self.records: list[Record] = []
         self._regions = [_Region(self.records, False)]
@@ -64,22 +66,26 @@ class StructuredBuilder(Builder):
     # -- records ---------------------------------------------------------------------------------------------------------
     def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
         """An operation without side effects, in the outermost open region that has its operands. may_trap: as a load may."""
-        depth = 0
+        depth = self._condition_depth() if may_trap or op in _MAY_TRAP else 0
+        names = []
         for operand in operands:
+            names.append(operand.name)
             if operand.depth > depth:
                 depth = operand.depth
-        if may_trap or op in _MAY_TRAP:
-            depth = max(depth, self._condition_depth())
         region = self._regions[depth]
-        key = (op, t, detail, *[o.name for o in operands])
+        key = (op, t, detail, *names)
         found = region.known.get(key)
         if found is None:
-            found = region.known[key] = Value(self, t, f"%v{self._fresh()}", depth)
+            self._count += 1
+            found = region.known[key] = Value(self, t, f"%v{self._count}", depth)
             region.records.append(Instruction(found, op, operands, detail, self.origin))
         return found
 
     def _condition_depth(self) -> int:
-        return next((n for n in range(len(self._regions) - 1, 0, -1) if self._regions[n].conditional), 0)
+        for depth in range(len(self._regions) - 1, 0, -1):
+            if self._regions[depth].conditional:
+                return depth
+        return 0
 
     def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
         """An operation with side effects, here."""
@@ -110,20 +116,33 @@ class StructuredBuilder(Builder):
     # -- index arithmetic, known not to wrap -----------------------------------------------------------------------------
     def index(self, number: int) -> Value[Integer]:
         """A constant index."""
-        return self.number(number, I64)
+        return Value(self, I64, str(number))
 
     def add_index(self, a: Value[Integer], b: Value[Integer] | int) -> Value[Integer]:
         """a + b."""
-        b = self.operand(b, I64)
+        b = self.index(b) if isinstance(b, int) else b
+        if a.name == "0":
+            return b
+        if b.name == "0":
+            return a
         if a.is_constant and b.is_constant:
             return self.index(int(a.name) + int(b.name))
-        return b if a.name == "0" else a if b.name == "0" else self.emit("add", I64, (a, b), "nsw")
+        return self.emit("add", I64, (a, b), "nsw")
 
     def scale_index(self, a: Value[Integer], factor: int) -> Value[Integer]:
         """a * factor."""
         if a.is_constant:
             return self.index(int(a.name) * factor)
         return a if factor == 1 else self.index(0) if factor == 0 else self.emit("mul", I64, (a, self.index(factor)), "nsw")
+
+    def counted_index(self, a: Value[Integer], factor: int) -> Value[Integer]:
+        """a * factor; where an open loop counts a, one more number that it counts."""
+        multiples = self._multiples.get(a.name)
+        if multiples is None or factor in (0, 1):
+            return self.scale_index(a, factor)
+        if factor not in multiples:
+            multiples[factor] = Value(self, I64, f"{a.name}.times.{factor}".replace("-", "m"), a.depth)
+        return multiples[factor]
 
     def divide_index(self, a: Value[Integer], by: int) -> tuple[Value[Integer], Value[Integer]]:
         """Quotient and remainder, for a >= 0."""
@@ -142,9 +161,15 @@ class StructuredBuilder(Builder):
         carried = [Value(self, v.type, f"%c{number}.{k}", depth) for k, v in enumerate(initial)]
         opened = OpenLoop(loop.index, carried)
         self._regions.append(_Region(loop.body, False))
+        multiples = self._multiples[loop.index.name] = {}
         yield opened
         self._regions.pop()
+        del self._multiples[loop.index.name]
         loop.carried += list(zip(carried, initial, opened.following, strict=True))
+        for factor, value in multiples.items():
+            following: Value[Integer] = Value(self, I64, f"{value.name}.next", depth)
+            loop.body.append(Instruction(following, "add", (value, self.index(step * factor)), "nsw", None))
+            loop.carried.append((value, self.scale_index(start, factor), following))
         opened.results = [Value(self, v.type, v.name, min(v.depth, depth - 1)) for v in opened.following]
         self._regions[-1].records.append(loop)
 

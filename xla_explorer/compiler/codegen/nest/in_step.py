@@ -30,7 +30,7 @@ def why_not_in_step(nest: LoopNest) -> list[Reason]:
     for s, around in walk(nest.body):
         if isinstance(s, Allocate):
             owned[s.array.name] = around
-        elif isinstance(s, Load | Store) and s.array in both and (array := nest.array(s.array)) is not None:
+        elif isinstance(s, (Load, Store)) and s.array in both and (array := nest.array(s.array)) is not None:
             inside = around[len(owned.get(s.array, ())) :]
             loops = tuple([(b.axis, isinstance(x, For) and x.ordered) for x in inside for b in axes_of(x)])
             accesses[s.array].append(_Access(array, linearize(s.place, array.shape.strides), loops, isinstance(s, Store)))

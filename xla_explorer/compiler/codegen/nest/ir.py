@@ -7,7 +7,7 @@ Everything is frozen: a snapshot is a reference, and what a change leaves alone 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import gcd
 from typing import NamedTuple, TypeAlias, cast
@@ -303,34 +303,44 @@ def bodies_of(s: Statement) -> tuple[Body, ...]:
     return tuple([case.body for case in s.cases]) if isinstance(s, Choose) else (cast("Loop", s).body,)
 
 
-def with_bodies(s: Statement, bodies: tuple[Body, ...]) -> Statement:
-    """The statement with other bodies; itself where they are the same."""
-    if all(a is b for a, b in zip(bodies_of(s), bodies, strict=True)):
+def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
+    """The statement with its bodies changed; itself where they stay the same."""
+    if isinstance(s, For):
+        body = change(s.body)
+        return s if body is s.body else For(s.axis, body, s.kind, s.guards, s.ordered)
+    if isinstance(s, Reduce):
+        body = change(s.body)
+        return s if body is s.body else replace(s, body=body)
+    if not isinstance(s, Choose):
         return s
-    if isinstance(s, Choose):
-        return replace(s, cases=tuple([replace(case, body=body) for case, body in zip(s.cases, bodies, strict=True)]))
-    assert isinstance(s, For | Reduce)
-    return replace(s, body=bodies[0])
+    bodies = [change(case.body) for case in s.cases]
+    if all(case.body is body for case, body in zip(s.cases, bodies, strict=True)):
+        return s
+    return replace(s, cases=tuple([Case(case.guards, body, case.value) for case, body in zip(s.cases, bodies, strict=True)]))
 
 
-def walk(body: Body, around: tuple[Statement, ...] = ()) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
+def walk(body: Body, around: tuple[Statement, ...] = ()) -> list[tuple[Statement, tuple[Statement, ...]]]:
     """Every statement with those around it, outermost first."""
+    found: list[tuple[Statement, tuple[Statement, ...]]] = []  # a generator in a generator takes twice the time
     for s in body:
-        yield s, around
+        found.append((s, around))
         if s.__class__ in _WITH_BODIES:
             within = (*around, s)
             for inner in bodies_of(s):
-                yield from walk(inner, within)
+                found += walk(inner, within)
+    return found
 
 
-def loops_in(body: Body) -> Iterator[Loop]:
+def loops_in(body: Body) -> list[Loop]:
     """Every loop and reduction, those outside first."""
+    found: list[Loop] = []
     for s in body:
         if s.__class__ in _WITH_BODIES:
             if not isinstance(s, Choose):
-                yield cast("Loop", s)
+                found.append(cast("Loop", s))
             for inner in bodies_of(s):
-                yield from loops_in(inner)
+                found += loops_in(inner)
+    return found
 
 
 def overwrites(nest: LoopNest, s: Statement) -> bool:
@@ -345,7 +355,7 @@ def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]
     found: list[Statement] = []
     same = True
     for s in body:
-        inner = s if s.__class__ not in _WITH_BODIES else with_bodies(s, tuple([rewritten(b, change) for b in bodies_of(s)]))
+        inner = s if s.__class__ not in _WITH_BODIES else with_bodies(s, lambda body: rewritten(body, change))
         new = change(inner)
         if isinstance(new, tuple):
             found += new
@@ -358,17 +368,15 @@ def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]
 
 def with_loop_replaced(nest: LoopNest, axis: str, change: Callable[[Loop], Loop]) -> LoopNest:
     """The nest with the loop or reduction that opens an axis replaced, and nothing else looked at but what stands around it."""
-    return replace(nest, body=_with_loop(nest.body, axis, change))
+    return LoopNest(nest.name, nest.arrays, _with_loop(nest.body, axis, change), nest.names, nest.shares)
 
 
 def _with_loop(body: Body, axis: str, change: Callable[[Loop], Loop]) -> Body:
     for k, s in enumerate(body):
         if s.__class__ not in _WITH_BODIES:
             continue
-        if axis in [b.axis.name for b in axes_of(s)]:
-            new: Statement = change(cast("Loop", s))
-        else:
-            new = with_bodies(s, tuple([_with_loop(inner, axis, change) for inner in bodies_of(s)]))
+        opened = s.axis.name == axis if isinstance(s, For) else axis in [b.axis.name for b in axes_of(s)]
+        new = change(cast("Loop", s)) if opened else with_bodies(s, lambda inner: _with_loop(inner, axis, change))
         if new is not s:
             return (*body[:k], new, *body[k + 1 :])
     return body

@@ -135,7 +135,7 @@ def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = Fa
 
 def shares_are_rows(nest: LoopNest) -> bool:
     """Whether each share does as many steps of the one outermost loop."""
-    loops = [s for s in nest.body if isinstance(s, For | Reduce | Store | Choose | Allocate)]
+    loops = [s for s in nest.body if isinstance(s, (For, Reduce, Store, Choose, Allocate))]
     only = loops[0] if len(loops) == 1 else None
     return isinstance(only, For) and only.kind is AxisKind.SHARE and only.axis.extent % nest.shares == 0
 

@@ -133,7 +133,7 @@ class Lowering(Indices):
             if shared and k in shared and self.phases:
                 with self.b.only_if(self.b.compare("slt", self.b.named("%part", I64), shares)):
                     self.body((s,))
-            elif shared and k not in shared and isinstance(s, For | Store):
+            elif shared and k not in shared and isinstance(s, (For, Store)):
                 with self.b.only_if(self.b.compare("eq", self.b.named("%part", I64), shares - 1)):
                     self.body((s,))
             else:
@@ -268,12 +268,16 @@ class Lowering(Indices):
         del self.guards[len(self.guards) - len(guards) :]
 
     def address(self, array: Array, x: IndexExpression, point: Point) -> Value[Pointer]:
-        """Of the element at an offset, at lane 0. Copies are a constant distance from one address, which saves LLVM the sums."""
-        total, fixed, least = self.variable_part(x, point)
+        """Of the element at an offset, at lane 0. Copies are a constant distance from one address, and what loops around count is added
+        outside of the innermost one: LLVM has nothing to look for."""
+        outer, inner, fixed, least = self.variable_part(x, point)
         memory, pointer = self.memory[array.name], self.pointers[array.name]
-        if fixed <= 0 or least < 0 or total.is_constant:
-            return memory.address(pointer, self.b.add_index(total, fixed))
-        return memory.address(memory.address(pointer, total), self.b.index(fixed))
+        if fixed < 0 or least < 0:
+            return memory.address(pointer, self.b.add_index(self.b.add_index(outer, inner), fixed))
+        for part in (outer, inner, self.b.index(fixed)):
+            if part.name != "0":
+                pointer = memory.address(pointer, part)
+        return pointer
 
     # -- values ------------------------------------------------------------------------------------------------------
     def value(self, s: Constant | Iota | Compute, point: Point) -> Scalar:

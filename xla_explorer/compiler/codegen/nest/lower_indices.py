@@ -25,7 +25,9 @@ class Copies:
     def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Scalar], later: bool = False) -> None:
         self.axes = tuple(axes)
         self._value = value
-        self._made = {} if later else {tuple(point.values()): value(point) for point in points(self.axes)}
+        self._made: dict[tuple[int, ...], Scalar] = {}
+        if not later:
+            self._made = {tuple(point.values()): value(point) for point in points(self.axes)} if axes else {(): value({})}
 
     def at(self, point: Point) -> Scalar:
         """The copy of a point."""
@@ -40,17 +42,17 @@ class Copies:
         return [self.at(point) for point in points(self.axes)]
 
 
-def points(axes: Sequence[Axis]) -> Iterator[Point]:
+def points(axes: Sequence[Axis]) -> list[Point]:
     """All points of unrolled axes, the last varying fastest."""
-    for steps in itertools.product(*[range(a.extent) for a in axes]):
-        yield dict(zip(axes, steps, strict=True))
+    return [dict(zip(axes, steps, strict=True)) for steps in itertools.product(*[range(a.extent) for a in axes])]
 
 
 class _Sum(NamedTuple):
-    """An index of axes: the sum over loops, the least that it may be, and the terms of axes in registers."""
+    """An index of axes: the sum over loops in two parts, the least that it may be, and the terms of axes in registers."""
 
     of: IndexExpression  # kept, so that its identity stays its own
-    total: Value[Integer]
+    outer: Value[Integer]
+    inner: Value[Integer]
     least: int
     copied: list[tuple[Axis, int]]
 
@@ -96,16 +98,18 @@ class Indices:
 
     def index(self, x: IndexExpression, point: Point) -> Value[Integer]:
         """An index that has a constant step, at lane 0."""
-        total, fixed, _ = self.variable_part(x, point)
-        return self.b.add_index(total, fixed)
+        outer, inner, fixed, _ = self.variable_part(x, point)
+        return self.b.add_index(self.b.add_index(outer, inner), fixed)
 
-    def variable_part(self, x: IndexExpression, point: Point) -> tuple[Value[Integer], int, int]:
-        """An index at lane 0 as (the sum of what is computed, the constant to be added, the least that the sum may be)."""
+    def variable_part(self, x: IndexExpression, point: Point) -> tuple[Value[Integer], Value[Integer], int, int]:
+        """An index at lane 0 as (what outer loops count, what the innermost of its loops adds, the constant to be added, the least that
+        the sum of the first two may be)."""
         found = self._sums.get(id(x))
         if found is None and x.is_affine:
             found = self._sums[id(x)] = self._affine_sum(x)
         if found is not None:
-            return found.total, x.constant + sum([point[axis] * factor for axis, factor in found.copied if axis in point]), found.least
+            fixed = x.constant + sum([point[axis] * factor for axis, factor in found.copied if axis in point])
+            return found.outer, found.inner, fixed, found.least
         b, fixed, least = self.b, x.constant, 0
         terms: list[tuple[Value[Integer], int]] = []
         for atom, factor in x.terms:
@@ -121,7 +125,7 @@ class Indices:
                 quotient, rest = b.divide_index(self.index(atom.dividend, point), atom.divisor)
                 terms.append((rest if isinstance(atom, Remainder) else quotient, factor))
             least += factor * atom.bounds[0 if factor > 0 else 1]
-        return self._sum_of(terms), fixed, least
+        return *self._sums_of(terms), fixed, least
 
     def _affine_sum(self, x: IndexExpression) -> _Sum:
         """What all copies of an index of axes share."""
@@ -135,14 +139,18 @@ class Indices:
             else:
                 terms.append((found[0], factor // found[1]))
                 least += min(factor * (atom.extent - 1), 0)
-        return _Sum(x, self._sum_of(terms), least, copied)
+        return _Sum(x, *self._sums_of(terms), least, copied)
 
-    def _sum_of(self, terms: list[tuple[Value[Integer], int]]) -> Value[Integer]:
-        """A sum of multiples, computed in the loops that its parts belong to."""
-        total = self.b.index(0)
-        for value, factor in sorted(terms, key=lambda term: term[0].depth):
-            total = self.b.add_index(total, self.b.scale_index(value, factor))
-        return total
+    def _sums_of(self, terms: list[tuple[Value[Integer], int]]) -> tuple[Value[Integer], Value[Integer]]:
+        """A sum of multiples, computed in the loops that its parts belong to: those of outer loops, and those of the innermost one."""
+        outer = inner = self.b.index(0)
+        deepest = max([value.depth for value, _ in terms], default=0)
+        for value, factor in sorted(terms, key=lambda term: term[0].depth) if len(terms) > 1 else terms:
+            if value.depth < deepest:
+                outer = self.b.add_index(outer, self.b.scale_index(value, factor))
+            else:
+                inner = self.b.add_index(inner, self.b.counted_index(value, factor))
+        return outer, inner
 
     def clamped(self, atom: RuntimeValue, point: Point) -> Value[Integer]:
         """A value of run time as an index; unsigned values count as large, not negative."""

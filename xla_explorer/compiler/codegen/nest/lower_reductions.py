@@ -222,7 +222,7 @@ class _Writer(Reducing["Lowering"]):
         over = self.vector or around
         self.lanes = over.extent if over is not None and (over in needed or over is self.vector) else 1
         self.points = list(points([*self.outer, *self.own]))
-        self.is_flat = all(isinstance(x, Load | Constant | Iota | Compute) for x in s.body)
+        self.is_flat = all(isinstance(x, (Load, Constant, Iota, Compute)) for x in s.body)
 
     # -- one operation -----------------------------------------------------------------------------------------------
     def opened(self) -> OpenReduction:

@@ -321,7 +321,7 @@ def _parts(atom: Atom) -> tuple[IndexExpression, ...]:
 
 
 def _substituted(atom: Atom, values: Substitution) -> IndexExpression:
-    if isinstance(atom, Axis | RuntimeValue):
+    if isinstance(atom, (Axis, RuntimeValue)):
         found = values.get(atom)
         if found is not None:
             return found
@@ -387,7 +387,7 @@ def _without_remainders(x: IndexExpression) -> IndexExpression:
     """The same sum by x % n = x - n * (x // n), so that equal quotients meet."""
     found: list[tuple[IndexExpression, int]] = []
     for atom, factor in x.terms:
-        if isinstance(atom, Quotient | Remainder):
+        if isinstance(atom, (Quotient, Remainder)):
             inner = _without_remainders(atom.dividend)
             quotient = IndexExpression(((_one_quotient(inner, atom.divisor), 1),))
             found += [(inner, factor), (quotient, -factor * atom.divisor)] if isinstance(atom, Remainder) else [(quotient, factor)]
@@ -429,7 +429,7 @@ def _clamped(value: Any, low: int, high: int) -> Any:
 def _term_text(atom: Atom, factor: int) -> str:
     if factor == 1:
         return str(atom)
-    return f"{factor}*({atom})" if isinstance(atom, Quotient | Remainder) else f"{factor}*{atom}"
+    return f"{factor}*({atom})" if isinstance(atom, (Quotient, Remainder)) else f"{factor}*{atom}"
 
 
 def _wrapped(x: IndexExpression) -> str:
@@ -437,4 +437,4 @@ def _wrapped(x: IndexExpression) -> str:
 
 
 def _is_division(atom: Atom) -> bool:
-    return isinstance(atom, Quotient | Remainder)
+    return isinstance(atom, (Quotient, Remainder))

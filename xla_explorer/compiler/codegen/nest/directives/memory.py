@@ -23,7 +23,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     Store,
     axes_of,
-    bodies_of,
     elements_of,
     guards_replaced,
     ids_of,
@@ -354,7 +353,7 @@ def _rewritten_once(body: Body, change: Callable[[Statement], Statement | Body |
     for s in body:
         new = change(s)
         if new is None:
-            new = with_bodies(s, tuple([_rewritten_once(b, change) for b in bodies_of(s)]))
+            new = with_bodies(s, lambda body: _rewritten_once(body, change))
         found += new if isinstance(new, tuple) else [new]
     return tuple(found)
 

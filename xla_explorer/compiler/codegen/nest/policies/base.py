@@ -154,5 +154,5 @@ def calls_functions(statements: list[Statement]) -> bool:
 
 def lanes_for(nest: LoopNest, statements: list[Statement], tuning: Tuning) -> int:
     """What a register has of the widest elements in memory; values that are computed in wider types take two at most."""
-    memory = [width_in_memory(nest, s) for s in statements if isinstance(s, Load | Store)]
+    memory = [width_in_memory(nest, s) for s in statements if isinstance(s, (Load, Store))]
     return max(min(tuning.register_bytes // max(memory), 2 * tuning.register_bytes // widest(statements)), 2)

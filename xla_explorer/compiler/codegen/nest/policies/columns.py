@@ -34,7 +34,7 @@ def is_simple(s: Reduce, several: bool = False, guarded: bool = False) -> bool:
     if (isinstance(s.combiner, Combination) and not several) or (s.guards and not guarded):
         return False
     for x, _ in walk(s.body):
-        if isinstance(x, Choose | Reduce | For):
+        if isinstance(x, (Choose, Reduce, For)):
             return False
         if isinstance(x, Load) and any(isinstance(atom, RuntimeValue) for place in x.place for atom in place.atoms()):
             return False
@@ -134,7 +134,7 @@ def columns(plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int =
 
 def has_masks(plan: Plan, body: Body) -> bool:
     """Whether the target reads and writes all that a body does under a mask."""
-    arrays = [plan.nest.array(s.array) for s, _ in walk(body) if isinstance(s, Load | Store)]
+    arrays = [plan.nest.array(s.array) for s, _ in walk(body) if isinstance(s, (Load, Store))]
     sizes = {a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1) for a in arrays if a is not None}
     return sizes <= plan.tuning.masks
 

@@ -210,7 +210,7 @@ def _in_whole_blocks(plan: Plan, loop: For) -> For:
     axis = loop.axis
     for _, offset in accesses(plan.nest, loop.body):
         for atom in offset.atoms():
-            if isinstance(atom, Quotient | Remainder) and atom.dividend.coefficient(axis) == 1 and _holds_whole_blocks(axis, atom.divisor):
+            if isinstance(atom, (Quotient, Remainder)) and atom.dividend.coefficient(axis) == 1 and _holds_whole_blocks(axis, atom.divisor):
                 plan.do(Split(axis.name, atom.divisor))
                 inner = loop_of(plan.nest, f"{axis.name}i")
                 assert isinstance(inner, For)

@@ -36,7 +36,7 @@ def line_of(loop: For) -> Iterator[For]:
     """Loops of which each contains the next one and values, nothing else."""
     yield loop
     inner = [s for s in loop.body if isinstance(s, For)]
-    if len(inner) == 1 and not loop.guards and all(isinstance(s, For | Load | Constant | Iota | Compute) for s in loop.body):
+    if len(inner) == 1 and not loop.guards and all(isinstance(s, (For, Load, Constant, Iota, Compute)) for s in loop.body):
         yield from line_of(inner[0])
 
 
