@@ -204,5 +204,6 @@ def test_few_columns_are_narrow_and_tall_before_multiprocessors_are_idle(element
     few, many = [plan_columns(1, 512, columns, 16 // element, element, facts, DEFAULT_TUNING, True) for columns in (512, 1 << 17)]
     assert (few.width, few.splits) == (1, 1) and few.above > many.above
     assert (many.width, many.across * many.above) == (16 // element, DEFAULT_TUNING.block) and many.tiles >= facts.multiprocessors
+    assert plan_columns(1, 512, 32, 16 // element, element, facts, DEFAULT_TUNING, True).width == 16 // element, "one block in any case"
     crowded = plan_columns(1, 512, 512, 1, 60, facts, DEFAULT_TUNING, True)
     assert DEFAULT_TUNING.block < crowded.across * crowded.above <= STATIC_SHARED_BYTES // 60

@@ -76,9 +76,10 @@ def plan_columns(
 ) -> ColumnPlan:
     """Dimensions for `outer` matrices of `length` rows and `columns` columns. width: the most columns of a thread. held: bytes of the
     accumulators of a column, which threads hand over in shared memory."""
-    # Threads on other multiprocessors read more at once than wide accesses do.
-    while width > 1 and outer * -(-columns // (width * LANES)) < architecture.multiprocessors:
-        width //= 2
+    # Threads on other multiprocessors read more at once than wide accesses do; those of the same block do not.
+    widths = [width >> k for k in range(width.bit_length())]
+    blocks_of = {w: min(outer * -(-columns // (w * LANES)), architecture.multiprocessors) for w in widths}
+    width = next(w for w in widths if blocks_of[w] == blocks_of[1])
     chunks = columns // width
     across = min(LANES, 1 << (chunks - 1).bit_length())
     tiles = -(-chunks // across)
