@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
+
+import pytest
 
 import xla_explorer as xe
 
 # The call as jax 0.10.2 writes it for `pl.pallas_call` ahead of time; of its bytecode the beginning and the names.
+WHY_NOT = "this jaxlib cannot read" if find_spec("jaxlib") else "jaxlib prints where it is installed"
 CONFIG = (
     r'{debug = false, grid_x = 8 : i32, grid_y = 2 : i32, grid_z = 1 : i32, ir = "ML\EFR\0DMLIR\00num_warps = 9\00model.<locals>.gelu_kernel\00\22", '
     r'name = "gelu_kernel", num_stages = 3 : i32, num_warps = 4 : i32}'
@@ -51,7 +56,7 @@ def test_a_kernel_of_pallas_is_opaque_with_its_source_and_its_code(tmp_path: Pat
     assert said.text.splitlines() == [
         "%call: gelu_kernel by __gpu$xla.gpu.triton, grid 8x2x1, num_stages 3, num_warps 4", "  called at model.py:28",
         "  made of model.<locals>.gelu_kernel",
-        "  its representation is MLIR bytecode of 52 bytes, which Triton reads; its PTX is among the program's", "",
+        f"  its representation is MLIR bytecode of 52 bytes, which {WHY_NOT}; its PTX is among the program's", "",
         "%text: add by __gpu$xla.gpu.triton, grid 1x1x1", "tt.func @add() {", "}",
     ]  # fmt: skip
     assert said.origins[:4] == [call] * 4 and len(said.origins) == len(said.text.split("\n"))
@@ -72,3 +77,19 @@ def test_a_broken_file_of_the_autotuner_does_not_close_the_dump(tmp_path: Path) 
     _stages(tmp_path)
     (tmp_path / "module_0000.jit_f.autotune_results.pbtxt").write_text("results {")
     assert "holds no autotuning results" in xe.load(tmp_path).session().stages()["picks"].text
+
+
+@pytest.mark.jax
+def test_bytecode_of_triton_is_printed_by_jaxlib(tmp_path: Path) -> None:
+    ir, dialect = [pytest.importorskip(name, reason="needs the extra `jax`") for name in ("jaxlib.mlir.ir", "jaxlib.triton.dialect")]
+    stream = BytesIO()
+    with ir.Context() as context:
+        dialect.register_dialect(context)
+        text = "module { tt.func public @scaled(%p: !tt.ptr<f32>) { %0 = tt.get_program_id x : i32 tt.return } }"
+        ir.Module.parse(text).operation.write_bytecode(stream)
+    escaped = "".join([f"\\{byte:02X}" for byte in stream.getvalue()])
+    module = MODULE.replace(CONFIG, f'{{grid_x = 4 : i32, ir = "{escaped}", name = "scaled"}}')
+    (tmp_path / "module_0000.jit_f.sm_9.0_gpu_after_optimizations.txt").write_text(module)
+    said = xe.load(tmp_path).session().stages()["custom-kernels"].text
+    assert "%call: scaled by __gpu$xla.gpu.triton, grid 4x1x1" in said
+    assert "  tt.func public @scaled(%arg0: !tt.ptr<f32>) {" in said.splitlines() and "tt.get_program_id x : i32" in said

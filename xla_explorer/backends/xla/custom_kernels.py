@@ -1,7 +1,8 @@
 """Kernels that a program brings along: Pallas's, Triton's. XLA calls them and cannot look inside; their calls say what they are.
 
 A call of Triton has its function's name, its grid and its own intermediate representation in its configuration, an MLIR dictionary. The
-representation is text, or MLIR bytecode, which only Triton reads; names of the user's functions stand in it either way.
+representation is text, or MLIR bytecode, which jaxlib prints where it has Triton's dialect; names of the user's functions stand in it
+either way.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from xla_explorer.foundation.optional import MissingExtraError
+from xla_explorer.frontends.jax_program.mlir import MlirConversionError, triton_text
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
@@ -24,7 +27,7 @@ _SOURCE: Final = re.compile(rb"[\w.<>]{3,}\.<locals>\.\w+")
 
 class CustomKernel(NamedTuple):
     """A kernel of the program's own. id: of its instruction. function: the kernel's name on the device. code: its representation as text,
-    empty where it is bytecode. bytecode: bytes of it. source: the function of the user that it was made of, where its code says so."""
+    empty where it is bytecode. bytecode: that, else empty. source: the function of the user that it was made of, where its code says so."""
 
     name: str
     id: int
@@ -32,7 +35,7 @@ class CustomKernel(NamedTuple):
     function: str
     figures: str
     code: str
-    bytecode: int
+    bytecode: bytes
     source: str
 
 
@@ -51,7 +54,7 @@ def custom_kernel(i: HloInstruction) -> CustomKernel | None:
     figures = ", ".join([f"grid {grid}", *[f"{key} {value}" for key, value in numbers.items()]])
     return CustomKernel(
         i.name, i.id, target, name[1] if name is not None else "", figures, "" if is_bytecode else raw.decode(errors="replace"),
-        len(raw) if is_bytecode else 0, source[0].decode() if source is not None else "",
+        raw if is_bytecode else b"", source[0].decode() if source is not None else "",
     )  # fmt: skip
 
 
@@ -67,7 +70,7 @@ def custom_kernel_text(module: HloModule, kernels: Sequence[CustomKernel]) -> tu
     for kernel in kernels:
         made = kernel.code.rstrip().split("\n") if kernel.code else []
         if kernel.bytecode:
-            made = [f"  its representation is MLIR bytecode of {kernel.bytecode} bytes, which Triton reads; its PTX is among the program's"]
+            made = _printed(kernel.bytecode)
         said = [f"%{kernel.name}: {kernel.function or 'a kernel'} by {kernel.target}, {kernel.figures}"]
         if place := _place(module, kernel.name):
             said.append(f"  called at {place}")
@@ -76,6 +79,17 @@ def custom_kernel_text(module: HloModule, kernels: Sequence[CustomKernel]) -> tu
         lines += [*said, *made, ""]
         origins += [kernel.id] * (len(said) + len(made)) + [None]
     return "\n".join(lines), origins
+
+
+def _printed(bytecode: bytes) -> list[str]:
+    """The text of bytecode, or a sentence that says why there is none."""
+    said = f"  its representation is MLIR bytecode of {len(bytecode)} bytes"
+    try:
+        return triton_text(bytecode).rstrip().split("\n")
+    except MissingExtraError:
+        return [f"{said}, which jaxlib prints where it is installed; its PTX is among the program's"]
+    except MlirConversionError as problem:
+        return [f"{said}, {problem.message}; its PTX is among the program's"]
 
 
 def _place(module: HloModule, name: str) -> str:

@@ -59,6 +59,24 @@ def _brought_up_to_date(program: bytes) -> bytes:
         return stream.getvalue()
 
 
+def triton_text(bytecode: bytes) -> str:
+    """The text of a kernel's bytecode in Triton's dialect.
+
+    Raises:
+        MissingExtraError: jaxlib is not installed, or has no such dialect.
+        MlirConversionError: jaxlib cannot read the bytecode.
+    """
+    ir, dialect = [import_optional(name, "jax") for name in ("jaxlib.mlir.ir", "jaxlib.triton.dialect")]
+    with ir.Context() as context:
+        dialect.register_dialect(context)
+        context.load_all_available_dialects()
+        context.allow_unregistered_dialects = True
+        try:
+            return str(ir.Module.parse(bytecode))
+        except Exception as problem:  # jaxlib raises several kinds
+            raise MlirConversionError("which this jaxlib cannot read") from problem
+
+
 def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloModule:
     """An HLO module from StableHLO or MHLO: MLIR text, bytecode, or a portable artifact.
 
