@@ -58,6 +58,12 @@ def test_the_view_stays_where_it_is(live: tuple[Any, Any]) -> None:
     step = next(p.number for p in xe.compile(TEXT, threads=1).passes if p.name == "fusion")
     page.evaluate(f"async () => {{ await {explorer}.go({step}); {explorer}.select({widget.source.passes.find('r')}, 'test'); {explorer}.setTab('text'); }}")
     panes = page.evaluate("window.state.view.panes")
+    page.evaluate("""() => {
+      let view = window.state.view;
+      window.tabsKept = [];
+      const kept = { get: () => view, set: now => { view = now; if (!window.tabsKept.includes(now.tab)) window.tabsKept.push(now.tab); } };
+      Object.defineProperty(window.state, "view", kept);
+    }""")
     area = page.locator(".xe-edit textarea")
     area.fill(TEXT.replace("  y", "  w = f32[64] tanh(x)\n  y").replace("add(y, x)", "add(y, w)"))
     area.evaluate("e => { e.focus(); e.setSelectionRange(20, 20); }")
@@ -68,6 +74,7 @@ def test_the_view_stays_where_it_is(live: tuple[Any, Any]) -> None:
     assert "tanh" in widget.source.session.written and after[page.evaluate(f"{explorer}.step")].name == "fusion"
     assert page.evaluate(f"{explorer}.selected") == widget.source.passes.find("r") and page.evaluate(f"{explorer}.tab") == "text"
     assert page.evaluate("window.state.view.panes") == panes and "edit" in panes
+    assert page.evaluate("window.tabsKept") == ["text"]  # never another one on the way: a second view may read it
     page.keyboard.type("!")  # nothing was lost meanwhile
     assert area.evaluate("e => e.value[20]") == "!"
 

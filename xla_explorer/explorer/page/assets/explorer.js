@@ -100,10 +100,14 @@ async function build(root, model, ask, disposals, editor) {
   app.subscribe(["now", "selected", "panes", "tab", "boxes", "query"], () => {
     if (!app.now) return;
     model.address?.write({ step: app.step, op: app.selected, pane: code.shown().at(-1) ?? null, tab: app.tab, open: app.boxes, find: app.query || null });
-    if (!code.isLoaded()) return; // what is kept has not come back yet
+    keepView();
+  });
+  // Not before what was kept has come back: another view of the same compile may read it meanwhile.
+  function keepView() {
+    if (!root.dataset.ready || !code.isLoaded()) return;
     model.set("view", { tab: app.tab, panes: code.shown(), open: app.boxes, find: app.query || "" });
     model.save_changes();
-  });
+  }
   app.subscribe(["timings"], () => {
     const fresh = timesView(app);
     times.root.replaceWith(fresh.root);
@@ -130,6 +134,7 @@ async function build(root, model, ask, disposals, editor) {
   hover.load();
   root.dataset.openMs = (performance.now() - began).toFixed(1);
   root.dataset.ready = "true";
+  keepView();
 }
 
 // The first view: what the address or the host asks for, else the last change; a failure before all.
