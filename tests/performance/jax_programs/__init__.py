@@ -19,16 +19,17 @@ diffrax_gradient 0.86.
 
 Since a program that takes long is timed once a round, the page of resnet_training takes 43 to 50 s on that machine, with eight other jobs on it.
 
-The five longest kernels of the page against `jax.profiler.ProfileData` (`against_jax_profiler.py`, 2026-11-23, the same machine with six other
-jobs on it): of the same recording the same five with the same times (0.00 %) in all six programs; times by rank against a recording of `jax.jit`
-in another process, page : own, median of the five:
+The five longest kernels of the page against `jax.profiler.ProfileData` (`against_jax_profiler.py`, 2026-11-23, the same machine, with jobs of
+eight others on it: load 13 to 21): of the same recording the same five with the same times (0.00 %) in all six programs, 100 % joined, 100 % with
+lines. Beside a recording of `jax.jit` in another process, in turns, page : apart, median of the five (nuts_step 0.99, gpt_training 1.06,
+vit_inference 1.05, unet_training 1.13; single kernels 0.88 to 1.45 at that load, and three far apart, whose names XLA may have dealt otherwise).
+Seconds of a page: elapsed at that load, and of all processors together.
 
-| program | page, s | joined, with lines | page : own |
-|---|---|---|---|
-| gpt_training | 48 | 100 % | 0.99 |
-| resnet_training | 111 | 100 % | 0.92 |
-| unet_training | 53 | 100 % | 0.96 |
-| vit_inference | 11 | 100 % | 0.88 |
-| nuts_step | 13 | 100 % | 0.80 |
-| diffrax_gradient | 42 | 100 % | 1.18 |
+| program | elapsed | processors |
+|---|---|---|
+| gpt_training | 108 | 19 |
+| resnet_training (before runs were bounded) | 202 | 57 |
+| unet_training | 102 | 32 |
+| vit_inference | 47 | 7 |
+| nuts_step | 54 | 8 |
 """
