@@ -38,7 +38,7 @@ RESULTS = [
     "object file", "emulation", "counted PTX", "stepped kernel", "check", "JAX programs",
 ]  # fmt: skip
 # Shown by code of their own: texts and pictures are blocks, a session is a page, the widget a model; modules of the lower rooms are in FORMS.
-OWN_FORM = {"CodeText", "Svg", "Session", "Trace", "ExplorerWidget"}
+OWN_FORM = {"CodeText", "Svg", "Session", "Sliders", "Trace", "ExplorerWidget"}
 
 
 @pytest.fixture(scope="module")
