@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions, optimize_and_emit
 from xla_explorer.backends.llvm.parallel_llvm import _Emitters
+from xla_explorer.backends.llvm.target_machine import TargetDescription
 
 LOOP = """
 define void @f(ptr noalias %a, ptr noalias %b) {
@@ -28,7 +29,7 @@ end:
 
 def _code(strength_reduction: bool) -> bytes:
     options = OptimizationOptions(level=1, loop_vectorization=False, slp_vectorization=False, strength_reduction=strength_reduction)
-    return optimize_and_emit(LOOP, options=options).object_bytes
+    return optimize_and_emit(LOOP, TargetDescription("x86_64-unknown-linux-gnu"), options).object_bytes
 
 
 def test_the_option_decides_and_leaves_nothing_behind() -> None:
@@ -58,3 +59,8 @@ def test_who_wants_the_other_setting_waits() -> None:
         order.append("first")
     waiting.join()
     assert order == ["first", "other"]
+
+
+def test_only_machines_with_addresses_of_three_parts_go_without() -> None:
+    options = OptimizationOptions()
+    assert [options.reduces_strength(TargetDescription(f"{name}-unknown-linux-gnu")) for name in ("x86_64", "aarch64")] == [False, True]

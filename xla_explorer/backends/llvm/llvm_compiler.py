@@ -50,7 +50,7 @@ class OptimizationOptions:
     by_effort: functions that state an effort (see `Effort`) are modules of their own, and get just that. Measured: the same speed, at
     0.6 of the compile time of matrix kernels (`final`), and at half of it for sorting (`short`).
     strength_reduction: True lets LLVM's code generator choose which numbers a loop counts and which addresses it adds to. Nests say that
-    themselves; measured without it: the same speed, at three quarters of the time of generating code and 2 % less of it.
+    themselves for machines whose addresses are a base, an index and a constant; see `reduces_strength`.
     verify: run LLVM's verifier first (about 0.1 us an instruction); this LLVM aborts the process on broken IR.
     """
 
@@ -70,6 +70,11 @@ class OptimizationOptions:
             return _EFFORTS[effort]
         except KeyError:
             raise ValueError(f"effort {effort!r}: choose from {', '.join(_EFFORTS)}") from None
+
+    def reduces_strength(self, description: TargetDescription) -> bool:
+        """Whether LLVM reduces strength. Without it on x86: the same speed, at three quarters of the time of generating code, and 2 % less
+        of that. Elsewhere it was not measured, and addresses of fewer parts would cost an addition for each access."""
+        return self.strength_reduction or description.architecture != "x86_64"
 
     def cache_key(self) -> str:
         """Text that is equal exactly for options that give equal code."""
@@ -195,7 +200,7 @@ def _compile(ir_text: str, passes: str, description: TargetDescription,
         machine = own_target_machine(description, options.level)
         run_pipeline(ir.module, machine, options, passes)
         optimized = time.perf_counter()
-        object_bytes = emit_object(machine, ir.module, options.strength_reduction)
+        object_bytes = emit_object(machine, ir.module, options.reduces_strength(description))
     emitted = time.perf_counter()
     return object_bytes, {"parse": parsed - started, "optimize": optimized - parsed, "emit": emitted - optimized}
 
@@ -250,7 +255,7 @@ def emit_assembly(ir_text: str, description: TargetDescription | None = None,
             machine = create_target_machine(description, options.level)
             run_pipeline(ir.module, machine, options, passes)
             machine.set_asm_verbosity(verbose)
-            texts.append(emit_assembly_text(machine, ir.module, options.strength_reduction))
+            texts.append(emit_assembly_text(machine, ir.module, options.reduces_strength(description)))
     return "\n".join(texts)
 
 

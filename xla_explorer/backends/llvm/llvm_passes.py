@@ -229,7 +229,7 @@ def _main() -> int:
         for switches in request["rounds"]:
             for text, passes in modules_to_compile(request["ir"], options):
                 with IrModule(text, description, verify=options.verify) as ir:
-                    for switch in (*switches, f"-disable-lsr={'false' if options.strength_reduction else 'true'}"):
+                    for switch in (*switches, f"-disable-lsr={'false' if options.reduces_strength(description) else 'true'}"):
                         binding.set_option("xla_explorer", switch)
                     machine = create_target_machine(description, options.level)
                     run_pipeline(ir.module, machine, options, passes)
