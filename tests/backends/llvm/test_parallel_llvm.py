@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions, optimize_and_emit
 from xla_explorer.backends.llvm.parallel_llvm import _Emitters
-from xla_explorer.backends.llvm.target_machine import TargetDescription
+from xla_explorer.backends.llvm.target_machine import TargetDescription, describe_target
 
 LOOP = """
 define void @f(ptr noalias %a, ptr noalias %b) {
@@ -29,7 +29,7 @@ end:
 
 def _code(strength_reduction: bool) -> bytes:
     options = OptimizationOptions(level=1, loop_vectorization=False, slp_vectorization=False, strength_reduction=strength_reduction)
-    return optimize_and_emit(LOOP, TargetDescription("x86_64-unknown-linux-gnu"), options).object_bytes
+    return optimize_and_emit(LOOP, describe_target("x86_64-unknown-linux-gnu"), options=options).object_bytes
 
 
 def test_the_option_decides_and_leaves_nothing_behind() -> None:
