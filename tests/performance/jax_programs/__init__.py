@@ -19,17 +19,16 @@ diffrax_gradient 0.86.
 
 Since a program that takes long is timed once a round, the page of resnet_training takes 43 to 50 s on that machine, with eight other jobs on it.
 
-The five longest kernels of the page against `jax.profiler.ProfileData` (`against_jax_profiler.py`, 2026-11-23, the same machine, with jobs of
-eight others on it: load 13 to 21): of the same recording the same five with the same times (0.00 %) in all six programs, 100 % joined, 100 % with
-lines. Beside a recording of `jax.jit` in another process, in turns, page : apart, median of the five (nuts_step 0.99, gpt_training 1.06,
-vit_inference 1.05, unet_training 1.13; single kernels 0.88 to 1.45 at that load, and three far apart, whose names XLA may have dealt otherwise).
-Seconds of a page: elapsed at that load, and of all processors together.
+The page against `jax.profiler.ProfileData` (`against_jax_profiler.py`, 2026-11-23, two shared cores with other jobs on them: load 4 to 7, unet and
+diffrax 13 to 20): of the same recording the same five longest kernels with the same times (0.00 %), 100 % joined, 100 % with lines, in all six. Beside
+recordings of `jax.jit` in another process, in turns: page : apart of the five kernels by their names, and the median.
 
-| program | elapsed | processors |
-|---|---|---|
-| gpt_training | 108 | 19 |
-| resnet_training (before runs were bounded) | 202 | 57 |
-| unet_training | 102 | 32 |
-| vit_inference | 47 | 7 |
-| nuts_step | 54 | 8 |
+| program | page, s | of processors, s | page : apart | median |
+|---|---|---|---|---|
+| gpt_training | 26 | 21 | 0.75 1.72 1.00 1.02 1.08 | 1.02 |
+| resnet_training | 53 | 41 | 0.95 0.97 0.99 0.96 0.92 | 0.96 |
+| unet_training | 102 | 32 | 1.12 1.13 1.34 0.20 2.63 | 1.13 |
+| vit_inference | 9 | 6 | 0.96 1.01 0.94 0.93 0.95 | 0.95 |
+| nuts_step | 9 | 7 | 0.99 0.98 1.00 0.99 1.04 | 0.99 |
+| diffrax_gradient | 75 | 22 | 0.76 0.83 1.03 1.00 0.99 | 0.99 |
 """
