@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _TEXTS = """root => {
-  const found = [], known = new Map();
+  const found = [], known = new Map(), maps = [...root.querySelectorAll(".xe-minimap:not([hidden])")].map(el => el.getBoundingClientRect());
   // [left, top, right, bottom, opacity]: what the element's ancestors leave of it.
   const frame = el => {
     if (!el) return [0, 0, innerWidth, innerHeight, 1];
@@ -31,6 +31,7 @@ _TEXTS = """root => {
     const c = frame(el), left = Math.max(r.left, c[0]), top = Math.max(r.top, c[1]), right = Math.min(r.right, c[2]), bottom = Math.min(r.bottom, c[3]);
     if (right - left < 4 || bottom - top < 4) return;
     const drawn = el.namespaceURI.endsWith("svg");
+    if (maps.some(m => left < m.right && m.left < right && top < m.bottom && m.top < bottom)) return; // the reader moves what lies below a map
     if (!drawn) {
       const over = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
       if (!over || !(over.contains(el) || el.contains(over))) return; // below something that is open on top of it

@@ -26,7 +26,7 @@ def test_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         for output in cell.get("outputs", ()):
             assert output.output_type != "error"
             data = output.get("data", {})
-            assert len(data.get("text/html", "")) <= 320_000, "one output is too large to be saved"
+            assert len(data.get("text/html", "")) <= xe.options.embed + 100_000, "one output is too large to be saved"
             if "application/vnd.jupyter.widget-view+json" in data:
                 widgets += 1
                 static += "text/html" in data and "text/plain" in data

@@ -186,8 +186,8 @@ def test_what_policies_do_is_legal_directive_by_directive(emitter, body):
 CUT = {
     "x = f32[4,60000] parameter(0) z = f32[] parameter(1) ROOT r = f32[4] reduce(x, z), dimensions={1}, to_apply=add": 0,
     "x = f32[3,10007] parameter(0) z = f32[] parameter(1) ROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=add": 2,
-    "x = f32[10000,8] parameter(0) z = f32[] parameter(1) ROOT r = f32[8] reduce(x, z), dimensions={0}, to_apply=add": 0,
-    "x = f32[2,10007,8] parameter(0) z = f32[] parameter(1) ROOT r = f32[2,8] reduce(x, z), dimensions={1}, to_apply=add": 2,
+    "x = f32[20000,8] parameter(0) z = f32[] parameter(1) ROOT r = f32[8] reduce(x, z), dimensions={0}, to_apply=add": 0,
+    "x = f32[2,20011,8] parameter(0) z = f32[] parameter(1) ROOT r = f32[2,8] reduce(x, z), dimensions={1}, to_apply=add": 2,
 }
 
 

@@ -2,7 +2,8 @@
 import { make, shape } from "./elements.js";
 
 const WIDEST = 150,
-  HIGHEST = 110;
+  HIGHEST = 110,
+  MOST_COVERED = 0.1; // of the stage: a larger map would hide what one looks at
 
 /**
  * @param {HTMLElement} stage
@@ -21,8 +22,9 @@ export function minimapOn(stage, camera) {
   function follow() {
     if (!scene) return;
     const { x, y, k } = camera.at,
-      [width, height] = [stage.clientWidth, stage.clientHeight];
-    root.hidden = !width || camera.shows(scene);
+      [width, height] = [stage.clientWidth, stage.clientHeight],
+      covered = scene.width * scale * scene.height * scale;
+    root.hidden = covered > MOST_COVERED * width * height || camera.shows(scene);
     view.setAttribute("x", String(-x / k));
     view.setAttribute("y", String(-y / k));
     view.setAttribute("width", String(width / k));
