@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.aot.c_names import c_identifier
@@ -24,6 +25,12 @@ WEIGHTS = ("embed", "pass")
 
 class AotArgumentError(XlaExplorerError, ValueError):
     """An option of `xe.aot` cannot be used."""
+
+
+def _c_files() -> ModuleType:
+    from xla_explorer.backends.aot import c_files  # start-up time: it loads code generation
+
+    return c_files
 
 
 class AotPackage(Report):
@@ -60,16 +67,14 @@ class AotPackage(Report):
     @property
     def build_line(self) -> str:
         """The command that builds the C example."""
-        from xla_explorer.backends.aot.c_files import build_line
-
-        return build_line(self.program)
+        line: str = _c_files().build_line(self.program)
+        return line
 
     @cached_property
     def files(self) -> dict[str, bytes]:
         """Object, header, weights where they are passed, examples, CMake snippet: contents by file name."""
-        from xla_explorer.backends.aot.c_files import companion_files
-
-        return companion_files(self.program)
+        found: dict[str, bytes] = _c_files().companion_files(self.program)
+        return found
 
     def _footprint_rows(self) -> list[tuple[str, str, int]]:
         rows: list[tuple[str, str, int]] = [(s.kind, s.name, s.bytes) for s in self.program.sections]
