@@ -162,7 +162,14 @@ class Memory:
 
     def store(self, x: Scalar, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None, tail: str = "",
               alignment: int = 0) -> None:
-        """The lanes of an element beside one another. tail: metadata. alignment: of the address, if more than an element's."""
+        """The lanes of an element beside one another. tail: metadata. alignment: of the address, if more than an element's.
+
+        One lane under a mask of several is one element that all of them store: an axis of one step that a directive made longer.
+        """
+        if mask is not None and lanes < mask.type.lanes:
+            lanes = mask.type.lanes
+            any_lane = self.b.compare("ne", self.b.emit("bitcast", Type(f"i{lanes}"), (mask,)), 0)
+            mask = self.b.insert(self.b.number(0, mask.type), 0, any_lane)
         values = parts_of(in_lanes(self.b, x, lanes))
         raw = self._stored(values[0]) if self.parts == 1 else self._interleaved(*values)
         if mask is None:
