@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.rewriting.patterns import Pattern, uniform_value
+from xla_explorer.compiler.rewriting.patterns import Pattern, why_not_node
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -19,7 +19,7 @@ class Fit(NamedTuple):
 def fit(pattern: Pattern, i: HloInstruction) -> Fit:
     """The best way to lay a pattern over an instruction. One capture in two places is not looked at: `matches` decides."""
     nodes = _size(pattern)
-    why = _why_not(pattern, i)
+    why = why_not_node(pattern, i)
     if why:
         return Fit(0, nodes, why)
     if pattern.operands is None:
@@ -39,21 +39,3 @@ def _together(patterns: tuple[Pattern, ...], operands: tuple[HloInstruction, ...
 
 def _size(pattern: Pattern) -> int:
     return 1 + sum([_size(operand) for operand in pattern.operands or ()])
-
-
-def _why_not(pattern: Pattern, i: HloInstruction) -> str:
-    """What of one node does not fit, its operands aside."""
-    if pattern.opcodes and i.opcode not in pattern.opcodes:
-        return f"%{i.name} is {i.opcode.name}, the pattern wants {' or '.join([row.name for row in pattern.opcodes])}"
-    if pattern.single_use and len(i.users) != 1:
-        return f"%{i.name} has {len(i.users)} readers, the pattern wants 1"
-    if pattern.value is not None or pattern.uniform:
-        value = uniform_value(i)
-        if value is None:
-            return f"%{i.name} is not known to have one value for all elements"
-        if pattern.value is not None and value != pattern.value:
-            return f"%{i.name} is {value}, the pattern wants {pattern.value}"
-    for name, wanted in pattern.attributes:
-        if (value := i.attributes.value(name)) != wanted:
-            return f"{name} of %{i.name} is {value}, the pattern wants {wanted}"
-    return ""

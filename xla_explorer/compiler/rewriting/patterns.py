@@ -157,6 +157,24 @@ def uniform_value(i: HloInstruction) -> Any:
     return payload.splat if ends[0] == ends[1] else None
 
 
+def why_not_node(pattern: Pattern, i: HloInstruction) -> str:
+    """The first thing about an instruction that one node of a pattern excludes, as a sentence; operands and predicate are asked elsewhere."""
+    if pattern.opcodes and i.opcode not in pattern.opcodes:
+        return f"%{i.name} is {i.opcode.name}, the pattern wants {' or '.join([row.name for row in pattern.opcodes])}"
+    if pattern.single_use and len(i.users) != 1:
+        return f"%{i.name} has {len(i.users)} readers, the pattern wants 1"
+    if pattern.value is not None or pattern.uniform:
+        value = uniform_value(i)
+        if value is None:
+            return f"%{i.name} is not known to have one value for all elements"
+        if pattern.value is not None and value != pattern.value:
+            return f"%{i.name} is {value}, the pattern wants {pattern.value}"
+    for name, wanted in pattern.attributes:
+        if (value := i.attributes.value(name)) != wanted:
+            return f"{name} of %{i.name} is {value}, the pattern wants {wanted}"
+    return ""
+
+
 def matches(
     pattern: Pattern, i: HloInstruction, captures: dict[str, HloInstruction]
 ) -> Iterator[dict[str, HloInstruction]]:
@@ -164,17 +182,8 @@ def matches(
 
     `compile_pattern` generates a function that finds the first of these; a property test holds the two together.
     """
-    if pattern.opcodes and i.opcode not in pattern.opcodes:
+    if why_not_node(pattern, i):
         return
-    if pattern.single_use and len(i.users) != 1:
-        return
-    if pattern.value is not None or pattern.uniform:
-        value = uniform_value(i)
-        if value is None or (pattern.value is not None and value != pattern.value):
-            return
-    for name, wanted in pattern.attributes:
-        if i.attributes.value(name) != wanted:
-            return
     if pattern.name is not None:
         if captures.get(pattern.name, i) is not i:
             return
