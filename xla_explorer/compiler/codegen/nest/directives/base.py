@@ -72,11 +72,16 @@ class Subject(NamedTuple):
 class Directive:
     """A change of a nest. Subclasses are frozen dataclasses of their arguments; they have checks, and say what becomes of the nest.
 
-    axis: the one that the journal names.
+    axis: the one that the journal names. bare: the field that is kept without the `%` with which its name may be written.
     """
 
     name: ClassVar[str]
+    bare: ClassVar[str] = ""
     axis: str
+
+    def __post_init__(self) -> None:
+        if self.bare:
+            object.__setattr__(self, self.bare, getattr(self, self.bare).removeprefix("%"))
 
     def checks(self) -> tuple[Predicate, ...]:
         """What must hold of the nest, in the order in which it is asked."""

@@ -22,12 +22,10 @@ class Cover(Directive):
     """
 
     name: ClassVar[str] = "cover"
+    bare: ClassVar[str] = "lines_of"
     axis: str
     factor: int
     lines_of: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lines_of", self.lines_of.removeprefix("%"))
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""

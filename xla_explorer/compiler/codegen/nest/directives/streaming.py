@@ -24,10 +24,8 @@ class Stream(Directive):
     """
 
     name: ClassVar[str] = "stream"
+    bare: ClassVar[str] = "axis"
     axis: str  # the name of the array, as the journal's subject; `%name` is the same
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", self.axis.removeprefix("%"))
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
@@ -64,12 +62,10 @@ class Prefetch(Directive):
     """Each step of a loop first asks for the cache lines that it reads of an array, or that the step `ahead` later reads."""
 
     name: ClassVar[str] = "prefetch"
+    bare: ClassVar[str] = "array"
     axis: str
     array: str
     ahead: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "array", self.array.removeprefix("%"))
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
