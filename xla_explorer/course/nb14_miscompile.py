@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.course.checking.programs import Array, arguments_of, leaves_of, random_program, same_bits
+from xla_explorer.course.checking.programs import Array, arguments_of, leaves_of, random_program, same_bits, values_of
 from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.checking.result import Failure, program_text, value_text
 from xla_explorer.explorer.questions.reduction import smaller_modules
-from xla_explorer.hlo.evaluator import Evaluator
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
@@ -30,14 +29,6 @@ def smaller(module: HloModule) -> Iterator[HloModule]:
     A step makes another instruction the root, puts an operand or a parameter in the place of an instruction, or takes out what is unused.
     """
     yield from smaller_modules(module, tidy=True)
-
-
-def values_of(module: HloModule, *arguments: Any) -> dict[str, Array]:
-    """What each instruction of the entry computes for some arguments, by its name; what the result does not need is left out."""
-    evaluator = Evaluator(record=True)
-    evaluator.evaluate_computation(module.entry, arguments)
-    values = {i.name: evaluator.values.get(i.id) for i in module.entry.post_order()}
-    return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
 
 def miscompiled(module: HloModule, opcode: str, instead: str, most: int | None = None) -> HloModule:

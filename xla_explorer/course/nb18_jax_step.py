@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xla_explorer.course.checking.programs import Array
+from xla_explorer.course.checking.programs import Array, values_of
 from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.checking.result import Failure, value_text
-from xla_explorer.course.nb14_miscompile import values_of
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule

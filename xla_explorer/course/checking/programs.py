@@ -12,7 +12,7 @@ import numpy as np
 
 from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.hlo.builder import HloBuilder, HloValue
-from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.evaluator import Evaluator, evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, array_shape
 
@@ -122,6 +122,14 @@ def leaves_of(module: HloModule, arguments: tuple[Any, ...]) -> list[Array]:
     """The evaluator's value of a module, as a list of arrays (tokens left out)."""
     with np.errstate(all="ignore"):
         return [leaf for leaf in flatten_value(evaluate(module, *arguments)) if isinstance(leaf, np.ndarray)]
+
+
+def values_of(module: HloModule, *arguments: Any) -> dict[str, Array]:
+    """What each instruction of the entry computes for some arguments, by its name; what the result does not need is left out."""
+    evaluator = Evaluator(record=True)
+    evaluator.evaluate_computation(module.entry, arguments)
+    values = {i.name: evaluator.values.get(i.id) for i in module.entry.post_order()}
+    return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
 
 def same_bits(a: Array, b: Array) -> bool:
