@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 _SEGMENT = r"[^\s\"'<>:/\\,;=(){}\[\]*|&]"
@@ -46,22 +47,22 @@ def without_folders(text: str) -> str:
 
 def data_without_folders(data: Any) -> Any:
     """`without_folders` of every string in nested lists, tuples and dicts; keys stay."""
-    if isinstance(data, str):
-        return without_folders(data)
-    if isinstance(data, dict):
-        return {key: data_without_folders(value) for key, value in data.items()}
-    return list(map(data_without_folders, data)) if isinstance(data, list | tuple) else data
+    return _mapped(data, without_folders)
 
 
 def data_without_paths(data: Any) -> Any:
     """`without_paths` of every string in nested lists, tuples and dicts; keys stay."""
+    return _mapped(data, without_paths)
+
+
+def _mapped(data: Any, cut: Callable[[str], str]) -> Any:
     if isinstance(data, str):
-        return without_paths(data)
+        return cut(data)
     if isinstance(data, dict):
-        return {key: data_without_paths(value) for key, value in data.items()}
+        return {key: _mapped(value, cut) for key, value in data.items()}
     if isinstance(data, list | tuple):
         return [
-            value if (kind := type(value)) is int or (kind is str and "/" not in value and "\\" not in value) else data_without_paths(value)
+            value if (kind := type(value)) is int or (kind is str and "/" not in value and "\\" not in value) else _mapped(value, cut)
             for value in data
         ]
     return data
