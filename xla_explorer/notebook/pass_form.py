@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import typing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import ipywidgets
@@ -14,6 +16,15 @@ from xla_explorer.explorer.comparisons.comparison import Comparison
 from xla_explorer.explorer.display import escape
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+
+@contextmanager
+def problems_shown(place: Any) -> Iterator[None]:
+    """Around what a button does: what it raises is shown in a widget beside the button, not in a log that nobody reads."""
+    try:
+        yield
+    except Exception as problem:
+        place.value = f"<pre>{type(problem).__name__}: {escape(str(problem))}</pre>"
 
 
 class PassForm(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
@@ -60,13 +71,11 @@ class PassForm(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
         if self.session is None:
             raise XlaExplorerError("the form has no session", "PassForm(name, session)")
         self.shown.value = "compiling …"
-        try:
+        with problems_shown(self.shown):
             changed = self.session.override(passes=self.session.passes.pipeline.replace(self.name, self.made()))
             self.comparison = changed.compare(self.session, repeats=5)
             self.session = changed
             self.shown.value = self.comparison._repr_mimebundle_()["text/html"]
-        except Exception as problem:  # shown where the button is, not in a log that nobody reads
-            self.shown.value = f"<pre>{type(problem).__name__}: {escape(str(problem))}</pre>"
 
     def _read(self, _change: object) -> None:
         self.options = {name: c.value for name, c in self.controls.items() if c.value != self._defaults[name]}

@@ -17,7 +17,7 @@ from xla_explorer.explorer.comparisons.comparison import Comparison
 from xla_explorer.explorer.display import escape
 from xla_explorer.explorer.questions.pass_trials import effective_passes
 from xla_explorer.explorer.session import Session
-from xla_explorer.notebook.pass_form import PassForm
+from xla_explorer.notebook.pass_form import PassForm, problems_shown
 
 Path = tuple[int, ...]
 """Where a step stands: its place in the pipeline, then in the pipeline that stands there, and so on."""
@@ -135,11 +135,9 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
     # -- what it comes to ----------------------------------------------------------------------------------------------
     def compile(self) -> None:
         """Compile the session with this pipeline and show what that changes."""
-        try:
+        with problems_shown(self.shown):
             self.comparison = self.session.override(passes=self.pipeline).compare(self.session, repeats=5)
             self.shown.value = self.comparison._repr_mimebundle_()["text/html"]
-        except Exception as problem:  # shown where the button is, not in a log that nobody reads
-            self.shown.value = f"<pre>{type(problem).__name__}: {escape(str(problem))}</pre>"
 
     def _optimized(self, pipeline: PassPipeline) -> Any:
         return optimize(self.session.source, pipeline, "passes", target=self.session.passes.record.target, verify=True, keep_errors=True)

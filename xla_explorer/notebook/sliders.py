@@ -33,8 +33,8 @@ class Sliders:
 
     def __init__(self, draw: Callable[..., Any], **numbers: tuple[float, float, float]) -> None:
         self._draw = draw
-        self.controls = {name: _control(name, *limits) for name, limits in numbers.items()}
         self._whole = {name for name, limits in numbers.items() if all(isinstance(n, int) for n in limits)}
+        self.controls = {name: _control(name, *limits, whole=name in self._whole) for name, limits in numbers.items()}
         self._shown = ipywidgets.HTML()
         self._box = ipywidgets.VBox([*self.controls.values(), self._shown])
         for control in self.controls.values():
@@ -72,11 +72,11 @@ def _bundle(value: Any) -> dict[str, str]:
     return found
 
 
-def _control(name: str, least: float, first: float, most: float) -> Any:
+def _control(name: str, least: float, first: float, most: float, *, whole: bool) -> Any:
     common = {"description": name, "continuous_update": False, "style": {"description_width": "160px"}, "layout": {"width": "520px"}}
     if least > 0 and most / least >= _LOGARITHMIC_FROM:
         return ipywidgets.FloatLogSlider(
             first, base=10, min=math.log10(least), max=math.log10(most), step=0.05, readout_format=".3s", **common
         )
-    kind = ipywidgets.IntSlider if all(isinstance(n, int) for n in (least, first, most)) else ipywidgets.FloatSlider
+    kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
     return kind(first, min=least, max=most, **common)
