@@ -26,7 +26,10 @@ def forget_callers(module: HloModule, file: str) -> None:
     """Take `file` and what called it out of the stack of every instruction: those are not of the program."""
     if module.frames is None:
         return
-    module.frames, kept = module.frames.called_from(file)
+    tables, kept = module.frames.called_from(file)
+    if tables is module.frames:
+        return
+    module.frames = tables
     for i in module.instructions():
         said = i.op_metadata
         if said.stack_frame_id and kept.get(said.stack_frame_id) != said.stack_frame_id:

@@ -209,7 +209,7 @@ def _points(kernel: HloInstruction) -> dict[HloInstruction, float]:
     """How often each instruction of a kernel is evaluated: as often as those that read it."""
     if kernel.opcode.name != "fusion":
         return {kernel: float((kernel.operands[0] if kernel.opcode.name == "reduce" else kernel).shape.element_count)}
-    found: dict[HloInstruction, float] = {root: float(root.shape.leaves().__next__()[1].element_count) for root in roots(kernel)}
+    found: dict[HloInstruction, float] = {root: float(next(root.shape.leaves())[1].element_count) for root in roots(kernel)}
     for i in reversed(kernel.called[0].post_order()):
         times = found.setdefault(i, 0.0)
         for operand in i.operands:

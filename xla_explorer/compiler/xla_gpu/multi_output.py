@@ -78,8 +78,7 @@ class MultiOutputPlan:
         if not kernels.may_be_stored_beside(producer) or self.kernel(producer) is not producer or producer in self._members:
             return
         if len(readers) == 1 and len(self.members(readers[0])) == 1 and not readers[0].shape.is_tuple:
-            for reader in readers:
-                self._refusals.setdefault(_key(producer, reader), _single_reader(producer, reader))
+            self._refusals.setdefault(_key(producer, readers[0]), _single_reader(producer, readers[0]))
             return
         taken: list[HloInstruction] = []
         for reader in readers:

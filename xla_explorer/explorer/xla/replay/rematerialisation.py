@@ -160,7 +160,7 @@ class Walk:
         return found[1:] if found is not None else None
 
     def _compute_again(self, place: int, node: _Node, freed: int, held: int) -> None:
-        clone = 1 + sum([one.instruction is node.instruction for one in self._order]) - 1
+        clone = sum([one.instruction is node.instruction for one in self._order])
         renewed = {b: b._replace(clone=clone) for b in node.defines}
         again = _Node(node.instruction, f"{node.name}+", {renewed[b]: size for b, size in node.defines.items()}, set(node.reads), clone)
         ahead = self._order[place + 1 :]
