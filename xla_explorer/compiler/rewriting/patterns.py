@@ -158,7 +158,7 @@ def uniform_value(i: HloInstruction) -> Any:
 
 
 def why_not_node(pattern: Pattern, i: HloInstruction) -> str:
-    """The first thing about an instruction that one node of a pattern excludes, as a sentence; operands and predicate are asked elsewhere."""
+    """The first thing about an instruction that a node of a pattern excludes, as a sentence; its operands and predicate are asked later."""
     if pattern.opcodes and i.opcode not in pattern.opcodes:
         return f"%{i.name} is {i.opcode.name}, the pattern wants {' or '.join([row.name for row in pattern.opcodes])}"
     if pattern.single_use and len(i.users) != 1:
