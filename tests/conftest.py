@@ -63,12 +63,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     _draw_alike_beside_any_module()
     tables: dict[str, list[pytest.Item]] = {}
     codegen: dict[Path, bool] = {}  # by file: ten thousand items have four hundred
+    absent = None if SHARED.is_dir() else pytest.mark.skip(reason=f"reference corpora absent: {SHARED}")
     for item in items:
         path = item.path
         if path not in codegen:
             codegen[path] = HERE in path.parents and path.relative_to(HERE).as_posix().startswith(CODEGEN)
         if codegen[path]:
             item.add_marker("codegen")
+        if absent is not None and item.get_closest_marker("shared"):
+            item.add_marker(absent)
         if item.get_closest_marker("sampled"):
             tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in tables.values():

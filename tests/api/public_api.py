@@ -15,31 +15,41 @@ SNAPSHOT = Path(__file__).with_name("public_api.txt")
 
 
 def lines() -> Iterator[str]:
+    """A line a public name: how it is written, and what it takes."""
+    for name, thing in names():
+        yield f"{name}{_signature(thing)}"
+
+
+def names() -> Iterator[tuple[str, Any]]:
+    """Every public name as users write it, and what it stands for; of classes the static member, of attributes without a class None."""
     for name in sorted(xe.__all__):
         if not name.startswith("__"):
-            yield f"xe.{name}{_signature(getattr(xe, name))}"
+            yield f"xe.{name}", getattr(xe, name)
     for name in ("fusions", "programs", "signatures", "structure", "text"):
-        yield f"xe.compare.{name}{_signature(getattr(xe.compare, name))}"
+        yield f"xe.compare.{name}", getattr(xe.compare, name)
     for name in sorted(xla_explorer.hlo.__all__):
-        yield f"xe.hlo.{name}{_signature(getattr(xe.hlo, name))}"
+        yield f"xe.hlo.{name}", getattr(xe.hlo, name)
     for name in sorted(n for n in dir(xe.charts) if getattr(getattr(xe.charts, n), "__module__", "") == xe.charts.__name__ and n[0] != "_"):
-        yield f"xe.charts.{name}{_signature(getattr(xe.charts, name))}"
+        yield f"xe.charts.{name}", getattr(xe.charts, name)
     for name in sorted(xe.xla.__all__):
-        yield f"xe.xla.{name}{_signature(getattr(xe.xla, name))}"
-    yield from (f"xe.errors.{name}" for name in xe.errors.__all__)
-    yield from _members("Session", xe.Session)
+        yield f"xe.xla.{name}", getattr(xe.xla, name)
+    yield from ((f"xe.errors.{name}", getattr(xe.errors, name)) for name in xe.errors.__all__)
+    for title, cls in classes().items():
+        for name in sorted(n for n in dir(cls) if not n.startswith("_")):
+            if not hasattr(object, name) and not hasattr(tuple, name):
+                yield f"{title}.{name}", inspect.getattr_static(cls, name)
+
+
+def classes() -> dict[str, type]:
+    """The classes whose members are public, by what users write in front of them."""
     trace = xe.optimize("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }", "dce")
-    yield from _members("session.llvm", Llvm)
-    yield from _members("session.passes", type(trace.passes))
-    yield from _members("session.passes[k]", type(trace.passes[0]))
-    yield from _members("trace", type(trace))
-
-
-def _members(title: str, cls: type) -> Iterator[str]:
-    for name in sorted(n for n in dir(cls) if not n.startswith("_")):
-        member: Any = inspect.getattr_static(cls, name)
-        if not hasattr(object, name) and not hasattr(tuple, name):
-            yield f"{title}.{name}{_signature(member) if callable(member) else ''}"
+    return {
+        "Session": xe.Session,
+        "session.llvm": Llvm,
+        "session.passes": type(trace.passes),
+        "session.passes[k]": type(trace.passes[0]),
+        "trace": type(trace),
+    }
 
 
 def _signature(thing: Any) -> str:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 
 
 def values(text, backend, *inputs):
@@ -94,3 +95,56 @@ def test_a_product_sums_in_the_wider_type_of_its_operands(backend):
     text = "HloModule m\nENTRY e {\n" + "\n".join(lines) + f"\n  ROOT t = ({', '.join(shapes)}, pred[1,1,2]) tuple({', '.join(roots)}, c)\n}}"
     found = values(text, backend, *map(np.asarray, ones.values()))
     assert [np.unique(np.asarray(x)).astype(int).tolist() for x in found] == [[expected] for *_, expected in rows] + [[0]]
+
+
+# types of operands and result, operands [2], what real XLA computes
+_ROUNDED = [
+    ("f16 f16 s32", (300, 0), (300, 0), 2**31 - 1),  # infinite in f16
+    ("f16 f16 s64", (-300, 0), (300, 0), -(2**63)),
+    ("f16 f16 s16", (64, 1), (64, 1), 4096),
+    ("bf16 bf16 s32", (16, 1), (16, 1), 256),
+    ("f16 bf16 s32", (257, 0), (1, 0), 256),
+    ("f8e5m2 f8e5m2 s32", (4, 1), (4, 1), 16),
+    ("f8e4m3fn f8e4m3fn s32", (16, 0), (32, 0), 0),  # NaN beyond 448
+    ("f32 f32 s64", (4097, 0), (4097, 0), 4097**2 - 1),
+    ("f16 s32 s32", (1, 0), (2049, 0), 2048),
+    ("bf16 bf16 f16", (16, 1), (16, 1), 256),
+    ("f16 f16 bf16", (257, 0), (257, 0), 65536),
+    ("f16 f16 f32", (64, 1), (64, 1), 4097),
+    ("s32 s32 s8", (100, 28), (100, 1), 44),
+]
+
+
+@pytest.mark.parametrize("backend", [None, "cpu", "gpu"])
+@pytest.mark.parametrize("opcode", ["dot", "convolution"])
+def test_a_product_is_rounded_to_the_wider_type_of_operands_and_result(backend, opcode):
+    lines, roots, shapes, arguments, expected = [], [], [], [], []
+    for number, (kinds, left, right, value) in enumerate(_ROUNDED):
+        a, b, result = kinds.split()
+        for name, kind, values_ in (("x", a, left), ("y", b, right)):
+            lines.append(f"  {name}{number} = {kind}[2] parameter({len(arguments)})")
+            arguments.append(np.asarray(values_, PRIMITIVE_TYPES[kind].dtype))
+        if opcode == "dot":
+            lines.append(f"  r{number} = {result}[] dot(x{number}, y{number}), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}")
+        else:
+            lines.append(f"  i{number} = {a}[1,2,1] reshape(x{number})  k{number} = {b}[2,1,1] reshape(y{number})")
+            lines.append(f"  c{number} = {result}[1,1,1] convolution(i{number}, k{number}), window={{size=2}}, dim_labels=b0f_0io->b0f")
+            lines.append(f"  r{number} = {result}[] reshape(c{number})")
+        roots.append(f"r{number}")
+        shapes.append(f"{result}[]")
+        expected.append(value)
+    text = "HloModule m\nENTRY e {\n" + "\n".join(lines) + f"\n  ROOT t = ({', '.join(shapes)}) tuple({', '.join(roots)})\n}}"
+    found = values(text, backend, *arguments)
+    assert [int(np.asarray(x).item()) for x in found] == expected
+
+
+@pytest.mark.parametrize("backend", [None, "cpu", "gpu"])
+@pytest.mark.parametrize("passes", ["default", "none"])
+@pytest.mark.parametrize(("left", "right"), [((3, 2, 0), (2, 0, 4)), ((3, 0, 2), (0, 2, 4))])
+def test_a_product_over_two_dimensions_without_a_term_is_zero(left, right, passes, backend):
+    dims = "lhs_contracting_dims={1,2}, rhs_contracting_dims={0,1}"
+    text = f"HloModule m ENTRY e {{ x = f32{list(left)} parameter(0) y = f32{list(right)} parameter(1) ROOT d = f32[3,4] dot(x, y), {dims} }}"
+    options = {"backend": backend, "passes": passes, **({"device": "emulator"} if backend == "gpu" else {})}
+    arguments = np.zeros(left, "f4"), np.zeros(right, "f4")
+    found = xe.evaluate(text, *arguments) if backend is None else xe.compile(text, **options)(*arguments)
+    np.testing.assert_array_equal(found, np.zeros((3, 4), "f4"))

@@ -1,4 +1,4 @@
-"""What the browser tests share: one Chromium, and one JupyterLab, for all of them that a worker runs."""
+"""What the browser tests share: one Chromium, and one page of one JupyterLab, for all of them that a worker runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.browser.lab_process import Lab
+from tests.browser.lab_process import Lab, opened_lab
+from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
+from xla_explorer.backends.interfaces.executable import ProfileResult
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -24,9 +26,43 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
+@pytest.fixture(scope="package", autouse=True)
+def steady_times() -> Iterator[pytest.MonkeyPatch]:
+    """A kernel takes as many microseconds as its place says, each run alike: how wide its bar is, which one is hottest and what lies on
+    what depends on no machine and no load. What the code itself measures is asked for by `measured_times`."""
+    measure = CpuExecutable.profile
+
+    def profile(self: CpuExecutable, arrays: list[Any], repeats: int = 20) -> ProfileResult:
+        measured = measure(self, arrays, repeats)
+        kernels = [timing._replace(samples_us=(3.0 + 2 * k,) * repeats) for k, timing in enumerate(measured.kernels)]
+        together = sum([timing.samples_us[0] * timing.calls for timing in kernels])
+        return measured._replace(total_us=(together,) * repeats, kernels=tuple(kernels))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CpuExecutable, "profile", profile)
+        yield patch
+
+
+@pytest.fixture
+def measured_times(steady_times: pytest.MonkeyPatch) -> Iterator[None]:
+    """Times as they are measured, for a test of programs that differ by far."""
+    steady = CpuExecutable.profile
+    steady_times.undo()
+    yield
+    steady_times.setattr(CpuExecutable, "profile", steady)
+
+
 @pytest.fixture(scope="package")
 def light_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A JupyterLab in its light theme. Its starts, and those of its kernels, are what takes long."""
     server = Lab(tmp_path_factory.mktemp("lab"), "JupyterLab Light")
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="package")
+def light_page(light_lab: Lab, browser: Any) -> Iterator[Any]:
+    """A page of it, loaded once: each test opens its document there. `problems` is what went wrong in it since the last test."""
+    page = opened_lab(browser, light_lab)
+    yield page
+    page.close()

@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,3 +95,24 @@ class Lab:
         except subprocess.TimeoutExpired:
             self.process.kill()
         self.log.close()
+
+
+SHOWN = ".lm-DockPanel-widget:not(.lm-mod-hidden)"  # the document in front; those of other tests stay behind it
+
+
+def opened_lab(browser: Any, server: Lab) -> Any:
+    """A page of a JupyterLab, its launcher shown; `problems` collects errors, and requests to elsewhere."""
+    # The browser prefers light: what counts is JupyterLab's own theme.
+    page = browser.new_page(viewport={"width": 1500, "height": 1000}, color_scheme="light")
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("console", lambda m: page.problems.append(m.text) if m.type == "error" and "xla-explorer" in m.text else None)
+    page.on("request", lambda r: page.problems.append(r.url) if r.url.startswith("http") and "127.0.0.1" not in r.url else None)
+    page.goto(server.address_of(""))
+    page.wait_for_selector(".jp-LauncherCard", timeout=60_000)
+    return page
+
+
+def run_command(page: Any, command: str, **arguments: str) -> None:
+    """A command of JupyterLab, as a menu or a key would give it."""
+    page.evaluate("([command, given]) => { void window.jupyterapp.commands.execute(command, given); }", [command, arguments])

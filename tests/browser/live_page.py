@@ -16,6 +16,7 @@ const state = { step: -1, selected: -1 }, listeners = {};
 window.state = state;
 const fire = (name, ...args) => (listeners[name] || []).forEach(listen => listen(...args));
 window.asked = [];
+window.unanswered = 0;
 const model = {
   get: key => state[key],
   set: (key, value) => { state[key] = value; },
@@ -23,7 +24,9 @@ const model = {
   on: (name, listen) => { (listeners[name] ||= []).push(listen); },
   async send(message) {
     window.asked.push(message.ask);
+    window.unanswered++;
     const answer = JSON.parse(await window.kernel(JSON.stringify(message)));
+    window.unanswered--;
     if (answer.data) { state.step = answer.step; state.selected = answer.selected; state.data = bytes(answer.data); fire("change:data"); }
     fire("msg:custom", answer.content, answer.buffers.map(bytes));
   },
@@ -37,6 +40,20 @@ window.deliver = async () => {
 window.renderAgain = el => render({ model, el });
 document.querySelector(".xe").focus();
 """
+
+
+_SETTLED = """() => {
+  const root = document.querySelector(".xe"), app = root?.explorer;
+  return !app || ((app.step === app.nowStep || app.problem) && !root.matches("[aria-busy]") && !window.unanswered);
+}"""
+_DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def settled(page: Any) -> None:
+    """Wait until a view has done what it was told: the step that was asked for is shown, the kernel owes no answer, all is drawn."""
+    page.evaluate(_DRAWN)  # what was told may ask on the way
+    page.wait_for_function(_SETTLED, timeout=60_000)
+    page.evaluate(_DRAWN)
 
 
 def open_saved(page: Any, session: Any, folder: Path) -> None:

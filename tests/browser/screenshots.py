@@ -1,11 +1,13 @@
-"""Twenty screenshots of the explorer, to be compared by eye: `python -m tests.browser.screenshots FOLDER [NUMBER ...]`.
+"""Twenty screenshots of the explorer: `python -m tests.browser.screenshots FOLDER [NUMBER ...]`.
 
-Run it before and after a change of the front end; what the pictures have in common is the program, the window and what is pressed. Times
-differ from run to run.
+Run it before and after a change of the front end; what the pictures have in common is the program, the window and what is pressed. Then
+`python -m tests.browser.screenshots --compare BEFORE AFTER` says of each how much of it differs, and where; what differs is looked at.
+Times differ from run to run.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 import tempfile
@@ -127,12 +129,11 @@ def _in_lab(browser: Any, folder: Path, theme: str, file: Path) -> None:
         lab.stop()
 
 
-def main(folder: Path, wanted: list[str]) -> None:
+def take(browser: Any, folder: Path, wanted: list[str]) -> None:
     """Write the screenshots whose numbers are wanted, or all."""
     folder.mkdir(parents=True, exist_ok=True)
     is_wanted = lambda name: not wanted or name[:2] in wanted  # noqa: E731
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as kept:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with tempfile.TemporaryDirectory() as kept:
         sessions = {}
         for size, count in (("small", 1), ("large", 550)):
             if size == "small" or any(is_wanted(name) for name, shot in SHOTS.items() if shot[0] == size):
@@ -160,8 +161,52 @@ def main(folder: Path, wanted: list[str]) -> None:
         for name, theme in LAB.items():
             if is_wanted(name):
                 _in_lab(browser, Path(kept), theme, folder / f"{name}.png")
+
+
+DIFFERENCE = """async ([a, b]) => {
+  const pixels = async text => {
+    const image = await createImageBitmap(await (await fetch("data:image/png;base64," + text)).blob()),
+      pen = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    pen.drawImage(image, 0, 0);
+    return pen.getImageData(0, 0, image.width, image.height);
+  };
+  const [p, q] = [await pixels(a), await pixels(b)];
+  if (p.width !== q.width || p.height !== q.height) return null;
+  let count = 0, [left, top, right, bottom] = [p.width, p.height, 0, 0];
+  for (let k = 0; k < p.data.length; k += 4)
+    if ([0, 1, 2].some(c => Math.abs(p.data[k + c] - q.data[k + c]) > 16)) {
+      const [x, y] = [(k / 4) % p.width, Math.floor(k / 4 / p.width)];
+      count++;
+      [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x), Math.max(bottom, y)];
+    }
+  return [count / (p.width * p.height), left, top, right, bottom];
+}"""
+
+
+def differences(browser: Any, before: Path, after: Path) -> dict[str, list[float] | None]:
+    """Of each screenshot of two folders the share of pixels that differ, and the box around them; None where the sizes do."""
+    found = {}
+    page = browser.new_page()
+    for file in sorted(before.glob("*.png")):
+        if (after / file.name).exists():
+            pair = [base64.b64encode((folder / file.name).read_bytes()).decode() for folder in (before, after)]
+            found[file.stem] = page.evaluate(DIFFERENCE, pair)
+    page.close()
+    return found
+
+
+def main(arguments: list[str]) -> None:
+    """What the module's docstring says."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        if arguments[0] != "--compare":
+            take(browser, Path(arguments[0]), arguments[1:])
+        else:
+            for shot, one in differences(browser, Path(arguments[1]), Path(arguments[2])).items():
+                share, *box = one or [1.0]
+                print(f"{shot:28} {share:7.2%}", f"in {box}" if share and box else "" if box else "of another size")
         browser.close()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main(sys.argv[1:])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from tests.browser.live_page import open_live
+from tests.browser.live_page import open_live, settled
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
@@ -56,7 +56,7 @@ def _said(page: Any) -> str:
 def test_everything_that_acts_has_a_name_and_every_reference_a_target(page: Any) -> None:
     for tab in "gtdikb":
         page.keyboard.press(tab)
-        page.wait_for_timeout(120)
+        settled(page)
         assert page.evaluate(_NAMELESS) == []
         assert page.evaluate(_DANGLING) == []
     page.keyboard.press("g")
@@ -72,20 +72,20 @@ def test_the_tree_that_a_screen_reader_sees(page: Any) -> None:
 def test_steps_and_selections_are_read_out(page: Any) -> None:
     page.keyboard.press("g")
     page.keyboard.press("[")
-    page.wait_for_timeout(200)
+    settled(page)
     before = _said(page)
     page.keyboard.press("[")
-    page.wait_for_timeout(200)
+    settled(page)
     after = _said(page)
     assert before != after and ("pass " in after or "as written" in after) and "instructions" in after
     page.keyboard.press("/")
     page.keyboard.type("%e")
     assert page.locator("[role=combobox]").get_attribute("aria-expanded") == "true"
     page.keyboard.press("Enter")
-    page.wait_for_timeout(200)
+    settled(page)
     assert "selected" in _said(page) and "reads" in _said(page)
     page.keyboard.press("f")
-    page.wait_for_timeout(300)
+    settled(page)
     assert " refused" in _said(page) or " accepted" in _said(page)
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
@@ -119,7 +119,8 @@ _UNREACHED = """() => {
 @pytest.mark.parametrize("key", ["o", "g", "t", "d", "k"])
 def test_every_control_is_reached_by_tab_and_arrows(page: Any, key: str) -> None:
     page.keyboard.press(key)
-    page.wait_for_timeout(300)
+    settled(page)
+    page.wait_for_timeout(100)  # what is new is made reachable a moment later
     assert page.evaluate(_UNREACHED) == []
 
 

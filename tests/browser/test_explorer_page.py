@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.live_page import settled
 from tests.support.explorer_fakes import HOSTILE, GeneratedSource, HostileSource, SoftmaxSource
 from xla_explorer.explorer.page.front_end import script, style
 from xla_explorer.explorer.page.html_page import save_page
@@ -23,9 +24,6 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the page is NOT tested in a browser"),
 ]
-
-
-_SETTLED = "() => { const app = document.querySelector('.xe').explorer; return !app || app.step === app.nowStep || app.problem; }"
 
 
 class Page:
@@ -46,8 +44,7 @@ class Page:
     def press(self, *keys: str) -> None:
         for key in keys:
             self.page.keyboard.press(key)
-            self.page.wait_for_timeout(60)
-            self.page.wait_for_function(_SETTLED)  # a loaded machine takes longer
+            settled(self.page)
 
     def step(self) -> int:
         return int(self.page.locator(".xe").get_attribute("data-step"))
@@ -248,7 +245,7 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
     page.press("ArrowDown", "ArrowDown", "f", "w", "d", "t", "g", "1", "2", "3", "[", "]", "?", "?")
     for tab in ("rewrite", "kernels", "buffers"):  # the newer panes
         page.page.locator(f".xe-tabs button[data-tab={tab}]").click()
-        page.page.wait_for_timeout(200)
+        settled(page.page)
     assert page.count(".xe-buffer") == len(HOSTILE) and page.count(".xe-kernels tbody tr") == len(HOSTILE)
     page.page.locator(".xe-buffers tbody tr").nth(0).click()
     page.page.locator(".xe-buffers tbody tr").nth(1).click()
@@ -263,7 +260,7 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
     page.page.locator(".xe-tools select").select_option(index=1)
     page.press("i", "g")
     page.page.locator(".xe-node").first.hover(force=True)
-    page.page.wait_for_timeout(100)
+    settled(page.page)
     assert page.page.evaluate("window.pwned") is None
     assert page.count(".xe img, .xe script, .xe [onload], .xe [onerror], .xe [onmouseover]") == 0
     assert page.errors == []

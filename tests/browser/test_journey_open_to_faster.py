@@ -26,6 +26,7 @@ playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright i
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
+    pytest.mark.usefixtures("measured_times"),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the journey is NOT made in a browser"),
 ]
 SORTED = """  s = f32[512,512] sort(y), dimensions={1}, to_apply=smaller

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli.test_open import cluster_folder
+from tests.support.pace import wall_seconds
 from xla_explorer.cli.opening import PageServer
 from xla_explorer.explorer.recorded_modules import RecordedModules
 
@@ -44,8 +45,7 @@ def test_from_the_folder_of_a_job_to_its_slowest_kernel(browser: Any, tmp_path: 
             row.wait_for(timeout=10_000)
             assert "10" in row.inner_text(), "10 us, as the profile says"
             row.click()  # 4: why it is there
-            page.wait_for_timeout(300)
-            assert "%e" in page.locator(".xe-why-body").inner_text()
+            page.locator(".xe-why-body", has_text="%e").wait_for()
             text = page.content()
             page.close()
         finally:
@@ -53,4 +53,4 @@ def test_from_the_folder_of_a_job_to_its_slowest_kernel(browser: Any, tmp_path: 
             thread.join()
     assert errors == [] and str(tmp_path) not in text
     assert all(url.startswith(server.address) or url.startswith(("data:", "blob:")) for url in requests), requests
-    assert time.perf_counter() - started < 60
+    assert time.perf_counter() - started < wall_seconds(30)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from tests.browser.live_page import open_live
+from tests.browser.live_page import open_live, settled
 from tests.browser.page_text import Written, on_each_other, written_texts
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -56,7 +56,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def _check(page: Any, what: str) -> list[Written]:
-    page.wait_for_timeout(150)
+    settled(page)
     texts = written_texts(page)
     assert len(texts) > 40, what
     assert [str(t) for t in texts if t.contrast < READABLE] == [], what
@@ -77,9 +77,9 @@ _TEXT_OF_LABELS_ON_NODES = """() => {
 }"""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(("size", "width"), [("small", 1440), ("large", 900)])
-@pytest.mark.sampled(2)
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize(("size", "width"), [("large", 900), ("small", 1440)])
+@pytest.mark.sampled(1)  # a small page turned dark is looked at below
 def test_all_text_is_readable_on_what_is_behind_it(browser: Any, exported: dict[str, Path], theme: str, size: str, width: int) -> None:
     # The host's theme is not the browser's: the host's counts.
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="light" if theme == "dark" else "dark")
@@ -115,7 +115,7 @@ def test_all_text_is_readable_on_what_is_behind_it(browser: Any, exported: dict[
 
 
 def _check_only_contrast(page: Any, what: str) -> None:
-    page.wait_for_timeout(150)
+    settled(page)
     assert [str(t) for t in written_texts(page) if t.contrast < READABLE] == [], what
 
 
@@ -153,17 +153,18 @@ _HOSTS = {
 }
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-def test_the_theme_is_the_hosts_and_follows_it(browser: Any, tmp_path: Path, theme: str) -> None:
-    other = "light" if theme == "dark" else "dark"
-    page = browser.new_page(color_scheme=other)
+def test_the_theme_is_the_hosts_and_follows_it(browser: Any, tmp_path: Path) -> None:
+    page = browser.new_page(color_scheme="light")
     open_live(page, xe.explore(xe.optimize(layers_text(1), "dce")), tmp_path)
-    for mark, back in _HOSTS[theme].items():
-        assert page.locator(".xe").get_attribute("data-theme") == other, mark
-        page.evaluate(mark)
-        page.wait_for_selector(f".xe[data-theme={theme}]", timeout=5_000)
-        page.evaluate(back)
-        page.wait_for_selector(f".xe[data-theme={other}]", timeout=5_000)
+    for theme, other in (("dark", "light"), ("light", "dark")):
+        page.emulate_media(color_scheme=other)
+        page.wait_for_selector(f".xe[data-theme={other}]")
+        for mark, back in _HOSTS[theme].items():
+            assert page.locator(".xe").get_attribute("data-theme") == other, mark
+            page.evaluate(mark)
+            page.wait_for_selector(f".xe[data-theme={theme}]")
+            page.evaluate(back)
+            page.wait_for_selector(f".xe[data-theme={other}]")
     page.close()
 
 
@@ -182,7 +183,7 @@ def test_a_widget_that_is_made_before_it_is_in_the_page_looks_again(browser: Any
           home.append(loose);
         }"""
     )
-    page.wait_for_selector(".xe[data-theme=dark]", timeout=5_000)
+    page.wait_for_selector(".xe[data-theme=dark]")
     page.close()
 
 
@@ -194,4 +195,15 @@ def test_coloured_nodes_are_painted_again_when_the_theme_turns(browser: Any, exp
     page.evaluate("document.body.dataset.jpThemeLight = 'false'")
     page.wait_for_selector(".xe[data-theme=dark]")
     _check(page, "coloured by time, turned dark")
+    page.close()
+
+
+def test_what_a_refusal_costs_is_in_sight_beside_the_texts_of_schedules(browser: Any, exported: dict[str, Path]) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(exported["small"].as_uri())
+    page.wait_for_selector(".xe[data-ready]")
+    page.keyboard.press("d")
+    table = page.locator(".xe-decisions table")
+    table.locator("td", has_text="split{").first.wait_for(state="attached")
+    assert table.evaluate("table => table.getBoundingClientRect().right <= table.parentElement.getBoundingClientRect().right + 1")
     page.close()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import xla_explorer as xe
 from tests.support.explorer_fakes import GeneratedSource
 from xla_explorer.explorer.page.html_page import save_page
 
@@ -63,7 +64,7 @@ def test_ten_thousand_lines_are_compared_by_a_worker_and_drawn_where_they_are_se
     title = page.locator(".xe-text .xe-count").text_content()
     page.evaluate(_CHOOSE, "whole text")
     page.wait_for_function("() => document.querySelector('.xe-text .xe-count').textContent.endsWith('lines')")
-    text = [line.text.strip() for line in GeneratedSource(5000).text(6)]
+    text = [line.strip() for line, _ in GeneratedSource(5000).text(6)]
     assert page.evaluate(_SEEN)[:20] == text[:20]
     page.evaluate("() => { const list = document.querySelector('.xe-diff'); list.scrollTop = list.scrollHeight; }")
     page.wait_for_function(f"last => ({_SEEN})().at(-1) === last", arg=text[-1])
@@ -75,3 +76,27 @@ def test_ten_thousand_lines_are_compared_by_a_worker_and_drawn_where_they_are_se
     alone = opened(browser, saved, "delete window.Worker")
     assert alone.locator(".xe-text .xe-count").text_content() == title and not alone.workers
     alone.close()
+
+
+NOISY = """HloModule m
+ENTRY e {
+  x = f32[8,4]{1,0} parameter(0)
+  e = f32[8,4]{1,0} exponential(x), metadata={op_name="f/{odd}/exp"}, backend_config={"a":{"b":"}"}}
+  ROOT r = f32[32]{0} reshape(e)
+}"""
+_SHOWN = "() => [...document.querySelectorAll('.xe-pane[data-pane=\"hlo-after\"] .xe-line code, .xe-diff .xe-line code')].map(el => el.innerText)"
+
+
+def test_texts_hide_layouts_metadata_and_backend_config_on_request(browser: Any, tmp_path: Path) -> None:
+    session = xe.compile(NOISY, "interpreter", "dce", threads=1)
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(session.save(tmp_path / "noisy.html").as_uri() + "#tab=text")
+    page.wait_for_selector(".xe[data-ready]")
+    page.wait_for_function(f"() => ({_SHOWN})().some(line => line.includes('exponential'))")
+    assert any("{1,0}" in line for line in page.evaluate(_SHOWN))
+    page.locator(".xe-code header button", has_text="plain").click()
+    shown = page.evaluate(_SHOWN)
+    assert any("f32[8,4] exponential(" in line for line in shown), shown
+    assert not [line for line in shown if any(noise in line for noise in ("{1,0}", "metadata", "backend_config"))]
+    assert page.locator(".xe-text button", has_text="plain").get_attribute("aria-pressed") == "true", "one choice for all texts"
+    page.close()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from tests.browser.live_page import open_live
+from tests.browser.live_page import open_live, settled
 from tests.support.dag import dag_text
 from tests.support.pace import processor_seconds, wall_seconds
 from xla_explorer.explorer.page.html_page import export_page
@@ -49,7 +49,7 @@ def test_ten_thousand_instructions(browser: Any, big: Any, tmp_path: Path) -> No
     for key in "[[[]]]" * 2:
         before = page.evaluate(_PLACES)
         page.keyboard.press(key)
-        page.wait_for_timeout(900)  # the neighbours are fetched ahead, as they are while a person looks
+        settled(page)  # the neighbours are fetched ahead, as they are while a person looks
         steps.append(_number(page, "step-ms"))
         after = page.evaluate(_PLACES)
         kept += _kept(before, after)
@@ -58,9 +58,9 @@ def test_ten_thousand_instructions(browser: Any, big: Any, tmp_path: Path) -> No
     around = []
     for share in (0.2, 0.4, 0.6, 0.8):
         page.evaluate(_SELECT, share)
-        page.wait_for_timeout(600)
+        settled(page)
         page.keyboard.press("n")
-        page.wait_for_timeout(600)
+        settled(page)
         around.append(_number(page, "neighbourhood-ms"))
         assert 5 <= page.locator(".xe-graph .xe-node").count() <= 60
     assert min(around) < wall_seconds(100), around
@@ -105,7 +105,7 @@ def test_nodes_stay_where_they_are_over_a_step(browser: Any, tmp_path: Path) -> 
     for _ in range(12):
         before, step = page.evaluate(_PLACES), _number(page, "step")
         page.keyboard.press("]")
-        page.wait_for_timeout(250)
+        settled(page)
         after = page.evaluate(_PLACES)
         if _number(page, "step") == step:
             break

@@ -56,3 +56,26 @@ def test_columns_are_aligned_follow_the_selection_and_cut_no_line(browser: Any, 
     numbers = page.locator(".xe-beside-table td:nth-child(2) .no").all_inner_texts()
     assert [int(n) for n in numbers] == sorted(int(n) for n in numbers) and errors == []
     page.close()
+
+
+def test_blocks_of_the_code_stand_beside_it_with_the_figures_of_its_loops(browser: Any, session: xe.Session, tmp_path: Path) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    open_saved(page, session, tmp_path)
+    page.keyboard.press("s")
+    page.wait_for_selector(".xe-beside-table")
+    assert not page.locator(".xe-flow").is_visible()
+    shown = page.locator(".xe-beside .xe-pane-chips button.on")
+    for name in ("assembly",):
+        if name not in shown.all_inner_texts():
+            page.locator(".xe-beside .xe-pane-chips button", has_text=name).click()
+    while shown.count() > 1:
+        shown.filter(has_not_text="assembly").first.click()
+    page.locator(".xe-beside button", has_text="blocks").click()
+    page.wait_for_selector(".xe-flow .xe-node")
+    text = page.locator(".xe-flow").text_content() or ""
+    assert "basic blocks" in text and ("llvm-mca" in text)
+    page.locator(".xe-flow .xe-node").last.click()
+    assert errors == []
+    page.close()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from tests.browser.live_page import open_live
+from tests.browser.live_page import open_live, settled
 from xla_explorer.explorer.page import payload
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -41,7 +41,7 @@ def _layers(count: int) -> str:
 @pytest.fixture(scope="module")
 def big() -> Any:
     """More instructions than a picture of the whole module holds."""
-    return xe.compile(_layers(200), verify=False, threads=1)
+    return xe.compile(_layers(160), verify=False, threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_all_paths_between_what_is_inside_two_fusions(browser: Any, tmp_path: Pa
 
 def test_an_export_says_what_it_left_out(browser: Any, big: Any, big_page: Path) -> None:
     page, _ = _open(browser, big_page)
-    name = [i.name for i in big.module.entry.instructions.values() if i.opcode.name == "dot"][100]
+    name = [i.name for i in big.module.entry.instructions.values() if i.opcode.name == "dot"][80]
     _select(page, name)
     page.wait_for_function("document.querySelector('.xe-history')?.textContent.length > 3")
     assert f'left out of this page for its size: session.passes.history("%{name}")' in page.locator(".xe-history").inner_text()
@@ -117,10 +117,10 @@ def test_an_export_says_what_it_left_out(browser: Any, big: Any, big_page: Path)
 def test_fusions_of_a_neighbourhood_are_called_and_coloured_as_ever(browser: Any, big: Any, big_page: Path) -> None:
     page, _ = _open(browser, big_page)
     known = page.evaluate("() => document.querySelector('.xe').explorer.now.picture.groups.filter(g => g.kind === 'fusion').map(g => g.label)")
-    fusion = next(i for i in list(big.module.entry.instructions.values())[450:] if i.opcode.name == "fusion" and i.name not in _names(page))
+    fusion = next(i for i in list(big.module.entry.instructions.values())[360:] if i.opcode.name == "fusion" and i.name not in _names(page))
     _select(page, fusion.name)
     page.keyboard.press("n")
-    page.wait_for_timeout(600)
+    settled(page)
     drawn = page.locator(".xe-graph .xe-node.k-fusion", has_text=re.compile(rf"%{re.escape(fusion.name)}(?![\w.-])")).last
     label = drawn.locator("text.t").first.text_content().split(" · ")[-1]  # the head of an open box has the name too
     assert label != "fusion" and (not known or label in known)
@@ -146,7 +146,7 @@ def test_times_appear_when_they_are_measured(browser: Any, tmp_path: Path) -> No
     open_live(page, widget, tmp_path)
     assert "not run yet" in page.locator(".xe-times header").inner_text()
     page.keyboard.press("[")
-    page.wait_for_timeout(300)
+    settled(page)
     step = page.locator(".xe").get_attribute("data-step")
     widget.refresh()  # nothing new: nothing is sent
     session.profile(repeats=2)

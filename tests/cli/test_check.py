@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,15 @@ def test_another_backend_is_not_compared(tmp_path: Path, capsys: pytest.CaptureF
     main(["check", _file(tmp_path), "--against", saved, "--save"])
     assert main(["check", _file(tmp_path), "--against", saved, "--backend", "interpreter"]) == 2
     assert "is of the backend cpu" in capsys.readouterr().err
+
+
+@pytest.mark.jax
+def test_the_xla_of_another_environment_is_held_against_what_this_one_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The question before an upgrade of jax; the saved file names no folder, so that it can be kept beside the program."""
+    pytest.importorskip("jax", reason="needs the extra `jax`")
+    saved, other = str(tmp_path / "saved.json"), f"xla:{sys.prefix}"
+    assert main(["check", _file(tmp_path), "--against", saved, "--backend", other, "--save"]) == 0
+    facts = json.loads(Path(saved).read_text())
+    assert facts["backend"] == "xla" and sys.prefix not in Path(saved).read_text()
+    assert facts["decisions"] == {"fusion %a -> %r": "fused"}, "XLA's own, by its dump"
+    assert main(["check", _file(tmp_path), "--against", saved, "--backend", "xla"]) == 0

@@ -13,7 +13,7 @@ import pytest
 from tests.explorer.xla.test_profile import _module
 from tests.frontends.xla_profile_fixtures import cpu_plane, metadata_plane, profile_of
 from xla_explorer.cli.main import main
-from xla_explorer.cli.opening import PageServer
+from xla_explorer.cli.opening import PageServer, list_page
 from xla_explorer.explorer.recorded_modules import NothingRecordedError, RecordedModules
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.hlo.text import module_text
@@ -64,6 +64,14 @@ def test_of_modules_of_one_name_the_equal_one_has_the_times(tmp_path: Path) -> N
     found = RecordedModules(folder)
     assert {row.key: row.runs for row in found.rows} == {"dump-0": 0, "dump-1": 2, "dump-2": 0, "dump-9": 0}
     assert found.session("dump-1").last_profile is not None and found.session("dump-9").last_profile is None
+
+
+def test_modules_of_one_name_are_told_by_their_numbers(tmp_path: Path) -> None:
+    """A dump of a job has dozens called `jit_convert_element_type`."""
+    folder = cluster_folder(tmp_path)
+    (folder / "dump" / "module_0009.jit_g0.cpu_after_optimizations.txt").write_text(TEXT.format(name="jit_g0"))
+    page = list_page(RecordedModules(folder))
+    assert page.count("<small>") == 2 and "<small>module 0</small>" in page and "<small>module 9</small>" in page
 
 
 def test_a_profile_alone_is_enough(tmp_path: Path) -> None:

@@ -94,3 +94,21 @@ def test_control_flow_of_a_kernel(session: xe.Session, stage: str) -> None:
 def test_blocks_end_at_branches_and_labels(stage: str, text: str, goes_to: dict[str, tuple[str, ...]]) -> None:
     lines = [CodeLine(number, line, None) for number, line in enumerate(text.split("\n"), 1)]
     assert {block.label: block.goes_to for block in blocks_of(stage, lines)} == goes_to
+
+
+def test_each_rule_and_each_pass_of_llvm_has_its_time_and_all_stand_in_one_flame(session: xe.Session) -> None:
+    frame = session.passes.rule_times(idle=True)
+    acted = {event.by for event in session.passes.journal.events if event.is_rewrite and event.acted}
+    made = frame[frame["made"] > 0]
+    assert acted <= set(made["rule"]) and (made["ms"] > 0).all() and (made["fitted"] >= made["made"]).all()
+    assert abs(frame["share"].sum() - 1) < 1e-6 and (frame["tried"] == 0).any(), "idle rules stand there too"
+    twice = session.passes.rule_times(session)
+    sums = frame.groupby("rule")["tried"].sum()
+    assert all(row.tried == 2 * sums[row.rule] for row in twice.groupby("rule", as_index=False)["tried"].sum().itertuples())
+    flame = session.passes.flame()
+    html, flame = flame.to_html(), flame.to_frame()
+    passes = flame[flame["depth"] == 2].groupby("name")["ms"].sum()
+    assert "algsimp" in passes.index and (flame["share"] <= 1.0000001).all()
+    rules = flame[(flame["depth"] == 3) & flame["path"].str.contains("algsimp")]
+    assert acted & set(rules["name"]) and rules["ms"].sum() <= passes["algsimp"] * 1.0000001
+    assert html.count("<rect") == len(flame)

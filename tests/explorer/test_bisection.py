@@ -227,3 +227,18 @@ def test_bisect_without_snapshots_says_so() -> None:
     with pytest.raises(xe.XlaExplorerError, match="no snapshots"):
         xe.compile(TEXT, backend="interpreter", journal="off").bisect(X, Y)
 
+
+
+def test_the_error_after_each_pass_and_each_rewrite() -> None:
+    session = xe.compile(TEXT, backend="interpreter", passes=_pipeline(_rules("algebra", wrong_algebra)()))
+    result = session.bisect(X, Y)
+    frame = session.passes.errors(X, Y, rewrites=True)
+    passes = frame[frame["rewrite"].isna()]
+    assert passes["step"].tolist() == [p.number for p in session.passes if p.changed and p.number]
+    first = passes[~passes["agrees"].astype(bool)].iloc[0]
+    assert first["step"] == result.step and first["error"] == pytest.approx(result.error)
+    wrong = frame[frame["rewrite"].notna() & ~frame["agrees"].astype(bool)].iloc[0]
+    assert wrong["rewrite"] == result.rewrite and wrong["by"].startswith("wrong-algebra on %t")
+    before = frame[(frame["step"] == result.step) & (frame["rewrite"] < result.rewrite)]
+    assert len(before) == result.rewrite - 1 and before["agrees"].all() and (before["error"] < 1e-5).all()
+    assert len(session.passes.errors(X, Y)) == len(passes)

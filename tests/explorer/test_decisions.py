@@ -102,6 +102,9 @@ def test_history_and_explanation(softmax: Session) -> None:
     assert "model.py:8" in text and "exponential" in text and "history" in text and "decisions" in text
     assert "gone; in its place: %x" in str(softmax.explain("%scaled"))
     assert "text/html" in softmax.explain("%e")._repr_mimebundle_()
+    kernel = softmax.kernels()["kernel"].iloc[0]
+    touched = softmax.explain(kernel).accesses or softmax.explain("%e").accesses
+    assert touched and {access.what for access in touched} <= {"load", "store", "load and store"}
 
 
 def test_override_and_compare(softmax: Session) -> None:
@@ -115,6 +118,9 @@ def test_override_and_compare(softmax: Session) -> None:
     assert {"kernels", "median us", "arena bytes", "largest error against the evaluator"} <= set(names)
     assert comparison.changed_decisions and "text/html" in comparison._repr_mimebundle_()
     np.testing.assert_allclose(other(X), softmax(X), rtol=1e-5)
+    flips = comparison.flips().set_index(["producer", "consumer"])
+    row = flips.loc[pair]
+    assert (row["was"], row["is"], row["granted"]) == ("accepted", "refused", "yes") and row["kernels"] >= 0 and row["bytes"] > 0
 
 
 def test_bisect_is_content_with_a_right_compile(softmax: Session) -> None:

@@ -35,3 +35,11 @@ def test_whether_gpu_programs_run_on_a_device_is_said(there: bool, monkeypatch: 
     monkeypatch.setattr(devices, "device_executor", lambda: (executor, why))
     [row] = [row for row in xe.doctor() if row.name == "NVIDIA device"]
     assert row.state == ("ok" if there else "limited") and ("emulator: no driver answers" in row.detail) is not there
+
+
+def test_a_misspelt_variable_is_told_with_the_one_that_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_EXPLORER_TRAGET", "x86-64-v3")
+    monkeypatch.setenv("XLA_EXPLORER_PJRT_KEEP", "3")
+    rows = [row for row in xe.doctor() if row.name == "environment" and "TRAGET" in row.detail]
+    assert [row.fix for row in rows] == ["did you mean XLA_EXPLORER_TARGET?"]
+    assert not any("PJRT" in row.detail for row in xe.doctor() if row.name == "environment")

@@ -57,7 +57,7 @@ def test_the_decisions_say_who_wrote_the_schedule() -> None:
 @pytest.mark.parametrize(
     ("schedules", "message"),
     [
-        ("%sums: unroll{i}", "no kernel of this program"),
+        ("%sums: unroll{i}", "not a kernel of this program"),
         ("%sorted:", "%sorted cannot be scheduled: no-loop-nest"),
         (f"{SUMS}: split{{i,8}},vectorize{{ii}}", "at every 100th element along ii"),
         (f"{SUMS} split", "line 1: expected %kernel: directives"),

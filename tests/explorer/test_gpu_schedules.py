@@ -31,7 +31,7 @@ def test_a_program_runs_by_the_users_schedule_and_says_so(session):
 
 
 def test_what_is_refused_has_its_reason():
-    for text, words in (("%sums: warp{j}", "a power of two"), ("%other: block{i}", "no kernel of this program")):
+    for text, words in (("%sums: warp{j}", "a power of two"), ("%other: block{i}", "not a kernel of this program")):
         with pytest.raises(xe.errors.CompileFailedError, match=words):
             xe.compile(TEXT, backend="gpu", device="emulator", passes="none", schedules=text)
 
@@ -82,3 +82,11 @@ def test_schedules_are_tuned_by_the_emulators_counters(tmp_path, monkeypatch):
     assert np.allclose(other(x), x.sum(1), 1e-4, 1e-4)
     (again,) = xe.tune(session, "sums").kernels
     assert (again.found, again.schedule) == ("cache", found.schedule)
+
+
+@pytest.mark.parametrize("shape", ["f32[96,64]", "bf16[128,128]", "s8[128,256]"])
+def test_a_search_finds_nothing_better_than_the_default_transpose(shape):
+    result = "{}[{},{}]".format(*[shape.replace("[", ",").strip("]").split(",")[k] for k in (0, 2, 1)])
+    text = f"ENTRY e {{ x = {shape} parameter(0) ROOT r = {result} transpose(x), dimensions={{1,0}} }}"
+    (found,) = xe.tune(xe.compile(text, backend="gpu", device="emulator", passes="none"), "r", budget=60, tried=4, cache=False).kernels
+    assert found.tried >= 1 and found.schedule is None and found.ratio == 1

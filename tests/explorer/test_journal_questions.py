@@ -59,6 +59,15 @@ def test_every_instruction_of_the_result_leads_back(softmax: Session) -> None:
     assert len(found.to_frame()) == len(found.origins) and "text/html" in found._repr_mimebundle_()
 
 
+def test_a_line_is_related_to_everything_that_it_became(softmax: Session) -> None:
+    frame = softmax.annotate().relation()
+    assert set(frame["instruction"]) == {f"%{o.instruction}" for o in softmax.passes.provenance().origins}
+    line = frame[frame["line"] == "model.py:8"]
+    assert {"llvm-ir-optimized", "assembly"} <= set(line["stage"]) and (line["us"] > 0).all() and (line["bytes"] > 0).all()
+    text = softmax.stage("assembly").text.split("\n")
+    assert all(text[row.number - 1].strip() == row.code for row in line[line["stage"] == "assembly"].itertuples())
+
+
 def test_an_operand_that_takes_its_users_place_does_not_come_from_it() -> None:
     trace = xe.optimize(
         "ENTRY e { x = f32[4] parameter(0)\n z = f32[] constant(0)\n b = f32[4] broadcast(z), dimensions={}\n"

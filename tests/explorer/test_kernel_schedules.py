@@ -60,6 +60,8 @@ def test_the_program_is_compiled_with_schedules_one_after_the_other(session: xe.
     x = np.random.default_rng(0).standard_normal((48, 96)).astype("f4")
     first = session.override(schedules=[session.schedule(SUMS).plain().split("j", 8).vectorize("ji")])
     second = first.override(schedules=[f"%{transpose_of(session)}: split{{i,4}}"])
+    alone = first.override(schedules=f"%{transpose_of(session)}: split{{i,4}}")  # one text, or one schedule, without a list
+    assert str(alone.schedule(transpose_of(session))) == str(second.schedule(transpose_of(session)))
     assert [k.made_by for k in second.loops() if k.is_nest] == ["user", "user"] and second.base is first
     assert str(first.schedule(SUMS)) == "split{j,8},vectorize{ji}" and first.schedule(SUMS).written_by == "user"
     for a, b in zip(second(x), session(x), strict=True):
@@ -104,7 +106,7 @@ def test_what_has_no_schedule_says_why(session: xe.Session, kernel: str, message
 def test_a_schedule_of_another_program_is_refused_when_it_is_compiled(session: xe.Session) -> None:
     with pytest.raises(ScheduleError, match=r"loops\(\)|cannot be read|expected"):
         session.override(schedules=["nonsense"])
-    with pytest.raises(xe.XlaExplorerError, match="no kernel of this program"):
+    with pytest.raises(xe.XlaExplorerError, match="not a kernel of this program"):
         session.override(schedules=["%other: unroll{i}"])
 
 
@@ -124,14 +126,13 @@ def test_what_a_policy_cuts_for_threads_is_shown_though_a_user_may_not_write_it(
     assert kernel.made_by in ("policy", "writer") and str(session.schedule(kernel.name)) == kernel.schedule
 
 
-def test_what_a_policy_did_may_be_written_again_though_a_user_may_not_write_it_first():
+def test_what_a_policy_did_may_be_written_again():
     text = """ENTRY e { x = f32[128,96] parameter(0) y = f32[96,64] parameter(1)
  t = f32[96,128] transpose(x), dimensions={1,0} ROOT c = f32[96,192] concatenate(t, y), dimensions={1} }"""
     session = xe.compile(text, threads=1)
     (loops,) = session.loops()
     schedule = session.schedule(loops.name)
-    with pytest.raises(xe.XlaExplorerError, match="every 96th element"):
-        schedule.plain().then(str(schedule))
+    assert str(schedule.plain().then(str(schedule))) == str(schedule) and "strided" in str(schedule)
     again = session.override(schedules=[schedule])
     assert again.schedule(loops.name).written_by == "user" and str(again.schedule(loops.name)) == str(schedule)
     assert schedule.run(repeats=1).equal

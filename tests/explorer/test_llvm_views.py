@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.backends.llvm.llvm_passes import parse_pass_times
 
 MODULE = """HloModule views
 ENTRY e {
@@ -105,3 +106,29 @@ def test_explain_optimises_the_kernel_in_question_alone(monkeypatch: pytest.Monk
 def test_other_backends_are_refused() -> None:
     with pytest.raises(xe.XlaExplorerError, match="for the backends cpu, gpu"):
         xe.compile(MODULE, backend="interpreter").llvm.remarks()
+
+
+def test_each_pass_of_llvm_has_its_time(session: xe.Session) -> None:
+    frame = session.llvm.times()
+    assert {"ir", "machine"} == set(frame["level"]) and abs(frame["share"].sum() - 1) < 1e-6
+    names = set(frame["pass"])
+    assert "InstCombinePass" in names and any("Instruction Selection" in name for name in names) and "Total" not in names
+    assert not any(name.startswith("DAG Combining") for name in names), "a table that takes a pass apart is none of passes"
+    flame = session.llvm.flame().to_frame()
+    assert any("Instruction Selection" in path for path in flame["path"])
+
+
+def test_the_columns_of_llvms_table_are_read_by_their_heads() -> None:
+    table = """
+                          Pass execution timing report
+   ---User Time---   --User+System--   ---Wall Time---  --- Name ---
+   0.0250 ( 50.0%)   0.0300 ( 50.0%)   0.1647 ( 46.6%)  GVNPass
+   0.0100 ( 50.0%)   0.0100 ( 50.0%)   0.0456 ( 12.9%)  Greedy Register Allocator #2
+   0.0100 ( 50.0%)   0.0200 ( 50.0%)   0.0456 ( 12.9%)  Greedy Register Allocator
+   0.0450 (100.0%)   0.0600 (100.0%)   0.2559 (100.0%)  Total
+                      Instruction Selection and Scheduling
+   ---User Time---   --User+System--   ---Wall Time---  --- Name ---
+   0.0250 ( 50.0%)   0.0300 ( 50.0%)   0.1647 ( 46.6%)  DAG Combining 1
+"""
+    rows = [tuple(row) for row in parse_pass_times(table)]
+    assert rows == [("GVNPass", "ir", 0.03, 1), ("Greedy Register Allocator", "machine", 0.03, 2)]

@@ -22,6 +22,7 @@ ITEMS: list[dict[str, Any]] = [{**(instruction_item(line, k) or {}), "bytes": 1e
 ITEMS += [
     {"what": "decision", "id": 9, "name": "%s → %a", "kind": "fusion", "verdict": "refused", "reason": "reads-multiply", "text": "8 readers", "time": 4.0},
     {"what": "pass", "id": 10, "name": "algsimp", "pass": "algsimp", "text": "changed"},
+    {"what": "pass", "id": 11, "name": "dce", "pass": "dce", "text": "did nothing"},
 ]
 QUERIES = {
     "op:dot": ["d"],
@@ -39,10 +40,11 @@ QUERIES = {
     "name:/^[st]$/": ["s", "t"],
     "%tanh": ["t"],
     "algsimp": ["algsimp"],
+    "changed": ["algsimp"],
     '"8 readers"': ["%s → %a"],
     "model.py:41": ["s"],
     "op:dot name:x": [],
-    "": ["x", "d", "s", "t", "a", "%s → %a", "algsimp"],
+    "": ["x", "d", "s", "t", "a", "%s → %a", "algsimp", "dce"],
 }
 
 

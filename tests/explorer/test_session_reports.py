@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
+from xla_explorer.explorer.page import beside_data
 from xla_explorer.explorer.page.comparison_table import MEASURES
 from xla_explorer.explorer.pictures.scopes import repeated_layers, scope_paths
 from xla_explorer.hlo.text import parse_hlo
@@ -178,6 +180,28 @@ def test_one_kernel_side_by_side() -> None:
         session.side_by_side(kernel="%x")
 
 
+def test_a_page_carries_the_lines_of_a_kernel_that_its_panes_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside_data, "MOST_PANE_LINES", 5)
+    session = xe.compile(ROWS)
+    made = beside_data.summary(session, (), live=False)["made"]
+    kernel = next(iter(made.values()))
+    runs = [run for _, _, cells in kernel["rows"] for run in cells[kernel["stages"].index("llvm-ir-optimized")]]
+    wanted = {number for first, count in runs for number in range(first, first + count) if number > 5}
+    lines, text = kernel["beyond"]["llvm-ir-optimized"], session.llvm_ir().split("\n")
+    assert wanted and {int(number): line for number, line in lines.items()} == {number: text[number - 1] for number in wanted}
+
+
+def test_times_of_a_profile_colour_the_graph_also_as_measured_by_predicted() -> None:
+    session = xe.compile(ROWS)
+    reports = session._explorer_source_().reports
+    assert "measured / predicted" not in [column.title for column in reports.columns()]
+    times = session.profile(repeats=2).set_index("kernel")["median_us"]
+    columns = {column.title: column.values for column in reports.columns()}
+    measured, predicted = columns["measured time"], columns["predicted time"]
+    assert columns["measured / predicted"] == {key: measured[key] / predicted[key] for key in measured if predicted.get(key)}
+    assert reports.column(times).values == measured, "the row of the whole program is no instruction"
+
+
 def test_a_what_if_has_its_measures_with_units_and_its_decisions_as_data() -> None:
     session = xe.compile("HloModule m\nENTRY e { x = f32[64] parameter(0)  n = f32[64] negate(x)  ROOT a = f32[64] abs(n) }")
     other, table = session._explorer_source_().reports.variant([], [("fusion", "n", "a")])
@@ -190,3 +214,9 @@ def test_a_what_if_has_its_measures_with_units_and_its_decisions_as_data() -> No
     changed = {(d.producer, d.consumer): d for d in table.decisions if d.kind == "fusion"}["%n", "%a"]
     assert (changed.now, changed.now_code, changed.before) == ("refused", "forbidden-by-user", "accepted")
     assert [row.granted for row in table.overrides] == [True]
+
+
+def test_code_in_static_forms_names_its_font() -> None:
+    session = xe.compile("ENTRY main { x = f32[1000] parameter(0) ROOT r = f32[1000] tanh(x) }")
+    pre = re.findall(r"<pre[^>]*>", session._repr_mimebundle_()["text/html"] + session.to_html())
+    assert pre and all("monospace" in tag for tag in pre), "nbconvert's pages do not set one"

@@ -39,6 +39,18 @@ def test_each_instruction_is_on_one_list() -> None:
     assert "only right" in str(found) and len(found.to_frame()) == 4 and len(found.to_frame(same=True)) == 8
 
 
+def test_the_picture_marks_what_differs() -> None:
+    found = xe.compare.structure(OLD, NEW).graph()
+    labels = {node.name: node.label for node in found.picture.nodes}
+    assert labels == {
+        "d → dot.3": "● dot", "two → c": "● constant", "n": "+ negate", "r → out": "● tanh", "x → p.0": "parameter", "w → p.1": "parameter",
+        "twos → b": "broadcast", "m → mul": "multiply",
+    }  # fmt: skip
+    names = {node.id: node.name for node in found.picture.nodes}
+    (only_left,) = [edge for edge in found.picture.edges if edge.kind == "control"]
+    assert (names[only_left.source], names[only_left.target]) == ("m → mul", "r → out") and "+ negate" in found.to_svg()
+
+
 def test_a_module_differs_from_itself_in_nothing() -> None:
     found = xe.compare.structure(OLD, OLD)
     assert found.same and "only" not in str(found)

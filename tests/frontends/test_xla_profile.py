@@ -91,6 +91,24 @@ def test_damaged_profiles_raise_nothing_but_our_errors() -> None:
             kernel_events(read_space(bytes(raw)))
 
 
+@pytest.mark.parametrize("number", ["²", "9" * 5000, "-1", "x"])
+def test_a_number_of_a_program_that_is_none_is_unknown(number: str) -> None:
+    """Texts that Python takes for digits and not for a number, or for more digits than it converts."""
+    plane = PlaneWriter("/host:CPU")
+    plane.line("thread", (plane.kind("e"), 0, 5, {"hlo_op": "e", "hlo_module": "m", "program_id": number}))
+    plane.line("other", (plane.kind("e"), 9, 5, {"hlo_op": "e", "hlo_module": f"m({number})"}))
+    assert [event.program for event in kernel_events(read_space(profile_of(plane)))] == [None, None]
+
+
+def test_numbers_that_link_events_of_the_host_are_left_out() -> None:
+    """Each event has its own, so that nothing of them is read twice; what stands beside them is read."""
+    plane = PlaneWriter("/host:CPU")
+    events = [(plane.kind("e"), k, 1, {"_p": 1000 + k, "hlo_op": "e", "_c": k, "run_id": k % 2}) for k in range(6)]
+    plane.line("thread", *events)
+    (read,) = read_space(profile_of(plane)).planes
+    assert [event.stats for line in read.lines() for event in line.events()] == [{"hlo_op": "e", "run_id": k % 2} for k in range(6)]
+
+
 def test_events_without_a_name_are_no_kernels() -> None:
     plane = PlaneWriter("/host:CPU")
     plane.line("thread", (plane.kind("ThunkExecutor::Execute"), 0, 5, {}))

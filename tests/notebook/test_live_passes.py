@@ -89,6 +89,34 @@ def test_two_names_exchange_their_places(session: xe.Session) -> None:
         swapped.swap("fusion", "cse")
 
 
+def test_pairs_of_passes_that_commute(session: xe.Session) -> None:
+    found = session.passes.commute("dce", "algsimp", "cse").set_index(["first", "second"])
+    assert len(found) == 3 and not found["error"].any()
+    assert found.loc[("dce", "cse"), "same"] and found.loc[("dce", "cse"), "instructions"] == found.loc[("dce", "cse"), "instructions swapped"]
+    assert list(session.passes.commute()["first"]), "those that changed something, without names"
+
+
+EQUAL = """HloModule m
+ENTRY e {
+  x = s32[] parameter(0)
+  y = s32[] parameter(1)
+  a = s32[] multiply(x, y)
+  b = s32[] multiply(x, y)
+  ROOT r = s32[] subtract(a, b)
+}
+"""
+
+
+def test_orders_of_passes_are_searched() -> None:
+    passes = xe.optimize(EQUAL, "algsimp,cse,dce").passes
+    found = passes.search_order("algsimp", "cse", "dce", by="instructions", trials=6).set_index("order")
+    assert found["instructions"].is_monotonic_increasing and found.loc["algsimp,cse,dce", "instructions"] == 4
+    assert found["instructions"].iloc[0] == 3 and found.index[0].split(",")[0] == "cse", "merged first, they are subtracted from themselves"
+    assert xe.optimize(EQUAL, found.index[0]).module.instruction_count() == 3
+    with pytest.raises(xe.XlaExplorerError, match="cannot be compared by"):
+        passes.search_order(by="beauty")
+
+
 def test_a_pipeline_is_edited_as_a_list(session: xe.Session) -> None:
     builder, seen = PipelineBuilder(session), []
     builder.observe(lambda change: seen.append(change["new"]), "text")

@@ -21,7 +21,21 @@ def solution_cells() -> dict[str, str]:
     for path in sorted((Path(__file__).parent / "solutions").glob("nb*.py")):
         parts = re.split(r"^# %% (\S+)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         cells.update(zip(parts[1::2], [part.strip() for part in parts[2::2]], strict=True))
+    for path in sorted((Path(__file__).parent / "solutions" / "mini").glob("*.py")):  # files that students write
+        title, source = path.read_text(encoding="utf-8").split("\n\n", 1)
+        name = re.search(r"nb\d+\.\w+", title)
+        assert name is not None, path
+        cells[name[0]] = f"%%writefile mini/{path.name}\n{source.strip()}"
     return cells
+
+
+def write_parts(folder: Path) -> None:
+    """The files of the student's own compiler, as the cells of all notebooks write them."""
+    (folder / "mini").mkdir()
+    for source in solution_cells().values():
+        if source.startswith("%%writefile "):
+            first, rest = source.split("\n", 1)
+            (folder / first.removeprefix("%%writefile ")).write_text(rest, encoding="utf-8")
 
 
 def exercise_cells(notebook: Any) -> list[Any]:
@@ -68,6 +82,7 @@ def published(notebook: Any) -> Any:
 
 
 if __name__ == "__main__":
+    import subprocess
     import tempfile
 
     import nbformat
@@ -76,4 +91,5 @@ if __name__ == "__main__":
         if not sys.argv[1:] or path.stem in sys.argv[1:]:
             with tempfile.TemporaryDirectory() as scratch:
                 nbformat.write(published(run(read(path), Path(scratch))), path)
+            subprocess.run([sys.executable, str(ROOT / "notebooks" / "slides.py"), "--tag", str(path)], check=True)
             print(path.name, path.stat().st_size)

@@ -45,6 +45,7 @@ DIFFERENCES = (
     ("accepted", "expects sizes of tiles from 1 on", "no device can hold a tile of it"),
     ("accepted", "sizes of axes count from 1 on", "an axis of a mesh without devices"),
     ("accepted", "primitive type S64", "XLA reads a whole number from 2^63 on as the number with these 64 bits"),
+    ("accepted", "counts no devices", "XLA does not look whether sizes of devices are at least 1"),
     ("accepted", "must list each of the dimensions", "XLA does not look whether a transpose of devices is one"),
     ("refused", "exactly four operands for dynamic-slice", "slice_sizes={} says nothing to us"),
     ("accepted", "tuple tree of original arrays", "XLA goes on where more brackets are closed than are open"),

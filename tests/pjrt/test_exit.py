@@ -1,4 +1,4 @@
-"""The process ends cleanly, whatever happened in it."""
+"""The process ends cleanly, whatever happened in it. `test_thin_slice.py` has one such end that is always tried."""
 
 from __future__ import annotations
 
@@ -63,18 +63,10 @@ holder = Holder(); holder.array = jax.jit(lambda x: x + 1)(x); holder.me = holde
 START = "import time\nimport jax, jax.numpy as jnp, numpy as np\nx = jnp.ones(3)\n"
 
 
-def _ends(name: str) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENDINGS)
+def test_a_process_ends_however_it_ends(name: str) -> None:
     script, status = ENDINGS[name]
     done = run(START + script + "\n")
     assert done.returncode == status, f"{name}: exit status {done.returncode}\n{done.stderr[-3000:]}"
     assert "Fatal" not in done.stderr and "terminate" not in done.stderr, done.stderr[-3000:]
-
-
-def test_a_process_ends_while_a_program_computes() -> None:
-    _ends("a program that still computes")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ENDINGS)
-def test_a_process_ends_however_it_ends(name: str) -> None:
-    _ends(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 import pytest
 
 from tests.pjrt.child import needs_jax, output
@@ -9,7 +11,7 @@ from tests.pjrt.child import needs_jax, output
 needs_jax()
 pytestmark = [pytest.mark.jax, pytest.mark.usefixtures("runs_here")]
 
-PROGRAM = """
+AUTOMATIC = """
 import jax, jax.numpy as jnp, numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
@@ -25,7 +27,13 @@ print(len(devices), [s.data.shape for s in y[0].addressable_shards], y[1].shardi
 moved = jax.jit(lambda x: x + 1, donate_argnums=0)(placed)
 np.testing.assert_allclose(moved, x + 1)
 print(placed.is_deleted(), [d.id for d in (jax.device_put(x, devices[3]) * 2).devices()])
+uneven = lax.with_sharding_constraint
+np.testing.assert_allclose(jax.jit(lambda x: uneven(x[0, :2], NamedSharding(mesh, P(("a", "b")))) + 1)(x), x[0, :2] + 1)
+np.testing.assert_allclose(jax.jit(lambda x: uneven(x[0, :2] + 1, NamedSharding(mesh, P(("a", "b")))))(x), x[0, :2] + 1)
+"""
 
+# `jax.shard_map` as JAX has it since 0.8.
+MANUAL = """
 def local(x):
     return lax.psum(x, "a") + lax.axis_index("b") + lax.ppermute(x, "b", [(0, 1), (1, 0)]).sum()
 
@@ -44,9 +52,6 @@ np.testing.assert_allclose(y, 2 * x)
 inside = jax.shard_map(lambda x: lax.with_sharding_constraint(x * x, NamedSharding(mesh, P("a"))), mesh=mesh, in_specs=P(), out_specs=P(),
                        axis_names={"b"}, check_vma=False)
 print(jax.jit(inside)(x).sharding.spec)
-uneven = lax.with_sharding_constraint
-np.testing.assert_allclose(jax.jit(lambda x: uneven(x[0, :2], NamedSharding(mesh, P(("a", "b")))) + 1)(x), x[0, :2] + 1)
-np.testing.assert_allclose(jax.jit(lambda x: uneven(x[0, :2] + 1, NamedSharding(mesh, P(("a", "b")))))(x), x[0, :2] + 1)
 
 explicit = jax.make_mesh((2, 2), ("x", "y"))
 with jax.set_mesh(explicit):
@@ -56,16 +61,64 @@ with jax.set_mesh(explicit):
     terms = jax.shard_map(lambda x: lax.pcast(x.sum(0), "x", to="unreduced"), out_specs=P(None, unreduced={"x"}))
     summed = jax.jit(lambda x: jax.reshard(terms(x), P(None)))(given)
     np.testing.assert_allclose(summed, x.sum(0))
+
+    # Each device keeps its own term, in results and in arguments, and beside results of other kinds.
+    parts, whole = jax.jit(jax.shard_map(lambda x: (x, x.sum()[None]), in_specs=P("x", "y"), out_specs=(P(None, "y", unreduced={"x"}), P("x")),
+                                         check_vma=False))(jax.device_put(x, P("x", "y")))
+    for shard, (a, b) in zip(parts.addressable_shards, [(0, 0), (0, 1), (1, 0), (1, 1)]):
+        np.testing.assert_array_equal(shard.data, x[2 * a:2 * a + 2, 4 * b:4 * b + 4])
+    np.testing.assert_allclose(jax.jit(lambda p: jax.reshard(p, P(None, None)))(parts), x[:2] + x[2:])
+    back = jax.shard_map(lambda p: p, in_specs=P(None, "y", unreduced={"x"}), out_specs=P("x", "y"), check_vma=False)
+    again, total = jax.jit(lambda p: (back(p), jax.reshard(p, P(None, None))))(parts)
+    np.testing.assert_array_equal(again, x)
+    np.testing.assert_allclose(total, x[:2] + x[2:])
 told = jax.shard_map(lambda x: jax.debug.print("{}", x.sum()), mesh=mesh, in_specs=P("b", None), out_specs=None, check_vma=False)
 jax.jit(told)(x)
 jax.effects_barrier()
-print(jax.pmap(lambda x: lax.psum(x, "i"), axis_name="i")(np.arange(4.0)))
 """
+
+# What `jax.pmap` of an older JAX makes: one program on each device, with arguments of its own, which meet in collectives.
+REPLICAS = """
+from jax._src import compiler
+from jax._src.interpreters import mlir
+from jax._src.lib import xla_client
+
+TEXT = '''module @rep attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 4 : i32} {
+  func.func public @main(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<ui32>) {
+    %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<3xf32>) -> tensor<3xf32>
+    %1 = stablehlo.replica_id : tensor<ui32>
+    return %0, %1 : tensor<3xf32>, tensor<ui32>
+  }
+}'''
+devices = [jax.devices()[k] for k in (3, 1, 2, 0)]
+options = compiler.get_compile_options(num_replicas=4, num_partitions=1, device_assignment=np.array([[d.id] for d in devices]))
+with mlir.make_ir_context():
+    program = devices[0].client.compile_and_load(mlir.ir.Module.parse(TEXT), xla_client.DeviceList(tuple(devices)), options, [])
+shards = [jax.device_put(np.arange(3, dtype=np.float32) * (k + 1), d) for k, d in enumerate(devices)]
+x = jax.make_array_from_single_device_arrays((12,), NamedSharding(Mesh(np.array(devices), ("i",)), P("i")), shards)
+for row in program.execute_sharded([x]).disassemble_into_single_device_arrays():
+    print([np.asarray(part).tolist() for part in row], [d.id for part in row for d in part.devices()])
+"""
+
+# Of an older JAX one program on each device, as above.
+PMAP = '''
+print(jax.pmap(lambda x: lax.psum(x, "i"), axis_name="i")(np.arange(4.0)))
+'''
 
 AXES = "P('a', 'b') P(('a', 'b'),) P('a', 'b')"
 
 
 def test_arrays_over_four_devices_and_manual_regions() -> None:
-    lines = output(PROGRAM, XLA_EXPLORER_PJRT_DEVICES="4").splitlines()
-    lines[4:8] = sorted(lines[4:8])  # devices print in any order
-    assert lines == ["4 [(2, 4), (2, 4), (2, 4), (2, 4)] True", "True [3]", AXES, "P('a',)", "120.0", "120.0", "376.0", "376.0", "[6. 6. 6. 6.]"]
+    """And programs of several replicas, in the same process: its start takes longer than they do."""
+    manual = tuple(map(int, version("jax").split(".")[:2])) >= (0, 8)
+    lines = output(AUTOMATIC + (MANUAL + REPLICAS) * manual + PMAP, XLA_EXPLORER_PJRT_DEVICES="4").splitlines()
+    assert lines[:2] == ["4 [(2, 4), (2, 4), (2, 4), (2, 4)] True", "True [3]"]
+    assert lines[-1] == "[6. 6. 6. 6.]"
+    if manual:
+        assert lines[2:4] == [AXES, "P('a',)"]
+        assert sorted(lines[4:8]) == ["120.0", "120.0", "376.0", "376.0"], "devices print in any order"
+        assert lines[8:-1] == [f"{[[0.0, 10.0, 20.0]] * 4} [3, 1, 2, 0]", "[0, 1, 2, 3] [3, 1, 2, 0]"]

@@ -11,9 +11,20 @@ from tests.pjrt.child import needs_jax, output, run
 needs_jax()
 pytestmark = [pytest.mark.jax, pytest.mark.usefixtures("runs_here")]
 
+
+# The process ends while the plugin computes.
+BESIDE = """
+import jax
+print(jax.devices()[0].platform, [d.platform for d in jax.devices('xla_explorer')], jax.jit(lambda x: x * 2)(2.0))
+with jax.default_device(jax.devices('xla_explorer')[0]):
+    f = jax.jit(lambda x: jax.lax.fori_loop(0, 3_000_000, lambda k, c: c * 0.5 + k, x), compiler_options={'dispatch': 'asynchronous'})
+    kept = [f(float(k)) for k in range(9)]
+    last = f(kept[-1])
+"""
+
+
 def test_jax_keeps_its_own_cpu_where_nobody_asks_for_the_plugin() -> None:
-    script = "import jax; print(jax.devices()[0].platform, [d.platform for d in jax.devices('xla_explorer')], jax.jit(lambda x: x * 2)(2.0))"
-    assert output(script, platforms="") == "cpu ['xla_explorer'] 4.0\n"
+    assert output(BESIDE, platforms="") == "cpu ['xla_explorer'] 4.0\n"
 
 
 ANOTHER = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xla_explorer.explorer.display.code_pane import CodePane, TextLine
+from xla_explorer.explorer.display.code_pane import CodePane, PrintedLine, TextLine
 from xla_explorer.explorer.page.reports import (
     NOTHING,
     ApartReason,
@@ -239,20 +239,20 @@ class SoftmaxSource:
             edges.append(PictureEdge(9, 14, "fusion-refused", 131072, "would-duplicate-expensive"))
         return fold_picture(PictureGraph(nodes, edges, groups, title=f"{self.title} after {STEPS[step].name}"))
 
-    def text(self, step: int) -> list[TextLine]:
+    def text(self, step: int) -> list[PrintedLine]:
         rows = self._alive(step)
-        lines = [TextLine(f"HloModule {self.title}"), TextLine(""), TextLine("ENTRY %main {")]
+        lines: list[PrintedLine] = [(f"HloModule {self.title}", None), ("", None), ("ENTRY %main {", None)]
         for key, (name, label, _, shape, operands, attributes) in rows.items():
             opcode, argument = _opcode_of(label, rows[key][2])
             inside = argument or ", ".join(f"%{rows[o][0]}" for o in operands)
             root = "ROOT " if key == 17 else ""
-            lines.append(TextLine(f"  {root}%{name} = {shape} {opcode}({inside}){attributes}", key))
+            lines.append((f"  {root}%{name} = {shape} {opcode}({inside}){attributes}", key))
         if step >= 7:
             for key, (name, _, inside) in FUSIONS.items():
                 lines.append(
-                    TextLine(f"  // %{name} = fusion of {', '.join(rows[i][0] for i in inside if i in rows)}", key)
+                    (f"  // %{name} = fusion of {', '.join(rows[i][0] for i in inside if i in rows)}", key)
                 )
-        return [*lines, TextLine("}")]
+        return [*lines, ("}", None)]
 
     def decisions(self, step: int | None = None) -> list[Decision]:
         rows = [] if self._failed else list(DECISIONS)
@@ -409,11 +409,11 @@ class GeneratedSource(SoftmaxSource):
         edges = [PictureEdge(o, k, "data", 256) for k in ids for o in self._operands(k, alive)]
         return PictureGraph(nodes, edges, title=self.title)
 
-    def text(self, step: int) -> list[TextLine]:
+    def text(self, step: int) -> list[PrintedLine]:
         ids = self._ids(step)
         alive = set(ids)
         return [
-            TextLine(f"  %v.{k} = f32[64] add({', '.join(f'%v.{o}' for o in self._operands(k, alive))})", k)
+            (f"  %v.{k} = f32[64] add({', '.join(f'%v.{o}' for o in self._operands(k, alive))})", k)
             for k in ids
         ]
 
@@ -540,8 +540,8 @@ class HostileSource(SoftmaxSource):
             title=HOSTILE[step],
         )
 
-    def text(self, step: int) -> list[TextLine]:
-        return [TextLine(text, k) for k, text in enumerate(HOSTILE)] + [TextLine(str(step))]
+    def text(self, step: int) -> list[PrintedLine]:
+        return [*[(text, k) for k, text in enumerate(HOSTILE)], (str(step), None)]
 
     def decisions(self, step: int | None = None) -> list[Decision]:
         return [

@@ -11,6 +11,7 @@ import hmac
 import secrets
 import threading
 import webbrowser
+from collections import Counter
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -40,10 +41,18 @@ _STYLE: Final = (
 )
 
 
+def _number(key: str) -> str:
+    """What tells a module from others of its name: its number in the dump, or the profile's of its program."""
+    kind, number, *_ = key.split("-")
+    return f"module {number}" if kind == "dump" else f"program {number}" if number else ""
+
+
 def list_page(found: RecordedModules, prefix: str = "", against: str = "") -> str:
     """The modules by time as HTML, each a link below `prefix`. against: name of a folder that this one is held against."""
+    alike = Counter([row.name for row in found.rows])
     rows = "".join([
-        f'<tr><td><a href="{prefix}{quote(row.key, safe="")}">{escape(row.name or "(device work without a module)")}</a></td>'
+        f'<tr><td><a href="{prefix}{quote(row.key, safe="")}">{escape(row.name or "(device work without a module)")}</a>'
+        f'{f" <small>{escape(_number(row.key))}</small>" if alike[row.name] > 1 else ""}</td>'
         f'<td class="n">{microseconds(row.us) if row.us is not None else ""}</td>'
         f'<td class="n">{row.runs or ""}</td><td class="n">{row.passes or ""}</td></tr>'
         for row in found.rows[:_MOST_ROWS]

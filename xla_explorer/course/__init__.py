@@ -22,6 +22,7 @@ from xla_explorer.course import (
     nb18_jax_step,
     nb19_shared_memory,
 )
+from xla_explorer.course.capstone import accelerator_checks, attention_checks
 from xla_explorer.course.checking.passes import check_pass
 from xla_explorer.course.checking.programs import random_program
 from xla_explorer.course.checking.reduction import cases_of
@@ -29,6 +30,7 @@ from xla_explorer.course.checking.registry import Exercise, UnknownExerciseError
 from xla_explorer.course.checking.result import CheckResult, ExerciseNotPassedError, Failure
 from xla_explorer.course.grades.grade import Grade, NotebookUnreadableError, grade
 from xla_explorer.course.grades.progress import Progress, hint, progress
+from xla_explorer.course.mini import checks, native_checks
 
 # The exercises register themselves when they are imported.
 _NOTEBOOKS = (
@@ -51,6 +53,10 @@ _NOTEBOOKS = (
     nb17_dataflow,
     nb18_jax_step,
     nb19_shared_memory,
+    checks,
+    native_checks,
+    attention_checks,
+    accelerator_checks,
 )
 
 __all__ = [

@@ -5,12 +5,15 @@ A kernel is `define void @name(ptr %x0, ..., ptr %out, i64 %n)`. The child reads
 
 from __future__ import annotations
 
+import base64
 import ctypes
 import json
+import os
 import re
 import select
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,8 +27,11 @@ from xla_explorer.foundation.child_python import child_command, child_environmen
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 Array = np.ndarray[Any, Any]
+_LLVM = 120.0  # seconds for what is LLVM's, on a busy machine: loading it, compiling a text
+_COMPILED = "compiled"
 GUARD = 64  # elements before and behind each array
-_UNTOUCHED = 0x7FC0BEEF  # a NaN that no kernel computes: what the output and the guards hold before the run
+_UNTOUCHED = 0x7FC0BEEF  # a NaN that no kernel computes: what the output and its guards hold before the run
+_BESIDE = 0x7FC0DEAD  # another one for the guards of inputs: what is computed from them is not what the output held
 
 
 class OutsideError(XlaExplorerError, IndexError):
@@ -44,12 +50,16 @@ class NativeChild:
     """The child process; started at the first request, and again after a crash."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._unread = b""
+        self.seconds: list[float] = []
+        """What each call of the kernel took, at the last run."""
 
-    def run(self, ir: str, inputs: Sequence[Array], outputs: int, count: int) -> Array:
+    def run(self, ir: str, inputs: Sequence[Array], outputs: int, count: int, repeats: int = 1) -> Array:
         """What the kernel of an IR text writes. KernelCrashedError when it does not come back, OutsideError when it writes beyond its
         output, NotWrittenError when it leaves elements of it alone, XlaExplorerError with LLVM's sentence for IR that is none."""
-        reply = self._ask({"ir": ir, "inputs": [np.asarray(x, np.float32).tolist() for x in inputs], "outputs": outputs, "count": count})
+        sent = [_sent(np.asarray(x, np.float32)) for x in inputs]
+        reply = self._ask({"ir": ir, "inputs": sent, "outputs": outputs, "count": count, "repeats": repeats})
         if "error" in reply:
             raise XlaExplorerError(reply["error"])
         if reply["outside"]:
@@ -57,48 +67,60 @@ class NativeChild:
             raise OutsideError(
                 f"the kernel wrote element {places} of an output that has {outputs}", "which round of the loop is one too many?"
             )
+        if reply["beside"]:
+            raise OutsideError(
+                f"the kernel wrote beside the {len(inputs)} arrays that it was given, before or behind number {reply['beside'][0]}",
+                "which index is negative, or not below the array's length?",
+            )
         if reply["untouched"]:
             places = ", ".join(map(str, reply["untouched"][:3]))
             raise NotWrittenError(
                 f"the kernel never wrote element {places} of its output", "is there a store, to %out at the loop's index, in every round?"
             )
-        return np.array(reply["output"], np.float32)
+        self.seconds = reply["seconds"]
+        return _received(reply["output"])
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        starts = self._process is None
         if self._process is None:
             self._process = subprocess.Popen(
                 child_command(__name__),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                text=True,
                 env=child_environment(),
             )
+            self._unread = b""
         process = self._process
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
         try:
-            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
         except OSError:
             pass
-        seconds = options.timeout or SECONDS
-        if starts:
-            seconds = max(seconds, SECONDS)  # the child loads LLVM first
-        if not select.select([process.stdout], [], [], seconds)[0]:
-            self.close()
-            raise KernelCrashedError(
-                f"the kernel did not end within {seconds:g} s", "does the counter of the loop grow, and is it compared with %n?"
-            )
-        line = process.stdout.readline()
-        if not line:
-            code = process.wait()
-            self.close()
-            raise KernelCrashedError(
-                f"the kernel ended its process (code {code})", "it read or wrote outside of its arrays: look at the loop's bounds"
-            )
+        line = self._line(_LLVM, "LLVM", "is the text longer than it needs to be?")
+        if line == _COMPILED:  # from here on the time is the kernel's
+            line = self._line(options.timeout or SECONDS, "the kernel", "does the counter of the loop grow, and is it compared with %n?")
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+    def _line(self, seconds: float, who: str, hint: str) -> str:
+        """The child's next line. who: does not end where it comes too late."""
+        process = self._process
+        assert process is not None and process.stdout is not None
+        while b"\n" not in self._unread:
+            if not select.select([process.stdout], [], [], seconds)[0]:
+                self.close()
+                raise KernelCrashedError(f"{who} did not end within {seconds:g} s", hint)
+            more = os.read(process.stdout.fileno(), 1 << 20)
+            if not more:
+                code = process.wait()
+                self.close()
+                raise KernelCrashedError(
+                    f"the kernel ended its process (code {code})", "it read or wrote outside of its arrays: look at the loop's bounds"
+                )
+            self._unread += more
+        line, self._unread = self._unread.split(b"\n", 1)
+        return line.decode()
 
     def close(self) -> None:
         """End the process."""
@@ -129,9 +151,22 @@ def optimized(ir: str) -> str:
     return optimized_ir(ir)
 
 
-def _guarded(count: int) -> Array:
+def _sent(array: Array) -> str:
+    return base64.b85encode(np.ascontiguousarray(array).tobytes()).decode()
+
+
+def _received(text: str) -> Array:
+    return np.frombuffer(base64.b85decode(text), np.float32)
+
+
+def _guarded(count: int, mark: int) -> Array:
     """An array between two guards. What is read from a guard is a NaN, and a write there shows."""
-    return np.full(count + 2 * GUARD, _UNTOUCHED, np.uint32).view(np.float32)
+    return np.full(count + 2 * GUARD, mark, np.uint32).view(np.float32)
+
+
+def _guards_changed(place: Array) -> bool:
+    bits = place.view(np.uint32)
+    return bool((bits[:GUARD] != _BESIDE).any() or (bits[-GUARD:] != _BESIDE).any())
 
 
 def main() -> None:
@@ -141,7 +176,7 @@ def main() -> None:
         request = json.loads(line)
         try:
             ir = request["ir"]
-            inputs = [np.array(x, np.float32) for x in request["inputs"]]
+            inputs = [_received(x) for x in request["inputs"]]
             if ir not in loaded:
                 names = re.findall(r"define\s+void\s+@([\w.$]+)\s*\(([^)]*)\)", ir)
                 if len(names) != 1:
@@ -158,14 +193,23 @@ def main() -> None:
                     )
                 library = NativeLibrary(optimize_and_emit(ir).objects, exports=[name])
                 loaded[ir] = library.bind(name, None, [*[ctypes.c_void_p] * (wanted - 1), ctypes.c_int64])
-            guarded = [_guarded(count) for count in [*map(len, inputs), request["outputs"]]]
+            guarded = [*[_guarded(len(x), _BESIDE) for x in inputs], _guarded(request["outputs"], _UNTOUCHED)]
             for place, x in zip(guarded, inputs, strict=False):
                 place[GUARD : GUARD + len(x)] = x
-            loaded[ir](*[place[GUARD:].ctypes.data for place in guarded], request["count"])
+            sys.stdout.write(_COMPILED + "\n")
+            sys.stdout.flush()
+            addresses = [place[GUARD:].ctypes.data for place in guarded]
+            seconds = []
+            for _ in range(request["repeats"]):
+                begins = time.perf_counter()
+                loaded[ir](*addresses, request["count"])
+                seconds.append(time.perf_counter() - begins)
             whole, end = guarded[-1], GUARD + request["outputs"]
             untouched = whole.view(np.uint32) == _UNTOUCHED
             reply: dict[str, Any] = {
-                "output": whole[GUARD:end].tolist(),
+                "beside": [k for k, place in enumerate(guarded[:-1]) if _guards_changed(place)],
+                "seconds": seconds,
+                "output": _sent(whole[GUARD:end]),
                 "untouched": np.flatnonzero(untouched[GUARD:end]).tolist(),
                 "outside": [k - GUARD for k in np.flatnonzero(~untouched).tolist() if not GUARD <= k < end],
             }

@@ -123,8 +123,9 @@ def strides(function: Callable[..., Any]) -> Cases:
         for dimension in order:
             steps[dimension] = step
             step *= shape.dimensions[dimension]
-        if not isinstance(got, tuple) or got != tuple(steps):
-            message = f"The strides of {shape} are others." if isinstance(got, tuple) else "The answer is a tuple of integers."
+        integers = isinstance(got, tuple) and all(isinstance(s, int | np.integer) for s in got)
+        if not integers or got != tuple(steps):
+            message = f"The strides of {shape} are others." if integers else "The answer is a tuple of integers."
             raise WrongAnswer(Failure(
                 "wrong-strides",
                 message,
@@ -155,6 +156,7 @@ def leaves(function: Callable[[Shape], Any]) -> Cases:
         "((f32[2], s32[]), pred[3])",
         "(s32[], (f32[2], (u8[4], f64[1])), pred[])",
         "((), f32[1])",
+        "()",
     ]
     for shape in map(parse_shape, texts):
         got = function(shape)

@@ -8,7 +8,7 @@ from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.course.checking.passes import Pass, check_pass
 from xla_explorer.course.checking.programs import random_program
 from xla_explorer.course.checking.reduction import cases_of
-from xla_explorer.course.checking.registry import Cases, answering, exercise
+from xla_explorer.course.checking.registry import Cases, exercise, looking_at
 from xla_explorer.course.checking.result import Failure, program_text
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -74,6 +74,44 @@ def live_instructions(module: HloModule) -> set[HloInstruction]:
     return live
 
 
+@exercise(
+    "nb03.live",
+    "Write live(computation): the set of instructions that the root needs, the root among them.",
+    "Put the root on a stack; while the stack is not empty, take one and push its operands.",
+    hints=(
+        "Look at each instruction once: a set of those already seen decides whether its operands are pushed.",
+        "What many share would be visited again and again without that set: 2^60 times in one of the programs.",
+    ),
+)
+def live(function: object) -> Cases:
+    """Sets of instructions of one computation, without effects."""
+    def test(module: HloModule) -> Failure | None:
+        with looking_at(module):
+            got = function(module.entry)  # type: ignore[operator]
+            names = sorted([i.name for i in got])
+        needed: set[HloInstruction] = set()
+        stack = [module.entry.root]
+        while stack:
+            i = stack.pop()
+            if i not in needed:
+                needed.add(i)
+                stack += i.operands
+        want = sorted([i.name for i in needed])
+        if names == want:
+            return None
+        missing = sorted(set(want) - set(names))
+        hint = (
+            f"%{missing[0]} is an operand of something that is needed."
+            if missing
+            else f"Nothing that the root needs reads %{sorted(set(names) - set(want))[0]}."
+            if set(names) - set(want)
+            else "Return a set: each instruction once."
+        )
+        return Failure("other-set", "The root needs another set.", str(want), str(names), module, hint=hint)
+
+    yield from cases_of([parse_hlo(text) for text in (*FIXED[:5], FIXED[7], SHARED)] + [random_program(seed) for seed in range(30)], test)
+
+
 def _nothing_dead_left(before: HloModule, after: HloModule) -> Failure | None:
     live = live_instructions(after)
     dead = [i for computation in after.post_order_computations() for i in computation.instructions.values() if i not in live]
@@ -107,41 +145,3 @@ def dce(run: Pass) -> Cases:
     yield from check_pass(
         run, modules(), _nothing_dead_left, value_hint="Something that was needed is gone: what is it that holds an instruction?"
     )
-
-
-@exercise(
-    "nb03.live",
-    "Write live(computation): the set of instructions that the root needs, the root among them.",
-    "Put the root on a stack; while the stack is not empty, take one and push its operands.",
-    hints=(
-        "Look at each instruction once: a set of those already seen decides whether its operands are pushed.",
-        "What many share would be visited again and again without that set: 2^60 times in one of the programs.",
-    ),
-)
-def live(function: object) -> Cases:
-    """Sets of instructions of one computation, without effects."""
-    def test(module: HloModule) -> Failure | None:
-        with answering(module):
-            got = function(module.entry)  # type: ignore[operator]
-            names = sorted([i.name for i in got])
-        needed: set[HloInstruction] = set()
-        stack = [module.entry.root]
-        while stack:
-            i = stack.pop()
-            if i not in needed:
-                needed.add(i)
-                stack += i.operands
-        want = sorted([i.name for i in needed])
-        if names == want:
-            return None
-        missing = sorted(set(want) - set(names))
-        hint = (
-            f"%{missing[0]} is an operand of something that is needed."
-            if missing
-            else f"Nothing that the root needs reads %{sorted(set(names) - set(want))[0]}."
-            if set(names) - set(want)
-            else "Return a set: each instruction once."
-        )
-        return Failure("other-set", "The root needs another set.", str(want), str(names), module, hint=hint)
-
-    yield from cases_of([parse_hlo(text) for text in (*FIXED[:5], FIXED[7], SHARED)] + [random_program(seed) for seed in range(30)], test)

@@ -16,6 +16,102 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
+# name -> (left side, right side) as roots over p (and q): f32 scalars
+CANDIDATES: dict[str, tuple[str, str]] = {
+    "x * 0 -> 0": ("multiply(p, zero)", "add(zero, zero)"),
+    "x + 0 -> x": ("add(p, zero)", "copy(p)"),
+    "x - x -> 0": ("subtract(p, p)", "add(zero, zero)"),
+    "x / x -> 1": ("divide(p, p)", "multiply(one, one)"),
+    "x * 1 -> x": ("multiply(p, one)", "copy(p)"),
+    "x * 2 -> x + x": ("multiply(p, two)", "add(p, p)"),
+    "x / 4 -> x * 0.25": ("divide(p, four)", "multiply(p, quarter)"),
+    "x / 3 -> x * (1/3)": ("divide(p, three)", "multiply(p, third)"),
+    "max(x, x) -> x": ("maximum(p, p)", "copy(p)"),
+    "(x + y) - y -> x": ("subtract(s, q)", "copy(p)"),
+}
+# On one of these (or a pair of them) the sides of every rule differ that is not safe.
+_TELLING = (1.0, 5.0, 0.0, -0.0, 1e30, float("inf"), float("nan"))
+
+
+def candidate_programs(name: str) -> tuple[HloModule, HloModule]:
+    """The two sides of a candidate rule as programs of p (and q)."""
+    two = " y" in name
+    head = (
+        "p = f32[] parameter(0)  "
+        + ("q = f32[] parameter(1)  s = f32[] add(p, q)  " if two else "")
+        + "".join([f"{n} = f32[] constant({v})  " for n, v in _NUMBERS.items()])
+    )
+    sides = []
+    for side in CANDIDATES[name]:
+        module = parse_hlo(f"HloModule m\nENTRY main {{ {head}ROOT r = f32[] {side} }}")
+        _sweep(module.entry.post_order())
+        sides.append(module)
+    return sides[0], sides[1]
+
+
+_NUMBERS = {"zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "quarter": "0.25", "third": repr(float(np.float32(1 / 3)))}
+
+
+@exercise(
+    "nb05.unsafe",
+    "For each rule: None if it is safe in f32, else a value (or a pair) for which the sides differ.",
+    'Every entry starts as "?"; replace it.',
+    hints=(
+        "Try NaN, both infinities, both zeros, the largest number, and a large number beside a small one.",
+        "Multiplying by a power of two is exact unless it overflows or becomes subnormal; one third is never exact.",
+    ),
+)
+def unsafe(answers: dict[str, Any]) -> Cases:
+    """A witness must be one; a rule called safe must be safe."""
+    if any(answers.get(name, "?") == "?" for name in CANDIDATES if not isinstance(answers.get(name), tuple)):
+        raise NotImplementedError
+    for name in CANDIDATES:
+        left, right = candidate_programs(name)
+        given = answers[name]
+        numbers = given if isinstance(given, tuple) else () if given is None else (given,)
+        if any(isinstance(v, bool) or not isinstance(v, int | float | np.number) for v in numbers):
+            raise WrongAnswer(Failure(
+                "no-number",
+                f"{name}: the answer is None, a number or a pair of them.",
+                "None or numbers",
+                repr(given),
+                hint='Write None where the rule is safe, else 1.0, -0.0, float("inf"), float("nan"), or a pair such as (1.0, 2.0).',
+            ))
+        if given is None:
+            for values in itertools.product(_TELLING, repeat=len(left.entry.parameters())):
+                arguments = tuple([np.float32(v) for v in values])
+                a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
+                if not same_bits(a, b):
+                    raise WrongAnswer(Failure(
+                        "not-safe",
+                        f"{name} is not safe in f32.",
+                        f"left side: {value_text(a)}",
+                        f"right side: {value_text(b)}",
+                        left,
+                        arguments,
+                        "Now find such values for the other rules: zeros of both signs, infinities, NaN, results that must be rounded.",
+                    ))
+            yield None
+            continue
+        values = given if isinstance(given, tuple) else (given,)
+        arguments = tuple([np.float32(v) for v in values])
+        if len(arguments) != len(left.entry.parameters()):
+            raise WrongAnswer(Failure("not-a-witness", f"{name} takes {len(left.entry.parameters())} numbers.", got=repr(given)))
+        a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
+        if same_bits(a, b):
+            raise WrongAnswer(Failure(
+                "not-a-witness",
+                f"{name}: both sides are {value_text(a)} for this value.",
+                "two different results",
+                value_text(a),
+                left,
+                arguments,
+                "Try zeros of both signs, infinities, NaN, numbers whose result must be rounded; "
+                "if nothing differs, the rule is safe: None.",
+            ))
+        yield None
+
+
 Simplify = Callable[[HloInstruction], "HloInstruction | None"]
 
 
@@ -165,92 +261,6 @@ _BITS = (
     "One of your rules does not keep the value for this type. Which one fired here? Try it by hand on the values above: NaN, infinities, "
     "the sign of zero."
 )
-
-# name -> (left side, right side) as roots over p (and q): f32 scalars
-CANDIDATES: dict[str, tuple[str, str]] = {
-    "x * 0 -> 0": ("multiply(p, zero)", "add(zero, zero)"),
-    "x + 0 -> x": ("add(p, zero)", "copy(p)"),
-    "x - x -> 0": ("subtract(p, p)", "add(zero, zero)"),
-    "x / x -> 1": ("divide(p, p)", "multiply(one, one)"),
-    "x * 1 -> x": ("multiply(p, one)", "copy(p)"),
-    "x * 2 -> x + x": ("multiply(p, two)", "add(p, p)"),
-    "x / 4 -> x * 0.25": ("divide(p, four)", "multiply(p, quarter)"),
-    "x / 3 -> x * (1/3)": ("divide(p, three)", "multiply(p, third)"),
-    "max(x, x) -> x": ("maximum(p, p)", "copy(p)"),
-    "(x + y) - y -> x": ("subtract(s, q)", "copy(p)"),
-}
-# On one of these (or a pair of them) the sides of every rule differ that is not safe.
-_TELLING = (1.0, 5.0, 0.0, -0.0, 1e30, float("inf"), float("nan"))
-
-
-def candidate_programs(name: str) -> tuple[HloModule, HloModule]:
-    """The two sides of a candidate rule as programs of p (and q)."""
-    two = " y" in name
-    head = (
-        "p = f32[] parameter(0)  "
-        + ("q = f32[] parameter(1)  s = f32[] add(p, q)  " if two else "")
-        + "".join([f"{n} = f32[] constant({v})  " for n, v in _NUMBERS.items()])
-    )
-    sides = []
-    for side in CANDIDATES[name]:
-        module = parse_hlo(f"HloModule m\nENTRY main {{ {head}ROOT r = f32[] {side} }}")
-        _sweep(module.entry.post_order())
-        sides.append(module)
-    return sides[0], sides[1]
-
-
-_NUMBERS = {"zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "quarter": "0.25", "third": repr(float(np.float32(1 / 3)))}
-
-
-@exercise(
-    "nb05.unsafe",
-    "For each rule: None if it is safe in f32, else a value (or a pair) for which the sides differ.",
-    'Every entry starts as "?"; replace it.',
-    hints=(
-        "Try NaN, both infinities, both zeros, the largest number, and a large number beside a small one.",
-        "Multiplying by a power of two is exact unless it overflows or becomes subnormal; one third is never exact.",
-    ),
-)
-def unsafe(answers: dict[str, Any]) -> Cases:
-    """A witness must be one; a rule called safe must be safe."""
-    if any(answers.get(name, "?") == "?" for name in CANDIDATES if not isinstance(answers.get(name), tuple)):
-        raise NotImplementedError
-    for name in CANDIDATES:
-        left, right = candidate_programs(name)
-        given = answers[name]
-        if given is None:
-            for values in itertools.product(_TELLING, repeat=len(left.entry.parameters())):
-                arguments = tuple([np.float32(v) for v in values])
-                a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
-                if not same_bits(a, b):
-                    raise WrongAnswer(Failure(
-                        "not-safe",
-                        f"{name} is not safe in f32.",
-                        f"left side: {value_text(a)}",
-                        f"right side: {value_text(b)}",
-                        left,
-                        arguments,
-                        "Now find such values for the other rules: zeros of both signs, infinities, NaN, results that must be rounded.",
-                    ))
-            yield None
-            continue
-        values = given if isinstance(given, tuple) else (given,)
-        arguments = tuple([np.float32(v) for v in values])
-        if len(arguments) != len(left.entry.parameters()):
-            raise WrongAnswer(Failure("not-a-witness", f"{name} takes {len(left.entry.parameters())} numbers.", got=repr(given)))
-        a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
-        if same_bits(a, b):
-            raise WrongAnswer(Failure(
-                "not-a-witness",
-                f"{name}: both sides are {value_text(a)} for this value.",
-                "two different results",
-                value_text(a),
-                left,
-                arguments,
-                "Try zeros of both signs, infinities, NaN, numbers whose result must be rounded; "
-                "if nothing differs, the rule is safe: None.",
-            ))
-        yield None
 
 
 LARGEST_CONSTANT = 64

@@ -11,7 +11,7 @@ from typing import Any
 from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.course.checking.programs import random_program
 from xla_explorer.course.checking.reduction import cases_of, smallest, tested
-from xla_explorer.course.checking.registry import Cases, answering, exercise
+from xla_explorer.course.checking.registry import Cases, exercise, looking_at
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -104,88 +104,6 @@ def _verdict(producer: HloInstruction, consumer: HloInstruction) -> tuple[str, s
     return "accepted", ""
 
 
-_HINTS = {
-    "not-an-operand": "Fusion runs along an edge: is the producer among consumer.operands?",
-    "no-loop": "Parameters, constants, tuples, their elements and tokens have no loop to share; ask this of both.",
-    "side-effect": "Ask opcode.side_effect of both.",
-    "own-kernel": "Some opcodes are a kernel of their own, on whichever side they stand.",
-    "reduce-is-root-only": "A consumer that reads one element of a reduction needs its whole loop first.",
-    "control-dependency": "consumer.control_predecessors says what must have ended before.",
-    "would-create-cycle": "Look for a second way from the producer to the consumer: walk from the consumer's other operands (and control "
-    "predecessors) upwards.",
-    "accepted": "Nothing in the seven rules speaks against this pair. Which of yours did?",
-}
-
-
-def _modules(count: int) -> list[HloModule]:
-    diamond = """HloModule diamond
-ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] abs(a)  ROOT r = f32[2] add(a, b) }"""
-    around_dot = """HloModule around
-ENTRY main { p = f32[2,2] parameter(0)  a = f32[2,2] negate(p)  d = f32[2,2] dot(a, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  ROOT r = f32[2,2] add(a, d) }"""
-    by_control = """HloModule by_control
-ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  w = f32[2] abs(p), control-predecessors={a}  ROOT r = f32[2] add(a, w) }"""
-    return [*map(parse_hlo, (TABLE, diamond, around_dot, by_control)), *[random_program(seed, 8) for seed in range(count)]]
-
-
-def _pairs(module: HloModule) -> list[tuple[HloInstruction, HloInstruction]]:
-    order = module.entry.post_order()
-    return [(p, c) for c in order for p in order if p is not c]
-
-
-@exercise(
-    "nb06.legality",
-    "Write may_merge(producer, consumer): None, or an xe.Reason with the right code.",
-    "Start with rule 1: `not-an-operand`.",
-    hints=(
-        "Check the rules in the order of the table: the first that is broken gives the code.",
-        "An opcode without a loop, and one with a kernel of its own, have codes of their own.",
-        "The last rule is the one of exercise 2: a second way from the producer to the consumer.",
-    ),
-)
-def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
-    """Every pair of the table and of small random programs: the code of the first rule that refuses."""
-
-    def test(module: HloModule, only: tuple[tuple[str, str], ...] = ()) -> Failure | None:
-        pairs = [(module.find(p), module.find(c)) for p, c in only] or _pairs(module)
-        for producer, consumer in pairs:
-            want, why = _verdict(producer, consumer)
-            with answering(module):
-                got = function(producer, consumer)
-            if got is not None and not isinstance(got, Reason):
-                return Failure(
-                    "no-reason",
-                    f"%{producer.name} into %{consumer.name}: a refusal is an xe.Reason(code, message).",
-                    "None or xe.Reason",
-                    repr(got),
-                    module,
-                )
-            if want != ("accepted" if got is None else got.code):
-                return Failure(
-                    f"wrong-code-{want}",
-                    f"%{producer.name} into %{consumer.name}.",
-                    f"{want}: {why}" if why else want,
-                    str(got or "accepted"),
-                    module,
-                    hint=_HINTS[want],
-                )
-            if got is not None and not got.message:
-                return Failure(
-                    "no-message",
-                    f"%{producer.name} into %{consumer.name}: the reason has no sentence.",
-                    "a sentence that names an instruction",
-                    repr(got),
-                    module,
-                )
-        return None
-
-    table = parse_hlo(TABLE)
-    for pair in TABLE_PAIRS:
-        failure = tested(partial(test, only=(pair,)), table)
-        yield smallest(table, test, failure, alive=True) if failure and tested(test, table) else failure
-    yield from cases_of(_modules(30), test, alive=True)
-
-
 @exercise(
     "nb06.path",
     "Write other_path(producer, consumer): the instructions of a second way, ends included, or None.",
@@ -217,11 +135,107 @@ def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
     }
 
     def test(module: HloModule) -> Failure | None:
-        for producer, consumer in _pairs(module):
-            with answering(module):
+        with looking_at(module):
+            for producer, consumer in _pairs(module):
                 found = problem(producer, consumer)
-            if found is not None:
-                return Failure(found[0], f"From %{producer.name} to %{consumer.name}.", found[1], found[2], module, hint=hints[found[0]])
+                if found is not None:
+                    where = f"From %{producer.name} to %{consumer.name}."
+                    return Failure(found[0], where, found[1], found[2], module, hint=hints[found[0]])
         return None
 
+    yield from cases_of(_modules(30), test, alive=True)
+    with looking_at(shared := parse_hlo(_SHARED)):  # from %q no way leads anywhere, and 2^40 lead to %p
+        asked = problem(shared.find("q"), shared.entry.root)
+    yield asked and Failure(asked[0], "From %q to %x40.", asked[1], asked[2], shared, hint=hints[asked[0]])
+
+
+_HINTS = {
+    "not-an-operand": "Fusion runs along an edge: is the producer among consumer.operands?",
+    "no-loop": "Parameters, constants, tuples, their elements and tokens have no loop to share; ask this of both.",
+    "side-effect": "Ask opcode.side_effect of both.",
+    "own-kernel": "Some opcodes are a kernel of their own, on whichever side they stand.",
+    "reduce-is-root-only": "A consumer that reads one element of a reduction needs its whole loop first.",
+    "control-dependency": "consumer.control_predecessors says what must have ended before.",
+    "would-create-cycle": "Look for a second way from the producer to the consumer: walk from the consumer's other operands (and control "
+    "predecessors) upwards.",
+    "accepted": "Nothing in the seven rules speaks against this pair. Which of yours did?",
+}
+
+
+def _modules(count: int) -> list[HloModule]:
+    diamond = """HloModule diamond
+ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] abs(a)  ROOT r = f32[2] add(a, b) }"""
+    around_dot = """HloModule around
+ENTRY main { p = f32[2,2] parameter(0)  a = f32[2,2] negate(p)  d = f32[2,2] dot(a, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[2,2] add(a, d) }"""
+    by_control = """HloModule by_control
+ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  w = f32[2] abs(p), control-predecessors={a}  ROOT r = f32[2] add(a, w) }"""
+    return [*map(parse_hlo, (TABLE, diamond, around_dot, by_control)), *[random_program(seed, 8) for seed in range(count)]]
+
+
+_SHARED = (
+    "HloModule shared_forty_times\nENTRY main { q = f32[2] parameter(0)  x0 = f32[2] parameter(1)  "
+    + "".join([f"x{k} = f32[2] add(x{k - 1}, x{k - 1})  " for k in range(1, 40)])
+    + "ROOT x40 = f32[2] add(x39, x39) }"
+)
+
+
+def _pairs(module: HloModule) -> list[tuple[HloInstruction, HloInstruction]]:
+    order = module.entry.post_order()
+    return [(p, c) for c in order for p in order if p is not c]
+
+
+@exercise(
+    "nb06.legality",
+    "Write may_merge(producer, consumer): None, or an xe.Reason with the right code.",
+    "Start with rule 1: `not-an-operand`.",
+    hints=(
+        "Check the rules in the order of the table: the first that is broken gives the code.",
+        "An opcode without a loop, and one with a kernel of its own, have codes of their own.",
+        "The last rule is the one of exercise 2: a second way from the producer to the consumer.",
+    ),
+)
+def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
+    """Every pair of the table and of small random programs: the code of the first rule that refuses."""
+
+    def test(module: HloModule, only: tuple[tuple[str, str], ...] = ()) -> Failure | None:
+        with looking_at(module):
+            return first_wrong(module, only)
+
+    def first_wrong(module: HloModule, only: tuple[tuple[str, str], ...]) -> Failure | None:
+        pairs = [(module.find(p), module.find(c)) for p, c in only] or _pairs(module)
+        for producer, consumer in pairs:
+            want, why = _verdict(producer, consumer)
+            got = function(producer, consumer)
+            if got is not None and not isinstance(got, Reason):
+                return Failure(
+                    "no-reason",
+                    f"%{producer.name} into %{consumer.name}: a refusal is an xe.Reason(code, message).",
+                    "None or xe.Reason",
+                    repr(got),
+                    module,
+                )
+            if want != ("accepted" if got is None else got.code):
+                return Failure(
+                    f"wrong-code-{want}",
+                    f"%{producer.name} into %{consumer.name}.",
+                    f"{want}: {why}" if why else want,
+                    str(got or "accepted"),
+                    module,
+                    hint=_HINTS[want],
+                )
+            if got is not None and not got.message:
+                return Failure(
+                    "no-message",
+                    f"%{producer.name} into %{consumer.name}: the reason has no sentence.",
+                    "a sentence that names an instruction",
+                    repr(got),
+                    module,
+                )
+        return None
+
+    table = parse_hlo(TABLE)
+    for pair in TABLE_PAIRS:
+        failure = tested(partial(test, only=(pair,)), table)
+        yield smallest(table, test, failure, alive=True) if failure and tested(test, table) else failure
     yield from cases_of(_modules(30), test, alive=True)

@@ -6,10 +6,12 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from xla_explorer.compiler.buffers.packing import aligned, pack
 from xla_explorer.course.checking.programs import random_program
 from xla_explorer.course.checking.reduction import cases_of
-from xla_explorer.course.checking.registry import Cases, answering, exercise
+from xla_explorer.course.checking.registry import Cases, exercise, looking_at
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.hlo.analysis.liveness import LiveRange
 from xla_explorer.hlo.computation import HloComputation
@@ -34,7 +36,7 @@ FIXED = (
     "The position of an instruction in computation.post_order() is where it begins to live.",
     hints=(
         "An instruction lives until its last user's position.",
-        "The root is read by the caller: it lives to the end. So does what nobody may overwrite before.",
+        "The root is read by the caller: it lives to the end. So does what nothing may overwrite before.",
     ),
 )
 def liveness(function: Callable[[HloComputation], Any]) -> Cases:
@@ -51,7 +53,7 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
                 if owns and (i is here or i in results or any(later in i.users for later in order[number:])):
                     alive.setdefault(i, []).append(number)
         want = {i: (places[0], places[-1]) for i, places in alive.items()}
-        with answering(module):
+        with looking_at(module):
             got = {i: tuple(r) for i, r in dict(function(module.entry)).items()}
         if got == want:
             return None
@@ -131,7 +133,7 @@ def _range_lists() -> list[list[Range]]:
     ),
 )
 def assign(function: Callable[[list[Range]], Any]) -> Cases:
-    """No two arrays that live together share a byte, and the arena is no larger than our own packing makes it."""
+    """No two arrays that live together share a byte, and the arena is not larger than our own packing makes it."""
 
     def test(ranges: list[Range]) -> Failure | None:
         offsets = list(function(list(ranges)))
@@ -141,7 +143,7 @@ def assign(function: Callable[[list[Range]], Any]) -> Cases:
                 for k, (size, first, last) in enumerate(ranges)
             ]
         )
-        if len(offsets) != len(ranges) or not all(isinstance(o, int) and o >= 0 for o in offsets):
+        if len(offsets) != len(ranges) or not all(isinstance(o, int | np.integer) and o >= 0 for o in offsets):
             return Failure(
                 "no-offsets",
                 "The answer is a list with an offset (an integer, 0 or more) for each range.",

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.course.checking.programs import arguments_of, leaves_of, same_bits
-from xla_explorer.course.checking.reduction import smallest, tested
+from xla_explorer.course.checking.reduction import cases_of
 from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
-from xla_explorer.course.checking.result import Failure, value_text
-from xla_explorer.course.native_run import KernelCrashedError, NativeChild, NotWrittenError, OutsideError, optimized
+from xla_explorer.course.checking.result import CRASHED, Failure, value_text
+from xla_explorer.course.native_run import Array, KernelCrashedError, NativeChild, NotWrittenError, OutsideError, optimized
 from xla_explorer.course.nb10_ptx import sum_program
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.builder import HloBuilder
@@ -89,7 +89,7 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
             except NotWrittenError as error:
                 return Failure("not-written", f"For n = {length}, {error.message}.", f"{length} elements", text, module, hint=error.hint)
             except KernelCrashedError as error:
-                return Failure("crashed", "The kernel did not come back.", "a kernel that ends", f"{error}\n\n{text}", module)
+                return Failure(CRASHED, "The kernel did not come back.", "a kernel that ends", f"{error}\n\n{text}", module)
             except XlaExplorerError as error:
                 return Failure(
                     "cannot-run",
@@ -122,10 +122,55 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
         return None
 
     with NativeChild() as child:
-        for module in _programs():
-            failure = tested(test, module)
-            # What hangs would hang for each smaller program too.
-            yield smallest(module, test, failure) if failure and failure.code != "crashed" else failure
+        yield from cases_of(_programs(), test)
+
+
+def _ran(child: NativeChild, text: str, x: Array, outputs: int, module: HloModule) -> Array:
+    """What a kernel of one array writes; a wrong answer where it cannot be run, or leaves its output."""
+    try:
+        return child.run(text, [x], outputs, len(x))
+    except (OutsideError, NotWrittenError) as error:
+        code = "outside" if isinstance(error, OutsideError) else "not-written"
+        message = f"For n = {len(x)}, {error.message}."
+        raise WrongAnswer(Failure(code, message, "", text[:1500], module, (x,), f"{error.hint}")) from error
+    except XlaExplorerError as error:
+        raise WrongAnswer(Failure("cannot-run", "This IR could not be run.", "a kernel", f"{error}", module, (x,))) from error
+
+
+@exercise(
+    "nb09.lanes",
+    "Write LLVM IR for out[i] = x0[i] * x0[i] + 1: a loop over <8 x float>, and a second one for the last n % 8.",
+    "How many of the n belong to whole vectors? `and i64 %n, -8`.",
+    hints=(
+        "Two loops and five blocks: entry, vector, between, tail, done. Each loop is entered only when it has something to do.",
+        "The tail's counter begins where the vector loop ended: a phi in `between` picks 0 or that.",
+        "Constants of a vector are written out, <float 1.0, float 1.0, ...>, or splat (float 1.0).",
+        "Say `align 4` at loads and stores of vectors: the arrays begin anywhere.",
+    ),
+)
+def lanes(text: Any) -> Cases:
+    """Vectors in the text as it is written, and the right bits for lengths around the multiples of eight, nothing outside touched."""
+    if not isinstance(text, str):
+        raise WrongAnswer(Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text)))
+    if "your turn" in text:
+        raise NotImplementedError
+    written = re.sub(r";.*", "", text)
+    if not re.search(r"load <8 x float>", written) or not re.search(r"store <8 x float>", written):
+        wanted = "load <8 x float>, store <8 x float>"
+        raise WrongAnswer(Failure("no-vectors", "The text loads or stores no vectors of eight.", wanted, text[:600]))
+    generator = np.random.default_rng(0)
+    with NativeChild() as child:
+        for count in (16, 8, 9, 7, 1, 0, 15, 23, 100):
+            b = HloBuilder("square", locations=False)
+            given = b.parameter(array_shape("f32", (count,)), "x0")
+            module = b.build(b.add(b.multiply(given, given), b.broadcast(b.constant(1.0, given.dtype), (count,), ())))
+            x = generator.standard_normal(count).astype(np.float32)
+            want, got = x * x + np.float32(1), _ran(child, text, x, count, module)
+            if not same_bits(want, got):
+                message = f"For n = {count} the kernel computes something else."
+                yield Failure("wrong-value", message, value_text(want), value_text(got), module, (x,),
+                              "Where does the tail begin? No flags: `contract` would round once where twice is right.")  # fmt: skip
+            yield None
 
 
 @exercise(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +17,11 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
+if TYPE_CHECKING:
+    from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, PtxKernel
+
 BLOCK = 256
+_REGISTER = re.compile(r"%[a-z]+\d+\b")  # not %tid.x and its like
 
 
 def sum_program(count: int) -> HloModule:
@@ -71,6 +76,34 @@ def _form(text: str, needs: tuple[str, ...], without: tuple[str, ...]) -> Failur
     return None
 
 
+def _unwritten(kernel: PtxKernel) -> tuple[PtxInstruction, str] | None:
+    """A register that is alive where the kernel begins, with an instruction that reads it. A guarded write counts as one."""
+    code = kernel.instructions
+    alive: list[set[str]] = [set() for _ in range(len(code) + 1)]
+    changed = True
+    while changed:
+        changed = False
+        for pc in reversed(range(len(code))):
+            reads, writes = _registers(code[pc])
+            name = code[pc].opcode.split(".")[0]
+            behind = {pc + 1} if name not in ("bra", "ret", "exit") or code[pc].guard else set()
+            if name == "bra":
+                behind |= {kernel.labels[label] for label in code[pc].operands if label in kernel.labels}
+            here = reads | (set().union(*[alive[k] for k in behind]) - writes)
+            changed |= here != alive[pc]
+            alive[pc] = here
+    first = min(alive[0], default=None)
+    return next(((i, first) for i in code if first in _registers(i)[0]), None) if first else None
+
+
+def _registers(i: PtxInstruction) -> tuple[set[str], set[str]]:
+    """The numbered registers that an instruction reads, and those that it writes."""
+    stores = i.opcode.split(".")[0] in ("st", "red", "bra", "bar", "ret")
+    writes = set() if stores else set(_REGISTER.findall(i.operands[0] if i.operands else ""))
+    reads = _REGISTER.findall(" ".join(map(str, (*(i.operands if stores else i.operands[1:]), i.guard or ""))))
+    return set(reads), writes
+
+
 def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], without: tuple[str, ...]) -> Cases:
     if not isinstance(text, str):
         raise WrongAnswer(Failure("no-text", "The answer is PTX text.", "a string", repr(text)))
@@ -115,6 +148,17 @@ def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], w
                 "wrong-sum", f"The sum of {x.size} elements is another one.", str(want), value_text(done.output), program, (x,), hint
             ))
         yield None
+    unwritten = _unwritten(the_kernel(text))
+    if unwritten is not None:
+        i, register = unwritten
+        raise WrongAnswer(Failure(
+            "unwritten-register",
+            f"All sums are right here, and yet `{i.text}` may read {register} before anything has written it.",
+            f"{register} written on every way there",
+            "whatever the register happens to hold: 0 on the emulator, anything on a device",
+            sum_program(inputs[0].size),
+            hint=f"Give {register} a value at the top, with mov.",
+        ))
 
 
 @exercise(
@@ -144,5 +188,5 @@ def warp(text: Any) -> Cases:
 def block(text: Any) -> Cases:
     """Eight warps, any n: partial sums, shuffles, shared memory, one barrier, shuffles again."""
     yield from _run(
-        text, _inputs([256, 1, 31, 33, 255, 257, 700]), BLOCK, ("shfl.sync", "st.shared", "ld.shared", "bar"), ("local", "atom", "red")
+        text, _inputs([256, 1, 31, 33, 255, 257, 700, 0]), BLOCK, ("shfl.sync", "st.shared", "ld.shared", "bar"), ("local", "atom", "red")
     )

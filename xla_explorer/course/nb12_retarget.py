@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise
+from xla_explorer.backends.aot.object_file import all_sections
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.explorer.aot import AotPackage, aot
 from xla_explorer.hlo.text import parse_hlo
@@ -13,6 +14,9 @@ from xla_explorer.hlo.text import parse_hlo
 AXPY = """HloModule axpy
 ENTRY main { a = f32[] parameter(0)  x = f32[1000] parameter(1)  y = f32[1000] parameter(2)  as = f32[1000] broadcast(a), dimensions={}
   p = f32[1000] multiply(as, x)  ROOT r = f32[1000] add(p, y) }"""
+_PRODUCT = """HloModule product
+ENTRY main { x = f32[40,30] parameter(0)  y = f32[30,50] parameter(1)  e = f32[40,30] exponential(x)
+  ROOT r = f32[40,50] dot(e, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
 # triple -> (machine, bits) as the ELF header has them; None: its objects are no ELF
 MACHINES = {
     "x86_64-linux-gnu": (62, 64),
@@ -53,6 +57,54 @@ def elf(function: Callable[[bytes], Any]) -> Cases:
 
 
 @exercise(
+    "nb12.sections",
+    "Write sections(data): {name: size in bytes} of the sections of an ELF object.",
+    "First read where the table begins, how long an entry is and how many there are.",
+    hints=(
+        "data[4] says which column of the table above holds, data[5] the order of the bytes of every number.",
+        "The names' section is an entry like the others: its number is in the header, its place and size in its entry.",
+        "A name ends at the first zero byte: names[at : names.index(b'\\0', at)].decode().",
+    ),
+)
+def sections(function: Callable[[bytes], Any]) -> Cases:
+    """Objects of 32 and 64 bits against what LLVM reads of them, and a small big-endian one."""
+    texts = {"axpy": AXPY, "a product": _PRODUCT}
+    objects = [
+        (f"{name} for {triple}", aot(parse_hlo(text), triple).object_bytes)
+        for name, text in texts.items() for triple in MACHINES if MACHINES[triple] is not None
+    ]  # fmt: skip
+    small = next(data for what, data in objects if "armv7" in what)
+    objects.append(("flags of a machine of 32 bits", small[:36] + b"\1" + small[37:]))
+    known = [(what, data, all_sections(data)) for what, data in objects]
+    for what, data, want in [*known, ("a big-endian machine", *_big_endian())]:
+        with answering():
+            got = function(data)
+        if not isinstance(got, dict):
+            raise WrongAnswer(Failure("no-table", "The answer is a dictionary.", "{name: size}", repr(got)[:300]))
+        if got != want:
+            hint = "data[5] is 2 here: every number is written the other way round." if what.startswith("a big") else ""
+            wrong = "wrong-names" if set(got) != set(want) else "wrong-sizes"
+            message = f"The sections of the object ({what}) are other ones."
+            raise WrongAnswer(Failure(wrong, message, repr(want), repr(got)[:900], hint=hint))
+        yield None
+
+
+def _big_endian() -> tuple[bytes, dict[str, int]]:
+    """An object of two sections as a big-endian machine has it, and their sizes."""
+    names = b"\0.text\0.names\0"
+    table = b""
+    for name, begin, size in ((0, 0, 0), (1, 64, 8), (7, 72, len(names))):
+        entry = bytearray(64)
+        entry[0:4], entry[24:32], entry[32:40] = name.to_bytes(4, "big"), begin.to_bytes(8, "big"), size.to_bytes(8, "big")
+        table += bytes(entry)
+    header = bytearray(64)
+    header[:7], header[18:20] = b"\x7fELF\x02\x02\x01", (21).to_bytes(2, "big")
+    header[40:48] = (72 + len(names)).to_bytes(8, "big")
+    header[58:64] = b"".join([n.to_bytes(2, "big") for n in (64, 3, 2)])
+    return bytes(header) + bytes(8) + names + table, {".text": 8, ".names": len(names)}
+
+
+@exercise(
     "nb12.build",
     "Write build(module): a package for a RISC-V machine with vectors, with names that begin with `device`.",
     "xe.aot(module, triple) returns a package; look at its other arguments.",
@@ -86,7 +138,7 @@ def build(function: Callable[[Any], Any]) -> Cases:
                 module,
                 hint="The base instruction set has no vectors; an extension has. features=... names extensions as LLVM spells them.",
             ))
-        if "device_run(" not in package.header:
+        if " device_run(" not in package.header:
             raise WrongAnswer(Failure(
                 "wrong-prefix", "The header declares other names.", "device_run(...)", package.header[:200], module, hint="prefix=..."
             ))

@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_explorer.course.checking.programs import arguments_of, leaves_of
 from xla_explorer.course.checking.reduction import cases_of
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise, looking_at
 from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.course.stack_machine import OPERATIONS, StackMachine, StackMachineError
 from xla_explorer.hlo.builder import HloBuilder
@@ -91,7 +91,7 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                 if np.ndim(value) == 0:
                     return None
                 machine.copy_in(slot, value)
-            with answering(module):
+            with looking_at(module):
                 program = list(function(entry, list(slots), result, machine.allocate))
             shown = "\n".join(map(str, program))
             try:
@@ -117,6 +117,17 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                     module,
                     arguments,
                     "The last value pushed is the last operand.",
+                )
+            kept = [np.array_equal(machine.copy_out(slot), value, equal_nan=True) for slot, value in zip(slots, arguments, strict=True)]
+            spoilt = next((k for k, same in enumerate(kept) if not same), None)
+            if spoilt is not None:
+                return Failure(
+                    "input-overwritten",
+                    f"After the run, the slot of parameter {spoilt} holds something else.",
+                    value_text(arguments[spoilt]),
+                    f"{value_text(machine.copy_out(slots[spoilt]))}\n\n{shown}",
+                    module,
+                    hint="Weights stay on the device from run to run: keep intermediate results in slots from new_slot().",
                 )
             allowed = len([i for i in entry.instructions.values() if i.opcode.name in OPERATIONS])
             executed = sum([count for name, count in machine.executed.items() if name in OPERATIONS])
@@ -145,7 +156,8 @@ def compile_for(function: Callable[..., Any]) -> Cases:
     ),
 )
 def executable(function: Callable[..., Any]) -> Cases:
-    """Three runs: right results, weights copied once, inputs once a run, one copy back, and no slot lost."""
+    """Three runs: right results, weights copied once, inputs once a run, one copy back, no slot lost; then another one beside it on the
+    same machine."""
     module = parse_hlo(
         "HloModule layer\nENTRY main { x = f32[4] parameter(0)  w = f32[4] parameter(1)  b = f32[4] parameter(2)  "
         "p = f32[4] multiply(x, w)  ROOT r = f32[4] add(p, b) }"
@@ -195,4 +207,19 @@ def executable(function: Callable[..., Any]) -> Cases:
                 hint="What is allocated for a run is given back after it, or allocated once before all runs.",
             ))
         in_use = len(machine.memory)
+        yield None
+    other = function(machine, program, [b, w])
+    for weights, one in (((w, b), run), ((b, w), other), ((w, b), run)):
+        x = np.array([3, -1, 0, 2], np.float32)
+        got = one(x)
+        if not isinstance(got, np.ndarray) or not np.array_equal(got, x * weights[0] + weights[1]):
+            raise WrongAnswer(Failure(
+                "not-alone",
+                "Two programs are loaded on one machine, with other weights, and run in turns: one of them returns something else now.",
+                value_text(x * weights[0] + weights[1]),
+                value_text(got),
+                module,
+                (x, *weights),
+                "Each load needs slots of its own: keep them in variables of load, not of the notebook.",
+            ))
         yield None

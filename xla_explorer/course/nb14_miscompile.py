@@ -115,9 +115,9 @@ def _halved(function: Callable[[int, Callable[[int], bool]], Any], bad: list[boo
 )
 def first_wrong(function: Callable[..., Any]) -> Cases:
     """Mistakes at one instruction, among them small ones, and programs without a mistake."""
-    for module, opcode, instead in _planted():
+    planted = [(module, miscompiled(module, opcode, instead, 1) if opcode else module.clone()) for module, opcode, instead in _planted()]
+    for module, after in [(parse_hlo(_OLD), parse_hlo(_NEW)), *planted]:
         for arguments in arguments_of(module):
-            after = miscompiled(module, opcode, instead, 1) if opcode else module.clone()
             right, wrong = values_of(module, *arguments), values_of(after, *arguments)
             want = _first_other([i.name for i in after.entry.post_order()], right, wrong)
             with answering(module):
@@ -126,6 +126,11 @@ def first_wrong(function: Callable[..., Any]) -> Cases:
                 yield None
             else:
                 yield _other_culprit(module, after, arguments, (right, wrong), want, got)
+
+
+# Each has a name that the other has not.
+_OLD = "ENTRY main { x = f32[2] parameter(0)  e = f32[2] abs(x)  z = f32[2] tanh(e)  ROOT r = f32[2] add(z, x) }"
+_NEW = "ENTRY main { x = f32[2] parameter(0)  m = f32[2] negate(x)  z = f32[2] tanh(x)  ROOT r = f32[2] subtract(z, m) }"
 
 
 def _planted() -> Iterator[tuple[HloModule, str, str]]:

@@ -82,8 +82,8 @@ def _names(place: Any) -> set[str]:
     hints=("Try all pairs: there are few.", "The smaller (rows + vectors) / (rows * vectors), the better. Is a square the best one?"),
 )
 def tile(function: Callable[[int], Any]) -> Cases:
-    """Register files of 8 to 64."""
-    for registers in (8, 16, 32, 64, 4, 24):
+    """Register files of 3 to 64."""
+    for registers in (8, 16, 32, 64, 4, 24, 3):
         fits = [
             RegisterTile(rows, vectors, 1) for rows in range(1, registers) for vectors in range(1, registers)
             if RegisterTile(rows, vectors, 1).registers <= registers

@@ -33,14 +33,14 @@ def loop_of(module: HloModule) -> HloInstruction:
 
 
 def counted(start: str = "constant(0)", update: str = "add(k, c)", step: int = 1, direction: str = "LT", limit: int = 5,
-            swapped: bool = False, bound: str = "") -> HloModule:  # fmt: skip
+            swapped: bool = False, bound: str = "", shown: str = "k") -> HloModule:  # fmt: skip
     """A loop whose counter is element 0 of the state: the parts of its text, as they are written in HLO."""
-    operands = "n, k" if swapped else "k, n"
+    operands = f"n, {shown}" if swapped else f"{shown}, n"
     return parse_hlo(f"""HloModule counted
 body {{ state = {_STATE} parameter(0)  k = s32[] get-tuple-element(state), index=0  x = f32[4] get-tuple-element(state), index=1
   c = s32[] constant({step})  next = s32[] {update}  y = f32[4] tanh(x)  ROOT again = {_STATE} tuple(next, y) }}
 condition {{ state = {_STATE} parameter(0)  k = s32[] get-tuple-element(state), index=0  x = f32[4] get-tuple-element(state), index=1
-  n = s32[] {bound or f"constant({limit})"}  ROOT more = pred[] compare({operands}), direction={direction} }}
+  n = s32[] {bound or f"constant({limit})"}  square = s32[] multiply(k, k)  ROOT more = pred[] compare({operands}), direction={direction} }}
 ENTRY main {{ p = s32[] parameter(0)  x = f32[4] parameter(1)  start = s32[] {start}  state = {_STATE} tuple(start, x)
   ROOT end = {_STATE} while(state), condition=condition, body=body }}""")
 
@@ -61,6 +61,7 @@ def _counted_cases() -> list[tuple[HloModule, int | None]]:
         (0, 1, "LT", 5), (0, 1, "LE", 5), (0, 2, "LT", 5), (0, 2, "LE", 6), (0, 1, "LT", 0), (5, 1, "LT", 5), (7, 1, "LT", 5),
         (5, 1, "LE", 5), (3, 1, "LT", 10), (-4, 3, "LT", 5), (10, -1, "GT", 0), (10, -1, "GE", 0), (10, -3, "GE", 0), (9, -3, "GT", 0),
         (0, 1, "NE", 6), (0, 2, "NE", 6), (6, -2, "NE", 0), (4, 1, "NE", 4), (0, 1, "LT", 2_000_000_000), (0, 2, "NE", 5),
+        (1, 3, "NE", 7), (0, 6, "NE", 6), (0, 0, "NE", 5), (0, -1, "NE", 5),
         (0, 0, "LT", 5), (0, -1, "LT", 5), (0, 1, "GE", 0), (1, 1, "GT", 0), (0, 0, "LT", 0),
     ]  # fmt: skip
     made = []
@@ -72,6 +73,8 @@ def _counted_cases() -> list[tuple[HloModule, int | None]]:
         (counted("constant(3)", direction="LE", limit=0, swapped=True, update="subtract(k, c)"), 4),
         (counted("copy(p)"), None), (counted(update="multiply(k, c)", step=2), None), (counted(update="subtract(c, k)"), None),
         (counted(bound="get-tuple-element(state), index=0"), None), (counted(update="copy(k)"), None),
+        (counted("constant(9)", "subtract(c, k)", 2, "GT", 0), None), (counted(update="add(c, c)"), None),
+        (counted(update="add(k, k)"), None), (counted(shown="square"), None),
     ]  # fmt: skip
     return made
 
@@ -98,7 +101,7 @@ def trip_count(function: Callable[[HloInstruction], Any]) -> Cases:
             yield None
         elif want is None:
             yield Failure("not-known", "That cannot be said of this loop.", "None", repr(got), module,
-                          hint="It never ends, or start, step or limit is no constant that is added or compared.")  # fmt: skip
+                          hint="It never ends, or start, step or limit is not a constant that is added or compared.")  # fmt: skip
         else:
             yield Failure("another-count", f"The body runs {want} times.", str(want), repr(got), module,
                           hint="Go through the first and the last step by hand: at which counter does it end?")  # fmt: skip
@@ -181,7 +184,7 @@ def invariant(function: Callable[[HloInstruction], Any]) -> Cases:
             raise WrongAnswer(Failure("no-names", "The answer is a set of names.", "a set of str", repr(got), module, hint="i.name"))
         too_many, missing = sorted(set(got) - set(want)), sorted(set(want) - set(got))
         if too_many:
-            yield Failure("changes", f"%{too_many[0]} changes, or is no operation.", repr(sorted(want)), repr(sorted(got)), module,
+            yield Failure("changes", f"%{too_many[0]} changes, or is not an operation.", repr(sorted(want)), repr(sorted(got)), module,
                           hint="Follow it back: which element of the state is it, and is that handed on?")  # fmt: skip
         elif missing:
             yield Failure("missing", f"%{missing[0]} is invariant: {want[missing[0]]}.", repr(sorted(want)), repr(sorted(got)), module)
@@ -232,7 +235,7 @@ def _module(function: Callable[[int], Any], n: int) -> HloModule:
         verify(module)
         return module
     except XlaExplorerError as error:
-        raise WrongAnswer(Failure("not-valid", f"For n = {n} this is no module.", "a module", str(error)[:1200], arguments=(n,))) from error
+        raise WrongAnswer(Failure("not-valid", f"For n = {n} this is not HLO.", "a module", str(error)[:1200], arguments=(n,))) from error
 
 
 def _right_values(module: HloModule, n: int) -> Failure | None:

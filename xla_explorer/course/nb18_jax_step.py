@@ -69,7 +69,7 @@ def _series() -> list[tuple[list[Call], int, str]]:
         ([(small,), (half,), (whole,)], 3, "Another element type is another program."),
         ([(small,), (double,)], 1, "Without x64 a float64 array becomes float32 before jit looks at it."),
         ([(whole,), (long,)], 1, "Without x64 an int64 array becomes int32."),
-        ([(small, PythonNumber(0.1 * k)) for k in range(9)], 1, "The value of a Python number is no part of the program."),
+        ([(small, PythonNumber(0.1 * k)) for k in range(9)], 1, "The value of a Python number is not part of the program."),
         ([(small, PythonNumber(1)), (small, PythonNumber(1.0)), (small, PythonNumber(True))], 3, "int, float and bool are three types."),
         ([(small, PythonNumber(0.5)), (small, scalar)], 2, "A Python float is weakly typed: float16 times it stays float16."),
         ([(small, StaticArgument(k)) for k in range(6)], 6, "A static argument is a constant: each value is another program."),

@@ -72,7 +72,7 @@ def fragments() -> Array:
     return run_ptx(_PRODUCT, np.stack(given, axis=1), outputs=128).output.reshape(32, 4)
 
 
-def _warps(bytes_apart: bool) -> list[tuple[str, list[int]]]:
+def _warps() -> list[tuple[str, list[int]]]:
     lanes = range(32)
     made = [
         ("neighbours", [4 * lane for lane in lanes]), ("all the same", [64] * 32), ("every second", [8 * lane for lane in lanes]),
@@ -81,16 +81,15 @@ def _warps(bytes_apart: bool) -> list[tuple[str, list[int]]]:
         ("two halves", [4 * (lane % 16) for lane in lanes]), ("two rows", [4 * (lane % 16) + 128 * (lane // 16) for lane in lanes]),
         ("shifted by one", [4 * lane + 4 for lane in lanes]), ("four lanes", [0, 128, 0, 128]), ("one lane", [12]), ("none", []),
     ]  # fmt: skip
-    if bytes_apart:
-        made += [("bytes", list(lanes)), ("across a border", [30, 31, 32, 33]), ("an odd start", [4 * lane + 17 for lane in lanes])]
+    made += [("bytes", list(lanes)), ("across a border", [30, 31, 32, 33]), ("an odd start", [4 * lane + 17 for lane in lanes])]
     for seed in range(30):
         choice = random.Random(seed)
         made.append((f"random {seed}", [WORD * choice.randrange(8 << seed % 6) for _ in range(choice.choice((1, 7, 32)))]))
     return made
 
 
-def _counts(function: Callable[[list[int]], Any], bytes_apart: bool, counted: Callable[[list[int]], int], hint: str) -> Cases:
-    for name, addresses in _warps(bytes_apart):
+def _counts(function: Callable[[list[int]], Any], counted: Callable[[list[int]], int], hint: str) -> Cases:
+    for name, addresses in _warps():
         want, got = counted(addresses), function(list(addresses))
         if isinstance(got, bool) or not isinstance(got, (int, np.integer)):
             raise WrongAnswer(Failure("no-number", "The answer is a number.", str(want), repr(got), arguments=(addresses,)))
@@ -101,11 +100,11 @@ def _counts(function: Callable[[list[int]], Any], bytes_apart: bool, counted: Ca
     "nb19.sectors",
     "Write sectors(addresses): how many sectors of 32 bytes the lanes of a warp touch.",
     "Two addresses lie in the same sector when address // 32 is the same.",
-    hints=("A sector that several lanes touch is fetched once.",),
+    hints=("A sector that several lanes touch is fetched once.", "address // 32 is the number of a sector: count the different ones."),
 )
 def sectors(function: Callable[[list[int]], Any]) -> Cases:
     """Neighbours, columns, the same word, random words, single bytes."""
-    yield from _counts(function, True, lambda addresses: len({a // SECTOR for a in addresses}), "Write the sector of each lane beside it.")
+    yield from _counts(function, lambda addresses: len({a // SECTOR for a in addresses}), "Write the sector of each lane beside it.")
 
 
 @exercise(
@@ -125,7 +124,7 @@ def passes(function: Callable[[list[int]], Any]) -> Cases:
         words = {a // WORD for a in addresses}
         return max([sum([word % BANKS == bank for word in words]) for bank in range(BANKS)])
 
-    yield from _counts(function, False, busiest, "Write the bank of each lane beside it, then strike out equal words.")
+    yield from _counts(function, busiest, "Write the bank of each lane beside it, then strike out equal words.")
 
 
 @exercise(

@@ -11,6 +11,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 Array = np.ndarray[Any, Any]
 STACK_LIMIT = 8
+_NUMBERS = {("push",): 1, ("store",): 1, ("constant",): 2}  # what stands behind the name
 OPERATIONS = {
     "add": 2,
     "subtract": 2,
@@ -79,7 +80,13 @@ class StackMachine:
         """Execute; the stack is empty before and must be empty after."""
         stack: list[Array] = []
         for number, instruction in enumerate(program):
-            name, where = instruction[0], f"instruction {number} {instruction}"
+            where = f"instruction {number} {instruction}"
+            if not isinstance(instruction, tuple) or len(instruction) != 1 + _NUMBERS.get(instruction[:1], 0):
+                raise StackMachineError(
+                    f"{where}: cannot read it",
+                    'write ("push", slot), ("store", slot), ("constant", number, length), or an operation as ("add",)',
+                )
+            name = instruction[0]
             self.executed[name] = self.executed.get(name, 0) + 1
             if name == "push":
                 stack.append(self._read(instruction[1], where))
@@ -97,6 +104,8 @@ class StackMachine:
                     raise StackMachineError(f"{where}: takes {count} operands, the stack has {len(stack)}")
                 operands = stack[len(stack) - count :]
                 del stack[len(stack) - count :]
+                if len({len(o) for o in operands}) > 1:
+                    raise StackMachineError(f"{where}: the operands have {' and '.join([str(len(o)) for o in operands])} elements")
                 stack.append(_FUNCTIONS[name](*operands))
             else:
                 raise StackMachineError(f"{where}: there is no such instruction", f"it has push, store, constant, {', '.join(OPERATIONS)}")

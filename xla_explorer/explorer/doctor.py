@@ -16,6 +16,7 @@ from xla_explorer.backends.llvm.target_request import TARGET_VARIABLE
 from xla_explorer.backends.registry import backend_names, platform
 from xla_explorer.compiler.target import Source
 from xla_explorer.explorer.display import Blocks, Report, Table
+from xla_explorer.explorer.environment import unknown_variables
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 _PACKAGES = (
@@ -97,6 +98,8 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
         else:
             found.append(Capability(f"backend {name}", "limited", reason.message))
     found.append(_nvidia_device())
+    for name, near in unknown_variables():
+        found.append(Capability("environment", "limited", f"this package does not read {name}", f"did you mean {near}?" if near else ""))
     for program, use, fix in _PROGRAMS:
         state, add = ("ok", "") if shutil.which(program) else ("missing", fix)
         found.append(Capability("graphviz dot" if program == "dot" else program, state, use, add))

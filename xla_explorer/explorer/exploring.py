@@ -14,13 +14,15 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-def explore(thing: Any, **options: Any) -> ExplorerView:
+def explore(thing: Any, *, edges: Any = None, **options: Any) -> ExplorerView:
     """The explorer widget.
 
     Parameters
     ----------
     thing
         A session, a trace, a module or HLO text; the latter two are compiled for the CPU first.
+    edges
+        Edges of your own over the graph: see `session.passes.draw_edges`.
     **options
         `complete` (send everything at once), `step` (the step to open, 0 is the module as written), `colour` (numbers to colour the graph
         with).
@@ -43,7 +45,10 @@ def explore(thing: Any, **options: Any) -> ExplorerView:
         if not hasattr(thing, "computations") and not isinstance(thing, str | bytes) and not hasattr(thing, "module"):
             raise XlaExplorerError(f"cannot explore a {type(thing).__name__}", "give a session, a trace, a module or HLO text")
         source = compile(thing)._explorer_source_
-    return widget_of(source(), **options)
+    made = source()
+    if edges is not None:
+        made.passes.draw_edges(edges)
+    return widget_of(made, **options)
 
 
 def graph(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import time as clock
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 
 import numpy as np
 
 from xla_explorer.backends.cpu.machine_limits import machine_limits
+from xla_explorer.backends.interfaces import Executable
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
@@ -30,8 +33,10 @@ from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, difference
 from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
 from xla_explorer.explorer.xla.why_recompiled import WhyRecompiled, why_recompiled
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
+from xla_explorer.hlo.module import HloModule
 
 __all__ = [
     "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf", "WhyMemory", "WhyRecompiled",
@@ -112,28 +117,38 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     >>> import xla_explorer as xe
     >>> xe.xla.why_slow(jax.grad(loss), weights, batch)  # doctest: +SKIP
     """
-    session, leaves = _on_xla(program, arrays)
+    module, leaves = given(program, arrays)
+    with ThreadPoolExecutor(1) as beside:  # XLA works in a process of its own, and waiting for it takes no processor
+        theirs = beside.submit(copy_context().run, _compiled_by_xla, module)
+        placed = _ours(module, leaves)
+        session = theirs.result()
     executable = _xla(session)
     executable.execute(leaves)
     alone_us = executable.time(leaves, 1)[0]
     recorded = _recorded(session, leaves, min(repeats, recorded_runs(alone_us)))
-    ours = compile_module(session.source)
-    placed = ours.executable
     theirs_us: list[float] = []
     ours_us: list[float] = []
-    placed.execute(leaves)
     each = timed_each_round(float(recorded.runs()["wall_us"].median()), repeats)
     for _ in enough_rounds(clock.monotonic):  # in turns, so that a change of the machine's pace meets both
         theirs_us += executable.time(leaves, each)
-        for _ in range(each):
-            started = clock.perf_counter_ns()
-            placed.execute(leaves)
-            ours_us.append((clock.perf_counter_ns() - started) / 1e3)
+        if placed is not None:
+            ours_us += _timed(placed, leaves, each)
     try:
         replay = replay_fusion(session)
     except NotThereError:
         replay = None
-    return WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), float(np.median(ours_us)))
+    ours = float(np.median(ours_us)) if ours_us else None
+    return WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), ours)
+
+
+def _timed(executable: Executable, leaves: list[Any], repeats: int) -> list[float]:
+    """Microseconds of each call from Python."""
+    found = []
+    for _ in range(repeats):
+        started = clock.perf_counter_ns()
+        executable.execute(leaves)
+        found.append((clock.perf_counter_ns() - started) / 1e3)
+    return found
 
 
 def timed_each_round(run_us: float, repeats: int) -> int:
@@ -219,7 +234,11 @@ def why_memory(program: Any, *arrays: Any) -> WhyMemory:
 def _on_xla(program: Any, arrays: tuple[Any, ...]) -> tuple[Session, list[Any]]:
     """(the compile by real XLA, the leaves that its parameters take)."""
     module, leaves = given(program, arrays)
-    return compile_module(module, backend="xla", read_passes=_READ), leaves
+    return _compiled_by_xla(module), leaves
+
+
+def _compiled_by_xla(module: HloModule) -> Session:
+    return compile_module(module, backend="xla", read_passes=_READ)
 
 
 def _xla(session: Session) -> XlaExecutable:
@@ -228,6 +247,18 @@ def _xla(session: Session) -> XlaExecutable:
     return executable
 
 
+def _ours(module: HloModule, leaves: list[Any]) -> Executable | None:
+    """The program by our compiler, run once, of which the page shows the time alone; None where it cannot compile or run it."""
+    try:
+        executable = compile_module(module, journal="off").executable
+        executable.execute(leaves)
+    except XlaExplorerError:
+        return None
+    return executable
+
+
 def _recorded(session: Session, leaves: list[Any], repeats: int) -> XlaProfile:
-    executable = _xla(session)
-    return XlaProfile(session.source.name, executable.record(leaves, repeats), lambda name, number: session.module, session)
+    """Recorded runs, without the first: it is slower, since the recorder begins with it."""
+    events = _xla(session).record(leaves, repeats + 1)
+    later = [event for event in events if event.run != events[0].run]
+    return XlaProfile(session.source.name, later or events, lambda name, number: session.module, session)

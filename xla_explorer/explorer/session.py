@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from xla_explorer.compiler.pipeline import PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
@@ -19,6 +19,7 @@ from xla_explorer.explorer.comparisons.comparison import Comparison, compare_ses
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import number_of
+from xla_explorer.explorer.measures.advice import SessionAdvice, session_advice
 from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_report
 from xla_explorer.explorer.measures.emulation import Emulation, emulation
 from xla_explorer.explorer.measures.profiling import Timing, profile, timing
@@ -143,8 +144,15 @@ class Session(Compilation):
         """
         return wide_frame(found_items(self._explorer_source_(), query, self.passes[step].number), [*KEYS, "id", "step"])
 
-    def explain(self, instruction: str | int | HloInstruction) -> Explanation:
-        """Everything about one instruction: definition, line, decisions, history, code, buffer, time."""
+    @overload
+    def explain(self) -> SessionAdvice: ...
+    @overload
+    def explain(self, instruction: str | int | HloInstruction) -> Explanation: ...
+    def explain(self, instruction: str | int | HloInstruction | None = None) -> Explanation | SessionAdvice:
+        """Everything about one instruction: definition, line, decisions, history, code, buffer, time. Without one: where the time of a run
+        goes and what to try first, by rules, each with what it saw and the most that it can gain."""
+        if instruction is None:
+            return session_advice(self)
         return explain(self, self.passes.find(instruction))
 
     def override(
@@ -156,7 +164,7 @@ class Session(Compilation):
         force: Iterable[Any] = (),
         stop_after: int | Event | None = None,
         passes: PipelineLike | None = None,
-        schedules: Iterable[KernelSchedule | str] = (),
+        schedules: Iterable[KernelSchedule | str] | KernelSchedule | str = (),
     ) -> Session:
         """Compile again, on top of what was overridden already; `.compare()` of the result shows what that changes.
 

@@ -10,6 +10,8 @@ from xla_explorer.compiler.pipeline import PassStep, PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.compiler.pipeline.optimize import optimize as run_passes
 from xla_explorer.compiler.rewriting import Rule
+from xla_explorer.explorer.code.compile_flame import CompileFlame, flame_of_passes
+from xla_explorer.explorer.comparisons.pass_orders import changing_names, commuting_passes, searched_orders
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.page.session_source import TraceSource
@@ -21,8 +23,10 @@ from xla_explorer.explorer.questions.pass_table import cost_table, opcode_table
 from xla_explorer.explorer.questions.pass_trials import effective_passes
 from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.rule_book import hot_rules
+from xla_explorer.explorer.questions.rule_times import clock_rules, rule_times
 from xla_explorer.explorer.questions.rule_trial import RuleTrial, rule_trial
 from xla_explorer.explorer.questions.tensor_values import TensorValue, tensor_value
+from xla_explorer.explorer.questions.value_errors import value_errors
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.progress import working
@@ -81,6 +85,22 @@ class Passes(RecordedPasses[Pass]):
         is verified; `error` says what it raised."""
         return effective_passes(self[step].module, self.record.target)
 
+    def commute(self, *names: str, step: int = 0) -> pandas.DataFrame:
+        """Which pairs of passes can change places: a row a pair, each order run on the module after a pass (0: as written).
+
+        names: those to try; the ones that changed the module without. `same`: both orders make the same module. Instructions, bytes and
+        flops (estimates) are those of each order; `error` says what one raised.
+        """
+        return commuting_passes(self[step].module, names or changing_names(self), self.record.target)
+
+    def search_order(self, *names: str, step: int = 0, trials: int = 40, by: str = "bytes") -> pandas.DataFrame:
+        """Orders of passes, a row each that was tried, the best first: neighbours exchange places as long as that helps.
+
+        names: those to order; the ones that changed the module without. trials: the most that are run. by: `bytes`, `flops` or
+        `instructions` of the result (estimates). `xe.compile(..., passes=order)` takes an order of the table.
+        """
+        return searched_orders(self[step].module, names or changing_names(self), self.record.target, trials=trials, by=by)
+
     def provenance(self) -> Provenance:
         """Which instructions of the source, and which `file:line`, every instruction of the result came from; with the coverage."""
         return provenance(self, self._source_lines or SourceLines(self.module))
@@ -91,6 +111,14 @@ class Passes(RecordedPasses[Pass]):
         arrays: the module's arguments; random ones without. XlaExplorerError where the instruction is not there, or did not run.
         """
         return tensor_value(self, self.find(instruction), step, arrays)
+
+    def errors(self, *arrays: Any, rewrites: bool = False) -> pandas.DataFrame:
+        """A row a pass that changed the module: the largest relative error of its values, by the evaluator, against the module as written.
+
+        arrays: the module's arguments, leaves in order; random ones without. rewrites: a row for each rewrite and decision, too: the pass
+        runs with one action more each time. `session.bisect` finds the first wrong one faster.
+        """
+        return value_errors(self, arrays, rewrites=rewrites)
 
     def callers(self, instruction: str | int | HloInstruction) -> pandas.DataFrame:
         """The chain of calls that an instruction came from, by the module's stack frames: file, function, line; the innermost first."""
@@ -111,6 +139,20 @@ class Passes(RecordedPasses[Pass]):
     def hot_rules(self) -> pandas.DataFrame:
         """A row a rule that fired or was refused: rule, accepted, refused, sentence, place; the most accepted first."""
         return hot_rules(self.journal)
+
+    def flame(self) -> CompileFlame:
+        """Where the passes spent their time, down to the rules, which are timed now. `session.llvm.flame()` is the whole compile's."""
+        return CompileFlame(flame_of_passes(self, clock_rules(self)))
+
+    def rule_times(self, *others: ModuleLike, idle: bool = False) -> pandas.DataFrame:
+        """A row a rule and pass: ms in the rule, its share, instructions tried, fitted and made anew, in how many modules it acted.
+
+        The passes run once more on the module as written, with a clock. others: more modules, whose times are added: those of a corpus.
+        idle: also the rules that no instruction was asked for; those that never act in a corpus are dead.
+        """
+        sources = [getattr(other, "source", None) for other in others]
+        modules = [s if isinstance(s, HloModule) else as_module(other) for s, other in zip(sources, others, strict=True)]
+        return rule_times(self, modules, idle=idle)
 
 
 class Trace:

@@ -19,6 +19,7 @@ from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.frontends.xla_dump import DumpedModule, DumpError, DumpFolder, read_stages
+from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
 from xla_explorer.hlo.module import HloModule
 
 if TYPE_CHECKING:
@@ -99,8 +100,6 @@ class XlaDump(Report):
     def buffers(self, name: str | int | None = None) -> pandas.DataFrame:
         """XLA's buffer assignment, a row a value: allocation, allocation_size, role, instruction, shape_index, size,
         offset, shape. Bytes."""
-        from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
-
         path = self.folder.module(name).reports.get("buffer-assignment")
         rows = parse_buffer_assignment(path.read_text()) if path is not None else []
         return wide_frame(rows, list(DumpedSlice._fields))

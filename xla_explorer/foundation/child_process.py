@@ -44,7 +44,7 @@ class ChildEndedError(Exception):
 
 
 class MessagingChild:
-    """One such process. `ask` is for one thread at a time. It ends with `close`, when nobody holds this object, and when Python ends."""
+    """One such process. `ask` is for one thread at a time. It ends with `close`, when nothing holds this object, and when Python ends."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the process)

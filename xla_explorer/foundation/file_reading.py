@@ -65,8 +65,8 @@ def unpacked_bytes(raw: bytes, name: str, *, hint: str = "") -> bytes:
         stream = zlib.decompressobj(31)
         try:
             parts.append(stream.decompress(rest, most - size + 1))
-        except zlib.error as problem:
-            raise FileReadError(f"cannot read {name}: {problem}", hint) from None
+        except zlib.error:
+            raise FileReadError(f"cannot read {name}: its compressed data is damaged", hint) from None
         except MemoryError:
             raise _too_large(name, len(raw), most) from None
         size += len(parts[-1])

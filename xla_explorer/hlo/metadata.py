@@ -6,10 +6,12 @@ Source: xla_data.proto OpMetadata; the module-level tables FileNames, FunctionNa
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 _FIELD = re.compile(r"""([a-z_]+)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\{[^{}]*\}|[^\s,}]+)""")
+_WRAPPED = re.compile(r"^(?:(?:jvp|transpose|vmap|checkpoint|remat)\()+")
 
 
 class OpMetadata(NamedTuple):
@@ -25,6 +27,20 @@ class OpMetadata(NamedTuple):
     def scope(self) -> str:
         """`jit(f)/layer` of the operation `jit(f)/layer/add`: `op_name` without its last part."""
         return self.op_name.rpartition("/")[0]
+
+
+def layers_of_scope(parts: Iterable[str]) -> tuple[str, ...]:
+    """The parts of a name scope without what JAX's transformations wrap around them: a layer is one, forward and backward.
+
+    >>> layers_of_scope(["jit(step)", "transpose(jvp(Model))", "Dense_0"])
+    ('jit(step)', 'Model', 'Dense_0')
+    """
+    found = []
+    for part in parts:  # one name may be wrapped around several parts: `jvp(Model`, `Dense_0)`
+        inner = _WRAPPED.sub("", part)
+        excess = inner.count(")") - inner.count("(")
+        found.append(inner[: len(inner) - excess] if excess > 0 and inner.endswith(")" * excess) else inner)
+    return tuple([part for part in found if part])
 
 
 @lru_cache(maxsize=4096)

@@ -141,7 +141,7 @@ class HloModule:
         return computation
 
     def remove_computation(self, computation: HloComputation) -> None:
-        """Take out a computation that nobody calls."""
+        """Take out a computation that nothing calls."""
         del self.computations[computation.name]
 
     def renumber(self, instructions: Mapping[HloInstruction, int], computations: Mapping[HloComputation, int], earlier: HloModule) -> None:
@@ -157,7 +157,7 @@ class HloModule:
             computation._record = None
 
     def set_listener(self, listener: Any) -> None:
-        """One listener for all computations, present and future (None: nobody listens)."""
+        """One listener for all computations, present and future (None: nothing listens)."""
         for computation in self.computations.values():
             computation.listener = listener
 

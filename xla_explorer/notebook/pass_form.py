@@ -20,7 +20,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 @contextmanager
 def problems_shown(place: Any) -> Iterator[None]:
-    """Around what a button does: what it raises is shown in a widget beside the button, not in a log that nobody reads."""
+    """Around what a button does: what it raises is shown in a widget beside the button, not in a log that nothing reads."""
     try:
         yield
     except Exception as problem:

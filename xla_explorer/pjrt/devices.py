@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from typing import Any
 
 from xla_explorer import __version__
@@ -67,6 +68,9 @@ _ATTRIBUTES: list[Any] = []
 @implements("Plugin_Attributes")
 def _attributes(a: Any) -> None:
     """jaxlib serialises programs for the StableHLO that we say; today's, for jaxlib's own library reads them back."""
+    if "jaxlib" not in sys.modules:  # a host that hands over HLO protos
+        a.attributes, a.num_attributes = None, 0
+        return
     from jaxlib.mlir.dialects import stablehlo  # optional: only a process with jaxlib comes here
 
     numbers = [int(part) for part in stablehlo.get_current_version().split(".")]

@@ -15,6 +15,7 @@ from xla_explorer.backends.cpu.activation import Activation, NativeCalls
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.cost import Cost, module_cost
+from xla_explorer.hlo.evaluator import TOKEN_VALUE, evaluate_replicated, flatten_value
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.pjrt.buffers import array_at, c_list, elements, new_buffer, record_of
 from xla_explorer.pjrt.compile_options import read_compile_options
@@ -40,27 +41,34 @@ from xla_explorer.pjrt.records import (
 )
 from xla_explorer.pjrt.several_devices import Layout
 from xla_explorer.pjrt.state import forget_garbage, implements, native
+from xla_explorer.pjrt.unreduced_values import Terms
 
 
 class CompiledProgram:
     """A compiled program, which several executables may stand for: jaxlib asks for a loaded one and an unloaded one, and destroys both."""
 
-    def __init__(self, code: bytes, session: Session, partitions: int = 1, dispatch: str = "adaptive") -> None:
+    def __init__(
+        self, code: bytes, compiled: tuple[Session, Terms], partitions: int = 1, dispatch: str = "adaptive", replicas: int = 1
+    ) -> None:
+        session, terms = compiled
         self.code, self.name, self.patience = code, session.source.name, DISPATCHES[dispatch]
-        self.layout = Layout(session.source, partitions) if partitions > 1 else None
+        self.replicas = replicas
+        self.replicated = session.source if replicas > 1 else None  # each replica has arguments of its own
+        self.layout = Layout(session.source, partitions, terms) if partitions > 1 else None
         self.fingerprint = hashlib.sha256(code).hexdigest()
         self.executable = session.executable
         self.results = [leaf for _, leaf in session.source.result_shape().leaves()]
         self.parameters = [leaf for p in session.source.entry.parameters() for _, leaf in p.shape.leaves()]
         self.donated = donated_parameters(session.source)
-        compiled = getattr(session.executable, "compiled", None)
-        self.code_size = sum(map(len, compiled.objects)) if compiled is not None else 0
+        native_code = getattr(session.executable, "compiled", None)
+        self.code_size = sum(map(len, native_code.objects)) if native_code is not None else 0
         self.temporary = int(getattr(getattr(session.executable, "assignment", None), "arena_size", 0))
         self._module = session.module
         self._session: Session | None = session
         self._optimized: Text | None = None
         calls = getattr(session.executable, "native_calls", None)
-        self.calls: NativeCalls | None = calls() if calls is not None and self.layout is None else None
+        several = self.layout is not None or self.replicated is not None
+        self.calls: NativeCalls | None = calls() if calls is not None and not several else None
 
     @cached_property
     def cost(self) -> Cost:
@@ -71,7 +79,8 @@ class CompiledProgram:
         """HloModuleProtoWithConfig; made once, which needs the session, which is let go of then."""
         if self._optimized is None:
             assert self._session is not None
-            self._optimized = Text(hlo_with_config(self._session, self.layout.fields() if self.layout is not None else b""))
+            shardings, written = (self.layout.fields(), self.layout.terms.written) if self.layout is not None else (b"", None)
+            self._optimized = Text(hlo_with_config(self._session, shardings, self.code, written))
             self._session = None
         return self._optimized
 
@@ -84,7 +93,8 @@ class Executable(Owner):
     """An executable on its devices, one for each partition, and its record."""
 
     def __init__(self, program: CompiledProgram, devices: Sequence[Device]) -> None:
-        super().__init__(ExecutableRecord(replicas=1, partitions=len(devices), code_size=program.code_size, device_count=len(devices)))
+        replicas, partitions = program.replicas, len(devices) // program.replicas
+        super().__init__(ExecutableRecord(replicas=replicas, partitions=partitions, code_size=program.code_size, device_count=len(devices)))
         self.program, self.devices, self.device = program, tuple(devices), devices[0]
         self.codes = [_code_of(shape) for shape in program.results]
         self.dims = [shape.dimensions if shape.is_array else () for shape in program.results]
@@ -102,8 +112,9 @@ class Executable(Owner):
         self.array("kind_sizes", ctypes.c_size_t, [kind.size] * len(self.codes))
         self.array("devices", ctypes.c_void_p, [device.handle for device in devices])
         # DeviceAssignmentProto: replica_count = 1, computation_count = 2, computation_devices = 3 {replica_device_ids = 1}.
-        rows = b"".join([bytes_field(3, numbers_field(1, [device.number])) for device in devices])
-        self.text("assignment", number_field(1, 1) + number_field(2, len(devices)) + rows)
+        columns = [[device.number for device in devices[k::partitions]] for k in range(partitions)]
+        rows = b"".join([bytes_field(3, numbers_field(1, column)) for column in columns])
+        self.text("assignment", number_field(1, replicas) + number_field(2, partitions) + rows)
         self._activations: list[Activation] = []
         self._lock = threading.Lock()
         self._places: Any = (ctypes.c_void_p * LIST_LENGTH)()
@@ -163,16 +174,18 @@ class Executable(Owner):
 def _loaded(code: bytes, serialized_options: bytes, client: Client) -> int:
     request = read_compile_options(serialized_options)
     chosen = options.changed(request.overrides)
-    if request.replicas > 1:
+    if request.replicas > 1 and request.partitions > 1:
         raise PjrtError(
-            "unimplemented", f"a program for {request.replicas} replicas", "use jax.shard_map, whose devices are partitions"
+            "unimplemented", f"a program for {request.replicas} replicas of {request.partitions} partitions each",
+            "use jax.shard_map, whose devices are partitions"
         )
-    wanted = request.devices or range(request.partitions)
-    if len(wanted) != request.partitions or not all(0 <= d < len(client.all_devices) for d in wanted):
+    count = request.replicas * request.partitions
+    wanted = request.devices or range(count)
+    if len(wanted) != count or not all(0 <= d < len(client.all_devices) for d in wanted):
         raise PjrtError(
             "invalid", f"a program for the devices {list(wanted)}, of {len(client.all_devices)}", "set XLA_EXPLORER_PJRT_DEVICES"
         )
-    program = CompiledProgram(code, compile_program(code, chosen), request.partitions, chosen.dispatch)
+    program = CompiledProgram(code, compile_program(code, chosen), request.partitions, chosen.dispatch, request.replicas)
     return Executable(program, [client.all_devices[d] for d in wanted]).handle
 
 
@@ -181,8 +194,8 @@ def _compile(a: Any) -> None:
     forget_garbage()
     program = Program.from_address(a.program)
     form = ctypes.string_at(program.format, program.format_size).decode()
-    if form != "mlir":
-        raise PjrtError("unimplemented", f"a program in the format {form!r} is not read", "hand over StableHLO (format mlir)")
+    if form not in ("mlir", "hlo"):
+        raise PjrtError("unimplemented", f"a program in the format {form!r} is not read", "hand over StableHLO (mlir) or HLO (hlo)")
     code = ctypes.string_at(program.code, program.code_size)
     a.executable = _loaded(code, ctypes.string_at(a.compile_options, a.compile_options_size), owner_of(a.client))
 
@@ -247,14 +260,16 @@ def _cost(a: Any) -> None:
 @implements("Executable_GetCompiledMemoryStats")
 def _memory_stats(a: Any) -> None:
     program = owner_of(a.executable).program
+    arguments, outputs = [sum([s.byte_size for s in shapes if s.is_array]) for shapes in (program.parameters, program.results)]
+    aliased = sum([program.parameters[k].byte_size for k in program.donated])
+    peak = arguments + outputs + program.temporary - aliased
+    values = {
+        "code": program.code_size, "arguments": arguments, "outputs": outputs, "aliased": aliased, "temporary": program.temporary,
+        "peak": peak, "total": peak, "total_allocation": peak, "indefinite": arguments + outputs - aliased, "peak_unpadded": peak,
+    }  # fmt: skip
     for name, _ in a._fields_[3:]:
-        setattr(a, name, 0)
-    a.code = program.code_size
-    a.arguments = sum([s.byte_size for s in program.parameters if s.is_array])
-    a.outputs = sum([s.byte_size for s in program.results if s.is_array])
-    a.aliased = sum([program.parameters[k].byte_size for k in program.donated])
-    a.temporary = program.temporary
-    a.peak = a.arguments + a.outputs + a.temporary - a.aliased
+        if getattr(type(a), name).offset < a.struct_size:  # an older jaxlib ends before the last fields
+            setattr(a, name, values.get(name, 0))
 
 
 _FORMAT = Text("hlo_with_config")
@@ -299,15 +314,15 @@ def _run(a: Any, executable: Executable) -> None:
     donated = [row[k] for row in rows for k in sorted(program.donated - kept)]
     if len(set(donated)) < len(donated) or any(row.count(row[k]) > 1 for row in rows for k in program.donated - kept):
         raise PjrtError("invalid", "Attempt to donate the same buffer twice in Execute()", "pass different arrays")
+    shapes = program.parameters
     if layout is None:
-        arrays = [_argument(handle, shape) for handle, shape in zip(rows[0], program.parameters, strict=True)]
+        per_device = [[_argument(handle, shape) for handle, shape in zip(row, shapes, strict=True)] for row in rows]
     else:
-        arrays = [layout.whole(k, [elements(row[k]) for row in rows]) if s.is_array else None for k, s in enumerate(program.parameters)]
-    results = iter(trace.run(program.name, program.executable, arrays) if trace.active else program.executable.execute(arrays))
-    whole = [next(results) if code != TOKEN else np.zeros((), np.bool_) for code in executable.codes]
+        per_device = [[layout.whole(k, [elements(row[k]) for row in rows]) if s.is_array else None for k, s in enumerate(shapes)]]
+    wholes = [_with_tokens(executable, results) for results in _results(program, per_device)]
     outputs = c_list(a.outputs, ctypes.c_size_t, a.num_devices)
     for number, (device, place) in enumerate(zip(executable.devices, outputs, strict=True)):
-        made = []
+        made, whole = [], wholes[number if layout is None else 0]
         for k, (code, dims) in enumerate(zip(executable.codes, executable.dims, strict=True)):
             part = whole[k] if layout is None or code == TOKEN else layout.shard(k, whole[k], number)
             made.append(new_buffer(code, dims if layout is None else part.shape, device.handle, part))
@@ -318,6 +333,20 @@ def _run(a: Any, executable: Executable) -> None:
     if a.events:
         events: Any = (ctypes.c_size_t * a.num_devices).from_address(a.events)
         events[:] = [native().ready_event] * a.num_devices
+
+
+def _results(program: CompiledProgram, arguments: list[list[Any]]) -> list[Any]:
+    """For each list of arguments the results that are arrays."""
+    if program.replicated is not None:
+        answers = evaluate_replicated(program.replicated, arguments, replicas=program.replicas, partitions=1)
+        return [[leaf for leaf in flatten_value(answer) if leaf is not TOKEN_VALUE] for answer in answers]
+    run = program.executable.execute
+    return [trace.run(program.name, program.executable, given) if trace.active else run(given) for given in arguments]
+
+
+def _with_tokens(executable: Executable, results: Any) -> list[Any]:
+    given = iter(results)
+    return [next(given) if code != TOKEN else np.zeros((), np.bool_) for code in executable.codes]
 
 
 def _argument(handle: int, shape: Shape) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -26,9 +27,10 @@ def complete(table: Any, initialize: Any) -> int | None:
     for name, address in state.native().addresses.items():
         if name != "Plugin_Initialize":
             setattr(table, name, address)
-    jax_hooks.teach(devices.PLATFORM)
     table.extension_start = profiling.extension(f"/device:{options.backend.upper()}:0")
-    jax_hooks.register_profiler(jax_hooks.capsule(table))
+    if "jax" in sys.modules:  # other hosts are torch_xla and C++ programs with Python inside
+        jax_hooks.teach(devices.PLATFORM)
+        jax_hooks.register_profiler(jax_hooks.capsule(table))
     return None
 
 

@@ -55,6 +55,31 @@ def _lowering_rules(platform: str) -> None:
             rules[platform].setdefault(primitive, entry)
 
 
+def _platform_branches(platform: str) -> None:
+    """`jax.lax.platform_dependent` without a branch for us and without a default takes that of JAX's CPU."""
+    from jax._src.interpreters import mlir
+    from jax._src.lax.control_flow import conditionals
+
+    number, choose = conditionals._platform_index_lowering, conditionals._cond_lowering
+
+    def with_ours(branches: Any) -> Any:
+        if branches is None or any(names is None or platform in names for names in branches):
+            return branches
+        return tuple([(*names, platform) if "cpu" in names else names for names in branches])
+
+    def number_of_branch(ctx: Any, *, platforms: Any, **older: Any) -> Any:
+        # An older JAX says beside the list whether there is a default.
+        return number(ctx, platforms=platforms if older.get("has_default") else with_ours(platforms), **older)
+
+    def chosen_branch(ctx: Any, *arguments: Any, **parameters: Any) -> Any:
+        if "branches_platforms" in parameters:
+            parameters["branches_platforms"] = with_ours(parameters["branches_platforms"])
+        return choose(ctx, *arguments, **parameters)
+
+    mlir.register_lowering(conditionals.platform_index_p, number_of_branch, platform=platform)
+    mlir.register_lowering(conditionals.cond_p, chosen_branch, platform=platform)
+
+
 def _outside_of_meshes(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as JAX's own CPU calls it, on a thread that has no mesh: ours runs where the program was started."""
     try:
@@ -140,6 +165,7 @@ def _dlpack(platform: str) -> None:
 _HOOKS: dict[str, Callable[[str], None]] = {
     "donation": _donation,
     "the lowering rules of linear algebra": _lowering_rules,
+    "branches for a platform": _platform_branches,
     "callbacks into Python": _callbacks,
     "the persistent compilation cache": _compilation_cache,
     "DLPack": _dlpack,

@@ -95,7 +95,7 @@ Executable_OptimizedProgram = executable:p program:p
 Executable_Serialize = executable:p bytes:p size:z owner:p deleter:p
 Executable_Fingerprint = executable:p text:p size:z
 Executable_GetCompiledMemoryStats = executable:p code:q arguments:q outputs:q aliased:q temporary:q host_code:q host_arguments:q \
-    host_outputs:q host_aliased:q host_temporary:q peak:q
+    host_outputs:q host_aliased:q host_temporary:q peak:q total:q total_allocation:q indefinite:q peak_unpadded:q
 Executable_DeserializeAndLoad = client:p bytes:p size:z executable:p options:p options_size:z
 LoadedExecutable_Destroy = executable:p
 LoadedExecutable_GetExecutable = loaded:p executable:p

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.pjrt import xla_flags
 
 PREFIX = "XLA_EXPLORER_PJRT_"
 DISPATCHES = {"adaptive": 500_000, "asynchronous": 0, "synchronous": -1}
@@ -59,12 +60,15 @@ class PluginOptions:
     def changed(self, given: Mapping[str, Any]) -> PluginOptions:
         """A copy with other values, given as texts or as what they are. PluginOptionError for other names.
 
-        Names that begin with `xla_` are XLA's own flags, which mean nothing here.
+        Names that begin with `xla_` are XLA's own flags, which mean nothing here; their values are checked.
         """
         names = [f.name for f in fields(self)]
         values: dict[str, Any] = {}
         for name, value in given.items():
-            if name.startswith("xla_"):
+            if name.startswith(xla_flags.PREFIX):
+                problem = xla_flags.flag_problem(name, value)
+                if problem is not None:
+                    raise PluginOptionError(problem, "XLA's own flags change nothing here; leave it out")
                 continue
             if name not in names:
                 near = get_close_matches(name, names, 1)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.warning import warn
+from xla_explorer.frontends.foreign_calls import bind_foreign_calls
+from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
 from xla_explorer.frontends.protobuf import Message, MessageType
 from xla_explorer.frontends.stablehlo import read_program
 from xla_explorer.hlo.module import HloModule
@@ -19,6 +22,7 @@ from xla_explorer.pjrt.jax_hooks import ir_context
 from xla_explorer.pjrt.plugin_options import PluginOptions
 from xla_explorer.pjrt.proto_writing import bytes_field
 from xla_explorer.pjrt.session_list import sessions
+from xla_explorer.pjrt.unreduced_values import Terms, terms_first
 
 _BYTECODE = b"ML\xefR"
 
@@ -34,16 +38,21 @@ def stablehlo_text(code: bytes) -> str:
         return str(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None))
 
 
-def compile_program(code: bytes, options: PluginOptions) -> Session:
-    """The session of a program, noted in `sessions`."""
-    # Results that the user left open may lie as it suits the program; JAX asks how they lie.
-    module = read_program(stablehlo_text(code), "program.mlir", open_result="{unknown}")
+def compile_program(code: bytes, options: PluginOptions) -> tuple[Session, Terms]:
+    """The session of a program, noted in `sessions`; which parameters and results of it are the terms of what JAX calls unreduced."""
+    if looks_like_proto(code):
+        module = read_hlo_proto(code, "program.hlo.pb").module
+    else:
+        # Results that the user left open may lie as it suits the program; JAX asks how they lie.
+        module = read_program(stablehlo_text(code), "program.mlir", open_result="{unknown}")
+    bind_foreign_calls(module)
+    terms = terms_first(module)
     extra: dict[str, Any] = {"donate": True} if options.backend == "cpu" else {}
     session = compile_module(module, options.backend, journal=options.journal, threads=options.threads, verify=False, **extra)
     number = sessions.add(session)
     if options.dump:
         _dump(session, Path(options.dump), number)
-    return session
+    return session, terms
 
 
 def _dump(session: Session, folder: Path, number: int) -> None:
@@ -66,15 +75,18 @@ def donated_parameters(module: HloModule) -> set[int]:
 _PLACES = ("_hlo", "_jax", "xla_extension")  # where jaxlib has `hlo_module_from_text`; it has moved twice
 
 
-def hlo_with_config(session: Session, shardings: bytes = b"") -> bytes:
+def hlo_with_config(session: Session, shardings: bytes = b"", code: bytes = b"", written: HloModule | None = None) -> bytes:
     """HloModuleProtoWithConfig of the optimised module, or of the module as written where jaxlib's parser refuses that.
+
+    code: what was compiled; where it was an HLO proto, it is the answer in a process without jaxlib. written: the module whose
+    parameters and results JAX knows, where the session has another one.
 
     JAX asks for it at every compile and ends the process where the layout of the entry is missing in the config
     (HloModuleConfigProto.entry_computation_layout, the same bytes as HloModuleProto.host_program_shape). shardings: more fields of
     HloModuleProto.
     """
     refused = None
-    for module in (session.module, session.source, _signature_only(session.source)):
+    for module in (written or session.module, session.source, _signature_only(written or session.source)):
         try:
             proto = _parse(module if isinstance(module, str) else module.to_text())
         except Exception as problem:  # jaxlib raises several kinds
@@ -82,6 +94,8 @@ def hlo_with_config(session: Session, shardings: bytes = b"") -> bytes:
             continue
         layout = _field(proto, 4)
         return bytes_field(1, proto + shardings) + bytes_field(2, bytes_field(1, layout))
+    if looks_like_proto(code):
+        return bytes_field(1, code) + bytes_field(2, bytes_field(1, _field(code, 4)))
     raise PjrtError("internal", f"jaxlib cannot read the optimised HLO: {refused}", "session.module.to_text() has it")
 
 
@@ -95,14 +109,14 @@ def _signature_only(module: HloModule) -> str:
 
 
 def _parse(text: str) -> bytes:
-    for place in _PLACES:
+    for place in _PLACES if "jaxlib" in sys.modules else ():  # in another host's process its libraries may not fit in
         try:
             found = importlib.import_module(f"jaxlib.{place}")
         except ImportError:
             continue
         if hasattr(found, "hlo_module_from_text"):
             return bytes(found.hlo_module_from_text(text).as_serialized_hlo_module_proto())
-    raise PjrtError("unimplemented", "this jaxlib does not parse HLO text", "install a newer jaxlib")
+    raise PjrtError("unimplemented", "there is no jaxlib here that parses HLO text", "install a newer jaxlib")
 
 
 def _field(message: bytes, wanted: int) -> bytes:

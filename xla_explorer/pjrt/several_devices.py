@@ -17,6 +17,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.proto_writing import bytes_field, number_field, numbers_field
+from xla_explorer.pjrt.unreduced_values import NO_TERMS, Terms
 
 Array = np.ndarray[Any, Any]
 
@@ -24,8 +25,9 @@ Array = np.ndarray[Any, Any]
 class Layout:
     """How the parameters and results of a program lie on its devices (numbers of partitions)."""
 
-    def __init__(self, module: HloModule, count: int) -> None:
-        self.count = count
+    def __init__(self, module: HloModule, count: int, terms: Terms = NO_TERMS) -> None:
+        """terms: the parameters and results that have the terms of unreduced values as their first dimension."""
+        self.count, self.terms = count, terms
         self.parameters = [Sharding.read(p.attributes.get("sharding") or "{replicated}") for p in module.entry.parameters()]
         self.parameter_shapes = [p.shape for p in module.entry.parameters()]
         self.result_shapes = [leaf for _, leaf in module.result_shape().leaves()]
@@ -40,7 +42,8 @@ class Layout:
     def shard_dimensions(self, k: int) -> tuple[int, ...]:
         """Of result k, on the first device."""
         shape = self.result_shapes[k]
-        return tuple([s.stop - s.start for s in self.results[k].part(shape.dimensions, 0)]) if shape.is_array else ()
+        sizes = tuple([s.stop - s.start for s in self.results[k].part(shape.dimensions, 0)]) if shape.is_array else ()
+        return sizes[1:] if k in self.terms.results else sizes
 
     def whole(self, k: int, shards: Sequence[Array]) -> Array:
         """Parameter k of its shards on all devices."""
@@ -61,15 +64,18 @@ class Layout:
 
     def shard(self, k: int, result: Array, device: int) -> Array:
         """What a device has of result k."""
-        part = result[self.results[k].part(self.result_shapes[k].dimensions, device)]
+        part: Array = result[self.results[k].part(self.result_shapes[k].dimensions, device)]
+        if k in self.terms.results:
+            return np.asarray(part[0])
         return np.zeros_like(part) if self.results[k].of_subgroup("unreduced", device) else part
 
     def fields(self) -> bytes:
         """`HloModuleProto.spmd_output_sharding` and `.spmd_parameters_shardings`: JAX asks for what its user left open."""
         # XLA counts one sharding for an empty tuple.
-        made = [_proto(s) for s in self.results or [Sharding()]]
+        made = [_proto(self.terms.results.get(k, s)) for k, s in enumerate(self.results or [Sharding()])]
+        given = [self.terms.parameters.get(k, s) for k, s in enumerate(self.parameters)]
         whole = number_field(1, 2) + b"".join([bytes_field(5, one) for one in made]) if self.is_tuple else made[0]
-        return bytes_field(12, whole) + b"".join([bytes_field(14, _proto(s)) for s in self.parameters])
+        return bytes_field(12, whole) + b"".join([bytes_field(14, _proto(s)) for s in given])
 
 
 def _is_even(sharding: Sharding, dimensions: Sequence[int]) -> bool:

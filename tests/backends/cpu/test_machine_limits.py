@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import os
+import threading
 import time
 
 import pytest
@@ -72,12 +74,55 @@ def test_kept_on_disk(tmp_path, monkeypatch):
     machine_limits.cache_clear()
 
 
+def test_what_was_measured_beside_others_is_measured_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits_module, "user_cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(limits_module, "cache_enabled_by_environment", lambda: True)
+    busy = dataclasses.replace(EXAMPLE, f32_flops=40e9, stream_bandwidth=20e9, processor_share=0.5)
+    results = [busy, dataclasses.replace(EXAMPLE, processor_share=0.99), EXAMPLE]
+    monkeypatch.setattr(limits_module, "measure", lambda: results.pop(0))
+    found = []
+    try:
+        for _ in range(3):  # three processes
+            machine_limits.cache_clear()
+            found.append(machine_limits())
+    finally:
+        machine_limits.cache_clear()
+    assert found[0] == busy
+    assert found[1] == found[2] == dataclasses.replace(EXAMPLE, stream_bandwidth=20e9, processor_share=0.99)  # the higher of both
+    assert results == [EXAMPLE]  # the third has read them
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no flock here: processes do NOT wait for each other")
+def test_one_process_measures_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits_module.tempfile, "gettempdir", lambda: str(tmp_path))
+    order = []
+
+    def second():
+        with limits_module._alone():
+            order.append("second")
+
+    with limits_module._alone():
+        thread = threading.Thread(target=second)
+        thread.start()
+        time.sleep(0.2)
+        order.append("first")
+    thread.join()
+    with limits_module._alone(), limits_module._alone(patience=0.1):  # who holds it for ever stops nobody
+        order.append("third")
+    assert order == ["first", "second", "third"]
+    (tmp_path / "xla_explorer-measures").unlink()
+    (tmp_path / "xla_explorer-measures").symlink_to(tmp_path / "elsewhere")
+    with limits_module._alone():  # a link is not followed
+        assert not (tmp_path / "elsewhere").exists()
+
+
 DAMAGES = {
     "zeros": lambda d: {k: 0 if isinstance(v, float) else v for k, v in d.items()},
     "strings": lambda d: dict.fromkeys(d, "fast"),
     "infinite": lambda d: {**d, "f32_flops": float("inf")},
     "not a number": lambda d: {**d, "stream_bandwidth": float("nan")},
     "negative": lambda d: {**d, "streaming_bandwidth": -1.0},
+    "more than a core": lambda d: {**d, "processor_share": 1.5},
     "no cores": lambda d: {**d, "cores": 0},
     "no such field": lambda d: {**d, "more": 1.0},
     "a field missing": lambda d: {k: v for k, v in d.items() if k != "f64_flops"},

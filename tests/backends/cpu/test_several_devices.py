@@ -23,6 +23,7 @@ ENTRY e {
 X = np.arange(4, dtype=np.float32)
 
 
+@pytest.mark.usefixtures("runs_here")  # else the run is refused for another reason
 def test_collectives_of_two_devices_compile_and_do_not_run() -> None:
     session = xe.compile(TEXT)
     assert session.module.entry.root.opcode.name == "all-reduce"
@@ -51,6 +52,7 @@ COLLECTIVES = {
 }
 
 
+@pytest.mark.usefixtures("runs_here")
 @pytest.mark.parametrize("count", ["replica_count=2", "num_partitions=2"])
 @pytest.mark.parametrize("body", COLLECTIVES.values(), ids=COLLECTIVES)
 def test_no_groups_means_all_devices_that_the_module_has(body: str, count: str) -> None:

@@ -7,8 +7,10 @@ import re
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.amdgpu.amdgpu_kernels import ARCHITECTURES, kernel_registers, stack_in_private_memory
+from xla_explorer.backends.amdgpu.amdgpu_kernels import ARCHITECTURES, kernel_registers
 from xla_explorer.backends.registry import platform
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.target import AMDGPU
 
 SOFTMAX = """HloModule softmax
 max { a = f32[] parameter(0)
@@ -60,10 +62,12 @@ def test_an_unknown_architecture_names_the_known_ones() -> None:
         xe.compile(SOFTMAX, backend="amdgpu", architecture="sm_90")
 
 
-def test_the_stack_moves_to_private_memory() -> None:
-    lines, origins = stack_in_private_memory(["  %x = alloca [4 x i64], align 8", "  ret void"], [3, 4])
-    assert lines == ["  %x.private = alloca [4 x i64], align 8, addrspace(5)", "  %x = addrspacecast ptr addrspace(5) %x.private to ptr", "  ret void"]
-    assert origins == [3, 3, 4]
+def test_the_stack_is_private_memory() -> None:
+    w = FunctionWriter(stack_space=AMDGPU.stack_space)
+    slot = w.stack_slot("[4 x i64]")
+    lines, origins = w.body_lines()
+    assert lines == [f"  {slot}.private = alloca [4 x i64], align 8, addrspace(5)", f"  {slot} = addrspacecast ptr addrspace(5) {slot}.private to ptr"]
+    assert len(origins) == 2
 
 
 def test_registers_are_read_from_metadata() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import os
 import re
 import subprocess
@@ -33,6 +35,15 @@ def test_a_scaffold_passes_its_own_tests_at_once(scenario: int, tmp_path: Path, 
     said = run(["-m", "pytest", "-q", "-p", "no:cacheprovider"], folder)
     # What only compiles cannot run the one test that computes.
     assert ("4 passed" if scenario == 3 else "3 passed, 1 skipped") in said
+
+
+@pytest.mark.parametrize("scenario", [1, 2, 3])
+def test_what_a_scaffold_imports_is_there(scenario: int, tmp_path: Path) -> None:
+    made = xe.backends.scaffold("chip", scenario, tmp_path / "chip")
+    imports = [node for path in made.folder.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+    ours = [(node.module, alias.name) for node in imports for alias in node.names if node.module and node.module.startswith("xla_explorer.")]
+    assert ours
+    assert [row for row in ours if not hasattr(importlib.import_module(row[0]), row[1])] == []
 
 
 def test_an_installed_scaffold_is_found_by_its_entry_point(tmp_path: Path) -> None:

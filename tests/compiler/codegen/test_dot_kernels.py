@@ -10,8 +10,9 @@ from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.compiler.codegen.kernels.products import dot_plan
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes
 from xla_explorer.compiler.codegen.kernels.products.dot_plan import library_cycles, plan_dot
-from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import L2_BLOCK_BYTES, _blocks, choose_tile, vector_registers
+from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import _blocks, choose_tile, vector_registers
 from xla_explorer.compiler.codegen.library_calls import dot_by_library
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS
 from xla_explorer.compiler.target import HOST_LIKE, NVPTX, cpu_target
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -147,14 +148,14 @@ def test_left_rows_that_collide_are_copied():
     module = check([("f32", (60, 1024), (1024, 20), (60, 20), MULTIPLY), ("f32", (60, 1000), (1000, 20), (60, 20), MULTIPLY)],
                    ["mk,kn->mn"] * 2)
     plans = [plan_dot(i, HOST_LIKE) for i in module.entry.sequence() if i.opcode.name == "dot"]
-    assert plans[0].tile.rows > dot_plan.WAYS and [plan.left_packed for plan in plans] == ["rows", ""]
+    assert plans[0].tile.rows > LIMITS.ways and [plan.left_packed for plan in plans] == ["rows", ""]
 
 
 def test_blocks_of_tiles_repeat_little():
     for down in range(1, 200):
         for tile_bytes in (1 << 10, 24 << 10, 96 << 10, 1 << 20):
             blocks, each = _blocks(down, tile_bytes)
-            assert blocks * each >= down and (each == 1 or each * tile_bytes <= L2_BLOCK_BYTES or blocks == 1)
+            assert blocks * each >= down and (each == 1 or each * tile_bytes <= LIMITS.block_bytes or blocks == 1)
             assert blocks * each - down <= max(1, down // 8), (down, tile_bytes, blocks, each)
 
 

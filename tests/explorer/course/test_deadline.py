@@ -138,3 +138,17 @@ def test_a_profiler_works_after_a_check(answer: str) -> None:
     """An exception that was taken back left CPython 3.11 with a mark under which the next profiled call never returned."""
     done = subprocess.run([sys.executable, "-c", PROFILED, answer], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "end", done.stderr
+
+
+def test_an_exception_that_comes_late_does_not_leave_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: Any) -> list[Any]:  # on a busy machine the lines of a traceback may take as long to read
+        until = time.thread_time() + 0.7
+        while time.thread_time() < until:
+            pass
+        return []
+
+    monkeypatch.setattr("xla_explorer.course.checking.deadline.traceback.extract_tb", slow)
+    with Watch() as watch:
+        for _ in range(2):
+            with pytest.raises(AnswerTooSlowError):
+                watch.call(forever)

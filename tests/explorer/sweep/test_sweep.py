@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
+from tests.support.pace import wall_seconds
 from xla_explorer.explorer.comparisons.sweep.sweeping import named_options
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -173,7 +174,7 @@ def test_a_killed_sweep_leaves_no_worker(faults: Path) -> None:
         process.kill()
         process.wait()
     pids = [int(path.stem.split("-")[1]) for path in faults.glob("endless*.seen")]
-    assert len(pids) == 2 and all(ended(pid, 2) for pid in pids)
+    assert len(pids) == 2 and all(ended(pid, wall_seconds(2)) for pid in pids)
 
 
 def test_a_sweep_that_is_left_ends_its_workers(faults: Path) -> None:

@@ -24,7 +24,7 @@ from xla_explorer.foundation.decision import Decision
 _ROWS = """
 (payload, id, pool, part) => {
   const steps = Object.keys(payload.details).map(Number).filter(step => step <= id);
-  return poolReader(payload.pools)(pool, steps.map(step => [step, part === "text" ? payload.details[step].text : payload.details[step][part][pool]]));
+  return atOnce(poolReader(payload.pools)(pool, steps.map(step => [step, part === "text" ? payload.details[step].text : payload.details[step][part][pool]])));
 }
 """
 

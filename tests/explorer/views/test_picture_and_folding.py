@@ -34,8 +34,8 @@ def test_save_by_suffix(tmp_path: Path, suffix: str) -> None:
 
 
 def test_save_refuses_an_unknown_suffix(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"(?s)\.png.*choose"):
-        Graph(SoftmaxSource().picture(9)).save(tmp_path / "graph.png")
+    with pytest.raises(ValueError, match=r"(?s)\.bmp.*choose"):
+        Graph(SoftmaxSource().picture(9)).save(tmp_path / "graph.bmp")
 
 
 def node(key: int, label: str, detail: str = "", kind: NodeKind = "elementwise", group: str | None = None, name: str = "") -> PictureNode:

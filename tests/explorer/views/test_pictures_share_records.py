@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import xla_explorer as xe
 from tests.support.dag import dag_text
 from xla_explorer.explorer.pictures.module_picture import DrawnRecords, snapshot_picture
@@ -14,6 +16,8 @@ ENTRY main {
   z = f32[] constant(0)
   ROOT sums = f32[8] reduce(x, z), dimensions={1}, to_apply=less
 }"""
+FUSED = REDUCERS.replace("ENTRY main", "fused").replace("ROOT sums", "sums").replace("to_apply=less", "to_apply=less ROOT e = f32[8] tanh(sums)") + """
+ENTRY main { y = f32[8,64] parameter(0) ROOT f = f32[8] fusion(y), kind=kLoop, calls=fused }"""
 
 
 def test_a_picture_is_the_same_whatever_was_drawn_before() -> None:
@@ -29,9 +33,10 @@ def test_a_picture_is_the_same_whatever_was_drawn_before() -> None:
     assert shared > 1_000, "nothing was shared"
 
 
-def test_a_reduction_is_called_by_what_its_computation_does_now() -> None:
+@pytest.mark.parametrize("text", [REDUCERS, FUSED])
+def test_a_reduction_is_called_by_what_its_computation_does_now(text: str) -> None:
     known = DrawnRecords()
-    module = xe.parse_hlo(REDUCERS)
+    module = xe.parse_hlo(text)
     assert "max over 1" in [node.label for node in snapshot_picture(module.snapshot(), known=known).nodes]
     body = module.find("sums").called[0]
     least = body.add(OPCODES["minimum"], body.root.shape, body.root.operands)

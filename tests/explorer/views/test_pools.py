@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 import random
 import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +63,7 @@ def test_every_step_is_read_as_it_was(script: AssetScript, seed: int) -> None:
         sequences.append([step, pool.sequence(rows, step)])
     sent = unpacked(packed(pool.packed()))
     for k, rows in enumerate(written):
-        assert script.call("(pool, given) => poolReader({ pool })('pool', given)", sent, sequences[: k + 1]) == rows
+        assert script.call("(pool, given) => atOnce(poolReader({ pool })('pool', given))", sent, sequences[: k + 1]) == rows
 
 
 def test_an_unchanged_step_costs_one_pair_and_a_changed_row_one_version() -> None:
@@ -97,5 +99,18 @@ ENTRY main {
     assert found is not None
     payload = unpacked(base64.b64decode(found.group(1)))
     assert "cret" not in repr(payload) and "/home" not in repr(payload)
-    lines = script.call("(pools, given) => poolReader(pools)('text', given)", payload["pools"], [[0, payload["details"]["0"]["text"]]])
+    lines = script.call("(pools, given) => atOnce(poolReader(pools)('text', given))", payload["pools"], [[0, payload["details"]["0"]["text"]]])
     assert any("tanh(%a)" in line[0] and "model.py" in line[0] for line in lines)
+
+
+def test_long_values_are_lines_of_their_own_which_the_script_reads_when_it_looks_at_them(script: AssetScript) -> None:
+    long = [f"v{k}\n\u202e" for k in range(5_000)]
+    data = {"a": 1, "long": long, "none": None, "inner": {"short": [1], "long": {"0": long}, "at": {"deep": long}}, "empty": {}}
+    sent = packed(data)
+    lines = zlib.decompress(sent).decode().split("\n")
+    assert json.loads(lines[0]) == [["long"], ["inner", "long"], ["inner", "at"]] and len(lines) == 5 and len(lines[1]) < 100
+    found = unpacked(sent)
+    assert found["long"][7] == "v7\n\\u202e" and found["inner"]["at"]["deep"] == found["long"]
+    assert script.call("jsonOfLines", lines) == found == script.call("jsonOfLines", [json.dumps(found)])
+    looked = "lines => { const d = jsonOfLines(lines); d.long = 3; return [d.long, d.inner.at.deep[0], d.inner.at === d.inner.at, Object.keys(d)]; }"
+    assert script.call(looked, lines) == [3, "v0\n\\u202e", True, list(data)]

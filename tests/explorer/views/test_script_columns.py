@@ -51,5 +51,20 @@ def test_no_node_is_cut_and_a_step_keeps_the_cuts_that_still_fit(script: AssetSc
     assert all((y % 74) > 48 for y in moved), "cuts that now go through nodes are made anew"
 
 
+_AROUND_A_TANGLE = """n => {
+  const s = tallScene(n), [low, high] = [Math.floor(n / 5), Math.floor(4 * n / 5)];
+  for (let a = low; a < low + 8; a++) s.edges.push({ source: a, target: high, points: [s.nodes[a].x, s.nodes[a].y + 48, s.nodes[high].x, s.nodes[high].y] });
+  const cuts = columnCuts(s);
+  return { cuts, tangle: [s.nodes[low + 8].y, s.nodes[high].y], same: columnCuts(s, cuts), scene: inColumns(s, cuts) };
+}"""
+
+
+def test_a_tangle_stays_in_one_column_with_what_is_above_and_below_beside_it(script: AssetScript) -> None:
+    found = script.call(_AROUND_A_TANGLE, 60)
+    begin, end = found["tangle"]
+    assert any(y < begin for y in found["cuts"]) and any(y > end for y in found["cuts"]) and not any(begin < y < end for y in found["cuts"])
+    assert found["same"] == found["cuts"] and found["scene"]["height"] < 0.75 * (74 * 60 - 26)
+
+
 def test_where_many_edges_would_be_led_around_nothing_is_cut(script: AssetScript) -> None:
     assert script.call("n => columnCuts(tallScene(n, 9))", 60) == []

@@ -13,6 +13,7 @@ ALLOWED = {
     "elements.js": {"/^aria([A-Z])/": "the name of a property of the DOM"},
     "hover.js": {r"/[\w.$-]/": "where the word under the pointer ends"},
     "mnemonics.js": {"/^@/": "a name of LLVM as it is hovered", "/^[bwlq]?$/": "the width at the end of an x86 mnemonic"},
+    "overview.js": {r"/(\.\d+|\.clone)+$/": "the number at the end of a name, which makes it its own"},
     "page.js": {r"/^\d+$/": "a number in the address"},
     "search.js": {"/^%/": "what a reader typed", "/^mul/": "an example for the reader", "/pattern/": "an example for the reader"},
     "search_language.js": {
@@ -70,6 +71,7 @@ TAKEN_APART = {
     "rewrite.js": {'split("\\n")': "the lines of a rule, to show them"},
     "scene.js": {'split(":")': "a key of layout.js"},
     "search.js": {'startsWith("%")': "what a reader typed"},
+    "store.js": {'split("\\n")': "lines of JSON, each a value"},
     "search_language.js": dict.fromkeys(('endsWith("/")', 'startsWith("/")', "startsWith('\"')", 'split("*")', "matchAll(/(-?)"), "what a reader typed"),
     "highlighted.js": {"matchAll(TOKEN)": "tokens, to colour them"},
     "why_asked.js": {'split("/")': "the path of a file, of which the end is shown"},

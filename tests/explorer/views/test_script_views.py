@@ -81,3 +81,84 @@ KIN = """(lineage, asked, present, aliases) => {
 def test_counterparts(script: AssetScript, asked: int, present: list[int], found: list[int]) -> None:
     lineage = [[1, 2], [2, 6], [6, 3]]
     assert script.call(KIN, lineage, asked, present, [[8, 3]]) == found
+
+
+_LAYERS = """(() => {
+  const of = (name, scope, us, line = "m.py:1") => ({ name, opcode: "dot", bytes_read: 1, bytes_written: 2, flops: 3, line, scope, measured_us: us, predicted_us: us });
+  const kernels = hottestKernels([of("dot.1", ["jit(f)", "layer_0"], 2), of("dot.2", ["jit(f)", "layer_1"], 3), of("sub.1", ["jit(f)"], 4), { ...of("dot.3", ["jit(f)", "layer_1"], 1, "m.py:2"), flops: 4 }]);
+  return [timeByLayer(kernels), foldedAlike(kernels, k => sameKernel(k.row), k => k.share).map(e => [e.items.map(k => k.row.name), e.weight])];
+})"""
+
+
+def test_layers_are_told_apart_beside_what_stands_outside_and_kernels_that_are_alike_are_one_row() -> None:
+    layers, families = AssetScript().call(_LAYERS)
+    assert layers == [["jit(f)", 0.4], ["layer_1", 0.4], ["layer_0", 0.2]]
+    assert families == [[["dot.2", "dot.1"], 0.5], [["sub.1"], 0.4], [["dot.3"], 0.1]]
+
+
+_FLAME = """chosen => {
+  const rule = ["rule", 3, []], pass_ = ["algsimp", 6, [rule]], root = ["compile", 10, [["hlo", 8, [["cse", 2, []], pass_]], ["llvm", 2, []]]];
+  const chain = { all: [], pass: [root, root[2][0], pass_] }[chosen];
+  return placedSpans(root, chain).map(s => [s.span[0], s.depth, +s.at.toFixed(6), +s.width.toFixed(6)]);
+}"""
+
+
+def test_spans_of_the_flame_are_shares_of_what_is_the_whole_width(script: AssetScript) -> None:
+    assert script.call(_FLAME, "all") == [
+        ["compile", 0, 0, 1], ["hlo", 1, 0, 0.8], ["cse", 2, 0, 0.2], ["algsimp", 2, 0.2, 0.6], ["rule", 3, 0.2, 0.3], ["llvm", 1, 0.8, 0.2]
+    ]  # fmt: skip
+    zoomed = script.call(_FLAME, "pass")
+    assert zoomed == [["compile", 0, 0, 1], ["hlo", 1, 0, 1], ["algsimp", 2, 0, 1], ["rule", 3, 0, 0.5]]
+
+
+FULLEST = "(x, y, nodes) => fullestPlace({ x, y, width: 100, height: 50 }, nodes, 1000, 800)"
+
+
+def _column(x: int, count: int) -> list[dict[str, int]]:
+    return [{"x": x, "y": 100 * k, "width": 100, "height": 50} for k in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("at", "nodes", "is_right"),
+    [
+        ((0, 2025), _column(0, 40), lambda across, down: (across, down) == (0.5, 0.5)),  # as much above as below
+        ((0, 3925), _column(0, 40), lambda across, down: down > 0.8),  # the end: what is above it is seen
+        ((0, 25), _column(0, 40), lambda across, down: down < 0.2),
+        ((0, 2025), _column(0, 40) + _column(600, 40), lambda across, down: across < 0.5),  # a second column beside it
+        ((0, 25), [], lambda across, down: (across, down) == (0.5, 0.5)),
+    ],
+)
+def test_an_element_stands_where_the_stage_is_filled_most(script: AssetScript, at: tuple[int, int], nodes: Any, is_right: Any) -> None:
+    assert is_right(*script.call(FULLEST, *at, nodes))
+
+
+FAR = """count => [...farEdges({ edges: Array.from({ length: count }, (_, k) => ({ kind: "data", points: k ? [0, 0, 0, 92] : [0, 0, 0, 92, 9, 92, 9, 800] })) })].length"""
+
+
+@pytest.mark.parametrize(("count", "faint"), [(10, 0), (60, 1)])
+def test_edges_that_pass_by_rows_are_faint_where_there_are_many(script: AssetScript, count: int, faint: int) -> None:
+    assert script.call(FAR, count) == faint
+
+
+FRAME = """(decisions, at) => {
+  const node = id => ({ id, group: id === 9 ? "s" : null }), edge = (source, target) => ({ source, target, kind: "data", label: "" }),
+    before = { nodes: [1, 2, 3, 4, 9].map(node), edges: [edge(1, 2), edge(2, 3), edge(2, 4), edge(9, 1)], aliases: new Map([[7, 1]]), groups: [{ id: "s", kind: "scope", parent: null }] },
+    frame = fusionFrame(before, decisions.map(([verdict, ...subjects]) => ({ verdict, subjects, code: verdict === "refused" ? "why" : "" })), at);
+  return frame && [frame.number, frame.of, frame.kernels, frame.picture.nodes.filter(n => n.group).map(n => [n.id, n.group]), frame.picture.edges.map(e => e.kind)];
+}"""
+FUSED = [["accepted", 7, 2], ["accepted", 2, 3], ["refused", 9, 1], ["accepted", 2, 4], ["accepted", 3, 88]]
+ONE, BOTH = "fusion-accepted", ["fusion-accepted", "fusion-accepted"]
+
+
+@pytest.mark.parametrize(
+    ("at", "frame"),
+    [
+        (0, [1, 5, 1, [[1, "frame 2"], [2, "frame 2"]], [ONE, "data", "data", "data"]]),  # 7 is drawn as 1
+        (1, [2, 5, 1, [[1, "frame 2"], [2, "frame 2"]], [ONE, ONE, "data", "data"]]),  # copied into one of its two readers
+        (2, [3, 5, 1, [[1, "frame 2"], [2, "frame 2"]], [ONE, ONE, "data", "fusion-refused"]]),
+        (3, [4, 5, 1, [[1, "frame 2"], [2, "frame 2"]], [ONE, *BOTH, "fusion-refused"]]),  # into both, which are two kernels
+        (4, None),  # about what is not drawn
+    ],
+)
+def test_a_frame_is_the_module_at_a_decision(script: AssetScript, at: int, frame: Any) -> None:
+    assert script.call(FRAME, FUSED, at) == frame

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,27 @@ def test_the_page_of_a_dump_has_its_buffers_and_decisions() -> None:
     assert {"fused-before", "recomputed-per-element", "library-array-small"} <= refused
     view = source.reports.buffers(with_reasons=True)
     assert view is not None and view.arena_bytes == 2097152 and len(view.rows) == 14
+
+
+@pytest.mark.parametrize("name", ["cpu_loop", "cpu_attention", "cpu_attention_jaxlib_0_6"])
+def test_a_dump_without_live_ranges_takes_them_from_its_schedule(name: str, tmp_path: Path) -> None:
+    """The text of live ranges is younger than that of the assignment, and not in every dump."""
+    folder = tmp_path / "dump"
+    shutil.copytree(DUMPS / name, folder)
+    for path in folder.glob("*live-range*"):
+        path.chmod(0o644)
+        path.unlink()
+    report = xe.load(folder).session().buffers()
+    said, bare = xe.load(DUMPS / name).session().buffers().assignment, report.assignment
+    assert bare.arena_lower_bound == said.arena_lower_bound > 0 and bare.arena_lower_bound <= bare.arena_size
+    assert len({row["end"] for row in bare.to_rows()}) > 1 and "live at the peak" in str(report) and "<rect" in report.chart().svg
+
+
+def test_a_dump_without_schedule_shows_its_buffers(tmp_path: Path) -> None:
+    folder = tmp_path / "dump"
+    shutil.copytree(DUMPS / "cpu_attention", folder)
+    for path in folder.glob("*.txt"):
+        path.chmod(0o644)
+        path.write_text(path.read_text().replace(", is_scheduled=true", ""))
+    report = xe.load(folder).session().buffers()
+    assert report.assignment.memory_by_position() == [] and "<rect" in report.chart().svg

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer import real_xla
+from xla_explorer.explorer.measures.advice_rules import Facts, KernelFact
 from xla_explorer.explorer.real_xla import enough_rounds, recorded_runs, timed_each_round
-from xla_explorer.explorer.xla.advice import Facts, KernelFact, advise
+from xla_explorer.explorer.xla.advice import advise
+from xla_explorer.frontends.xla_profile import KernelEvent
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -103,3 +109,25 @@ def test_a_page_of_a_jax_function() -> None:
     text = str(page)
     assert all(title in text for title in ("source lines", "kernels", "not fused by XLA", "try first:", "our compiler takes"))
     assert len(text.splitlines()) < 50 and "test_why_slow.py" in text
+
+
+def test_a_program_that_our_compiler_refuses_is_not_timed_by_it() -> None:
+    """The page is about XLA: it stands without ours."""
+    module = xe.parse_hlo('ENTRY e { x = f32[4] parameter(0)  ROOT c = f32[4] custom-call(x), custom_call_target="of_nobody" }')
+    assert real_xla._ours(module, xe.random_arguments(module)) is None
+    assert real_xla._ours(xe.parse_hlo("ENTRY e { x = f32[4] parameter(0)  ROOT r = f32[4] negate(x) }"), [np.zeros(4, np.float32)]) is not None
+
+
+def test_the_first_recorded_run_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recorder begins with it."""
+    asked = []
+
+    def record(leaves: list[object], repeats: int) -> list[KernelEvent]:
+        asked.append(repeats)
+        took = [50, *[10] * (repeats - 1)]
+        return [KernelEvent("CPU", "thread", "m", 1, "r", "r", run, run * 100, us, us) for run, us in enumerate(took)]
+
+    session = SimpleNamespace(source=SimpleNamespace(name="m"), module=None)
+    monkeypatch.setattr(real_xla, "_xla", lambda session: SimpleNamespace(record=record))
+    found = real_xla._recorded(session, [], 3)
+    assert asked == [4] and len(found.runs()) == 3 and round(found.kernels()["total_us"].sum() * 1e6) == 30

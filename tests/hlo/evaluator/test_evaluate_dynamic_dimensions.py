@@ -104,3 +104,14 @@ def test_what_is_static_again_has_its_stated_shape(size):
         for found in (compile_for_cpu(text).execute([X, np.int32(size)])[0], np.asarray(evaluate(parse_hlo(text), X, np.int32(size)))):
             assert found.shape == (2,)
             np.testing.assert_array_equal(found[: min(2, size)], X[: min(2, size)])
+
+
+@pytest.mark.parametrize("size", ["<=8", "?"])
+@pytest.mark.parametrize("given", [0, 6, 9])
+def test_a_size_without_a_bound_has_that_of_what_is_given(size: str, given: int) -> None:
+    """XLA's CPU and our compiler give 6 of `f32[?]`, the evaluator gave 0: no bound was one of -1."""
+    text = (
+        f"ENTRY e {{ x = f32[8] parameter(0)  n = s32[] parameter(1)  y = f32[{size}] set-dimension-size(x, n), dimensions={{0}}\n"
+        " ROOT g = s32[] get-dimension-size(y), dimensions={0} }"
+    )
+    assert evaluate(parse_hlo(text), np.ones(8, np.float32), np.int32(given)) == min(given, 8)

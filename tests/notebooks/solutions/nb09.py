@@ -59,3 +59,40 @@ done:
   ret void
 }
 """
+# %% nb09.lanes
+ONES = ", ".join(["float 1.0"] * 8)
+lanes_ir = f"""
+define void @lanes(ptr %x0, ptr %out, i64 %n) {{
+entry:
+  %whole = and i64 %n, -8
+  %any = icmp sgt i64 %whole, 0
+  br i1 %any, label %vector, label %between
+vector:
+  %i = phi i64 [ 0, %entry ], [ %next, %vector ]
+  %from = getelementptr float, ptr %x0, i64 %i
+  %v = load <8 x float>, ptr %from, align 4
+  %square = fmul <8 x float> %v, %v
+  %sum = fadd <8 x float> %square, <{ONES}>
+  %to = getelementptr float, ptr %out, i64 %i
+  store <8 x float> %sum, ptr %to, align 4
+  %next = add i64 %i, 8
+  %more = icmp slt i64 %next, %whole
+  br i1 %more, label %vector, label %between
+between:
+  %left = icmp slt i64 %whole, %n
+  br i1 %left, label %tail, label %done
+tail:
+  %k = phi i64 [ %whole, %between ], [ %after, %tail ]
+  %from1 = getelementptr float, ptr %x0, i64 %k
+  %v1 = load float, ptr %from1
+  %square1 = fmul float %v1, %v1
+  %sum1 = fadd float %square1, 1.0
+  %to1 = getelementptr float, ptr %out, i64 %k
+  store float %sum1, ptr %to1
+  %after = add i64 %k, 1
+  %again = icmp slt i64 %after, %n
+  br i1 %again, label %tail, label %done
+done:
+  ret void
+}}
+"""

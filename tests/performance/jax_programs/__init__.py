@@ -17,18 +17,19 @@ What `why_slow` proposes and what it gave, XLA:CPU of jaxlib 0.10.2 on two share
 The same by `proposed_changes.py` on 2026-11-23, with eight other jobs on the machine: gpt_training 0.88, unet_training 0.74, nuts_step 0.65,
 diffrax_gradient 0.86.
 
-Since a program that takes long is timed once a round, the page of resnet_training takes 43 to 50 s on that machine, with eight other jobs on it.
+The page against `jax.profiler.ProfileData` (`against_jax_profiler.py`, 2026-11-23, two shared cores with twelve to twenty other jobs on them): of
+the same recording the same five longest kernels with the same times (0.00 %), 100 % joined, 100 % with lines. Beside recordings of `jax.jit` in
+another process, eleven in turns, page : apart: of the five kernels in order, the median of the turns, behind it half of its range.
 
-The page against `jax.profiler.ProfileData` (`against_jax_profiler.py`, 2026-11-23, two shared cores with other jobs on them: load 4 to 7, unet and
-diffrax 13 to 20): of the same recording the same five longest kernels with the same times (0.00 %), 100 % joined, 100 % with lines, in all six. Beside
-recordings of `jax.jit` in another process, in turns: page : apart of the five kernels by their names, and the median.
+| program | page, s | of processors, s | page : apart |
+|---|---|---|---|
+| gpt_training | 97 | 23 | 1.17±0.61 1.02±0.27 1.11±0.23 0.92±0.44 1.00±0.22 |
+| unet_training | 142 | 36 | 1.10±0.28 1.37±0.67 0.77±0.55 0.86±0.71 0.98±0.30 |
+| vit_inference | 24 | 8 | 1.09±1.58 1.10±3.60 0.82±1.95 4.81±3.81 3.22±5.70 |
+| nuts_step | 50 | 9 | 0.99±0.11 0.97±0.23 1.03±0.21 1.04±0.20 1.04±0.28 |
+| diffrax_gradient | 99 | 23 | 1.02±0.17 0.99±0.21 0.92±0.22 1.09±0.29 1.36±4.46 |
 
-| program | page, s | of processors, s | page : apart | median |
-|---|---|---|---|---|
-| gpt_training | 26 | 21 | 0.75 1.72 1.00 1.02 1.08 | 1.02 |
-| resnet_training | 53 | 41 | 0.95 0.97 0.99 0.96 0.92 | 0.96 |
-| unet_training | 102 | 32 | 1.12 1.13 1.34 0.20 2.63 | 1.13 |
-| vit_inference | 9 | 6 | 0.96 1.01 0.94 0.93 0.95 | 0.95 |
-| nuts_step | 9 | 7 | 0.99 0.98 1.00 0.99 1.04 | 0.99 |
-| diffrax_gradient | 75 | 22 | 0.76 0.83 1.03 1.00 0.99 | 0.99 |
+So on that machine the spread is larger than the difference in every program but nuts_step and diffrax_gradient; with load 4 to 7 on the same day the
+median of the five kernels was 1.02 (gpt_training), 0.96 (resnet_training, 53 s, of processors 41 s) and 0.95 (vit_inference). Of a page's processor
+time most is XLA's: `jax.jit` alone compiles unet_training in 21 s of processors, and JAX traces diffrax_gradient in 7 s.
 """

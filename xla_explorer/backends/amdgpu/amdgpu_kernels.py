@@ -1,4 +1,4 @@
-"""What is AMD's about a GPU kernel: its architectures, how LLVM marks kernels, and where their stack is.
+"""What is AMD's about a GPU kernel: its architectures, how LLVM marks kernels, and what these take of a unit.
 
 Source: LLVM, docs/AMDGPUUsage.rst (processors, address spaces, code object metadata); AMD CDNA 2 and CDNA 3 white papers (compute units,
 wavefronts a unit holds).
@@ -15,7 +15,6 @@ from xla_explorer.backends.llvm.target_machine import TargetDescription, describ
 from xla_explorer.compiler.target import AMDGPU, GpuUnit, Source, Target
 
 DEFAULT_ARCHITECTURE = "gfx942"
-_STACK_SLOT = re.compile(r"  (%[\w.]+) = alloca (.*)")
 _KERNEL_NAME = re.compile(r"^\s+\.name:\s+(\S+)", re.MULTILINE)
 
 
@@ -58,23 +57,7 @@ def amd_architecture(name: str | None = None) -> AmdArchitecture:
         raise UnknownArchitectureError(f"no AMD architecture is named {name!r}", f"choose from {', '.join(ARCHITECTURES)}") from None
 
 
-def stack_in_private_memory(lines: list[str], origins: list[int | None]) -> tuple[list[str], list[int | None]]:
-    """A kernel's body with its stack where AMD's GPUs have it, in address space 5, seen through generic pointers."""
-    new: list[str] = []
-    owners: list[int | None] = []
-    for line, origin in zip(lines, origins, strict=True):
-        found = _STACK_SLOT.match(line)
-        if found is None:
-            new.append(line)
-            owners.append(origin)
-            continue
-        name, rest = found.groups()
-        new += [f"  {name}.private = alloca {rest}, addrspace(5)", f"  {name} = addrspacecast ptr addrspace(5) {name}.private to ptr"]
-        owners += [origin, origin]
-    return new, owners
-
-
-AMD_KERNELS = KernelDialect(AMDGPU.triple, "amdgpu_kernel", '"amdgpu-flat-work-group-size"="1,{threads}"', stack_in_private_memory)
+AMD_KERNELS = KernelDialect(AMDGPU.triple, "amdgpu_kernel", '"amdgpu-flat-work-group-size"="1,{threads}"')
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,12 @@ def section_sizes(data: bytes) -> list[SectionSize]:
     return list(_other_sizes(data))
 
 
+def all_sections(data: bytes) -> dict[str, int]:
+    """Name and size in bytes of every section, as LLVM reads them."""
+    sections = llvm(all_targets=True).ObjectFileRef.from_data(data).sections()
+    return {name.decode("ascii", "replace"): section.size() for section in sections if (name := section.name())}
+
+
 def undefined_symbols(data: bytes) -> list[str]:
     """Names of the functions and data that the object refers to and does not define, sorted.
 

@@ -156,7 +156,7 @@ class Arena:
                 self._free.setdefault(buffer.size, []).append(buffer)
 
     def forget_holder(self) -> None:
-        """For a forked child: nobody here holds the lock."""
+        """For a forked child: no thread here holds the lock."""
         self._lock = threading.Lock()
 
     def trim(self) -> None:
@@ -167,7 +167,7 @@ class Arena:
 
 
 class _Block:
-    """Memory that the pool may hand out: free when nobody but the block itself refers to `owner`."""
+    """Memory that the pool may hand out: free when only the block itself refers to `owner`."""
 
     __slots__ = ("address", "offset", "owner", "size")
 
@@ -276,13 +276,13 @@ class OutputPool:
 
     @property
     def idle_bytes(self) -> int:
-        """Bytes in blocks that nobody uses now."""
+        """Bytes in blocks that nothing uses now."""
         with self._lock:
             return sum(block.size for group in self._classes.values() for block in [*group.recent, *group.old]
                        if _is_idle(block))
 
     def forget_holder(self) -> None:
-        """For a forked child: nobody here holds the lock."""
+        """For a forked child: no thread here holds the lock."""
         self._lock = threading.Lock()
 
     def trim(self) -> int:

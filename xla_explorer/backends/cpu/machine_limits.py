@@ -12,10 +12,11 @@ import hashlib
 import json
 import math
 import os
+import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -25,11 +26,14 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import cache_enabled_by_environment, user_cache_folder
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
+from xla_explorer.foundation.file_lock import try_lock
 from xla_explorer.foundation.private_folder import private_folder, read_private
 
 _FORMAT: Final = 5
 # Enough independent sums to fill two pipes of latency 4 to 5; few enough for 16 registers.
 _ACCUMULATORS: Final = 12
+_CALM: Final = 0.9
+"""The share of a core that a measurement must have had."""
 _CACHED_SIZES: Final = (24 << 10, 96 << 10, 384 << 10, 768 << 10, 3 << 20, 12 << 20)  # bytes touched; rising through the caches
 
 
@@ -41,7 +45,10 @@ class MachineLimits:
     Without a suffix: one core. `_all`: all cores at once. cores: those that this process may use. cached_bandwidth: of one
     core, by the bytes that the triad touches (rising): what the caches give. streaming_bandwidth: of a triad that writes past the
     cache and reads a page of each operand at a time; an ordinary store reads its line first, so `stream_bandwidth` counts 12 bytes of 16
-    that move. 0 where it was not measured. Sixteen-bit floats have no limit of their own: their conversions may cost more than their bytes.
+    that move. 0 where it was not measured. processor_share: of the time of the measurements on one core, how much this process had that
+    core for; below 0.9 others were at work, and the limits are measured again by the next process.
+
+    Sixteen-bit floats have no limit of their own: their conversions may cost more than their bytes.
     """
 
     cpu: str
@@ -56,6 +63,7 @@ class MachineLimits:
     cached_bandwidth: tuple[tuple[int, float], ...] = ()
     streaming_bandwidth: float = 0.0
     streaming_bandwidth_all: float = 0.0
+    processor_share: float = 1.0
 
     def flops(self, dtype: str = "f32", threads: int = 1) -> float:
         """Peak flop/s for an element type on a number of threads. Types but f64 (and c128) count as f32."""
@@ -88,28 +96,67 @@ class MachineLimits:
 
 @functools.lru_cache(maxsize=1)
 def machine_limits() -> MachineLimits:
-    """The limits of this machine: from the cache folder, else measured now and stored there."""
+    """The limits of this machine: from the cache folder, else measured now and stored there.
+
+    Processes that begin together measure one after the other. What was measured while others had the processor is measured again by the
+    next process, and the higher of both is kept.
+    """
+    if not cache_enabled_by_environment():
+        return measure()
     path = user_cache_folder() / f"machine_limits-{_machine_key()}.json"
-    if cache_enabled_by_environment():
-        stored = _stored(path)
-        if stored is not None:
+    stored = _stored(path)
+    if stored is not None and stored.processor_share >= _CALM:
+        return stored
+    with _alone():
+        stored = _stored(path)  # somebody else may have measured meanwhile
+        if stored is not None and stored.processor_share >= _CALM:
             return stored
-    limits = measure()
-    if cache_enabled_by_environment():
+        limits = measure() if stored is None else _higher(stored, measure())
         _store(path, limits)
     return limits
 
 
 def refresh_machine_limits() -> MachineLimits:
     """Measure again and keep the higher of old and new: other work on the machine can only make it look slower."""
-    old, new = machine_limits(), measure()
-    higher = {name: max(value, getattr(old, name)) if isinstance(value, float) else value
-              for name, value in asdict(new).items()}
-    limits = MachineLimits(**higher)
+    old = machine_limits()
+    with _alone():
+        limits = _higher(old, measure())
     if cache_enabled_by_environment():
         _store(user_cache_folder() / f"machine_limits-{_machine_key()}.json", limits)
         machine_limits.cache_clear()
     return limits
+
+
+def _higher(old: MachineLimits, new: MachineLimits) -> MachineLimits:
+    return MachineLimits(**{
+        name: max(value, getattr(old, name)) if isinstance(value, float) else value for name, value in asdict(new).items()
+    })
+
+
+@contextlib.contextmanager
+def _alone(patience: float = 20.0) -> Iterator[None]:
+    """One process of this machine measures at a time, whoever's it is; who has waited long enough goes on all the same.
+
+    The file is in the folder that all share, is only locked, and never read or written."""
+    if sys.platform == "win32":
+        yield
+        return
+    path, flags = os.path.join(tempfile.gettempdir(), "xla_explorer-measures"), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    handle = -1
+    with contextlib.suppress(OSError):
+        try:
+            handle = os.open(path, flags)
+        except FileNotFoundError:
+            handle = os.open(path, flags | os.O_CREAT, 0o644)
+    try:
+        until = time.monotonic() + patience
+        with contextlib.suppress(OSError):  # a file system without locks
+            while handle >= 0 and not try_lock(handle) and time.monotonic() < until:
+                time.sleep(0.05)
+        yield
+    finally:
+        if handle >= 0:
+            os.close(handle)  # which gives the lock back
 
 
 def _machine_key() -> str:
@@ -128,6 +175,8 @@ def _stored(path: Path) -> MachineLimits | None:
         peaks = (limits.stream_bandwidth, limits.stream_bandwidth_all, limits.f32_flops, limits.f64_flops, limits.f32_flops_all,
                  limits.f64_flops_all, *[speed for _, speed in cached])
         streaming = (limits.streaming_bandwidth, limits.streaming_bandwidth_all)  # 0 where it was not measured
+        if not 0 < limits.processor_share <= 1.0:
+            return None
         sound = all(0 < peak < math.inf for peak in peaks) and all(0 <= peak < math.inf for peak in streaming)
         if sound and all(size > 0 for size, _ in cached) and limits.cores > 0:
             return limits
@@ -146,7 +195,7 @@ def _store(path: Path, limits: MachineLimits) -> None:
 
 def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
     """Measure now, under a second. array_bytes: size of each of the three arrays of the triad, per core."""
-    host = host_target()
+    host, clock = host_target(), _Clock()
     cores = usable_cores()
     streams = host.architecture == "x86_64"  # what our kernels write past the cache on
     names = ["triad", "multiply_add_f32", "multiply_add_f64", *(["streaming_triad"] if streams else [])]
@@ -165,7 +214,7 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
         triad(*(buffer.address for buffer in buffers[core]), count)
 
     traffic = 3.0 * 4 * count
-    bandwidth = traffic / _best_seconds(run_triad, 1, repeats)
+    bandwidth = traffic / clock.best(run_triad, 1, repeats)
     streaming = streaming_all = 0.0
     if streams:
         past_the_cache = library.bind("streaming_triad", None, [ctypes.c_void_p] * 3 + [ctypes.c_int64])
@@ -173,8 +222,8 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
         def run_streaming(core: int) -> None:
             past_the_cache(*(buffer.address for buffer in buffers[core]), count)
 
-        streaming = traffic / _best_seconds(run_streaming, 1, 3 * repeats)
-        streaming_all = max(streaming, traffic * cores / _best_seconds(run_streaming, cores, 3 * repeats)) if cores > 1 else streaming
+        streaming = traffic / clock.best(run_streaming, 1, 3 * repeats)
+        streaming_all = max(streaming, traffic * cores / clock.best(run_streaming, cores, 3 * repeats)) if cores > 1 else streaming
     addresses = [[buffer.address for buffer in group] for group in buffers]
 
     def small_triads(few: int, rounds: int) -> float:
@@ -182,7 +231,7 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
             for _ in range(rounds):
                 triad(*addresses[core], few)
 
-        return _best_seconds(run, 1, repeats)
+        return clock.best(run, 1, repeats)
 
     call_seconds = small_triads(16, 1000) / 1000
     cached = []
@@ -193,7 +242,7 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
     # Less data is never slower: a disturbed measurement of a small size takes the speed of the next one.
     for k in range(len(cached) - 2, -1, -1):
         cached[k] = (cached[k][0], max(cached[k][1], cached[k + 1][1]))
-    bandwidth_all = traffic * cores / _best_seconds(run_triad, cores, repeats) if cores > 1 else bandwidth
+    bandwidth_all = traffic * cores / clock.best(run_triad, cores, repeats) if cores > 1 else bandwidth
     peaks: list[float] = []
     for name, element_bits in (("multiply_add_f32", 32), ("multiply_add_f64", 64)):
         function = library.bind(name, ctypes.c_double, [ctypes.c_int64])
@@ -203,8 +252,8 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
         def run_multiply_add(core: int, function: Callable[..., Any] = function, iterations: int = iterations) -> None:
             function(iterations)
 
-        one = work / _best_seconds(run_multiply_add, 1, 2 * repeats)
-        everything = work * cores / _best_seconds(run_multiply_add, cores, 2 * repeats) if cores > 1 else one
+        one = work / clock.best(run_multiply_add, 1, 2 * repeats)
+        everything = work * cores / clock.best(run_multiply_add, cores, 2 * repeats) if cores > 1 else one
         peaks += [one, everything]
     for group in buffers:
         for buffer in group:
@@ -212,7 +261,7 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
     # All cores together cannot be slower than one; a busy machine may make it look so.
     return MachineLimits(host.cpu, cores, host.vector_register_bits, bandwidth, max(bandwidth, bandwidth_all),
                          peaks[0], peaks[2], max(peaks[0], peaks[1]), max(peaks[2], peaks[3]), tuple(cached),
-                         streaming, streaming_all)
+                         streaming, streaming_all, min(clock.share, 1.0))
 
 
 def _available_bytes() -> int:
@@ -221,27 +270,37 @@ def _available_bytes() -> int:
     return 1 << 30
 
 
-def _best_seconds(work: Callable[[int], None], threads: int, repeats: int) -> float:
-    """Best time over the repeats; with threads, from the first that starts to the last that ends."""
-    spans: list[list[tuple[float, float]]] = [[] for _ in range(threads)]
-    together = threading.Barrier(threads)
+class _Clock:
+    """Times work. share: of the best times on one core, the least part in which the thread had the core."""
 
-    def loop(core: int) -> None:
-        for _ in range(repeats):
-            together.wait()
-            started = time.perf_counter()
-            work(core)
-            spans[core].append((started, time.perf_counter()))
+    def __init__(self) -> None:
+        self.share = 1.0
 
-    workers = [threading.Thread(target=loop, args=(core,), daemon=True) for core in range(1, threads)]
-    for worker in workers:
-        worker.start()
-    loop(0)
-    for worker in workers:
-        worker.join()
-    best: float = min(max(end for _, end in turn) - min(start for start, _ in turn)
-                      for turn in zip(*spans, strict=True))
-    return best
+    def best(self, work: Callable[[int], None], threads: int, repeats: int) -> float:
+        """Best time over the repeats; with threads, from the first that starts to the last that ends."""
+        spans: list[list[tuple[float, float, float]]] = [[] for _ in range(threads)]
+        together = threading.Barrier(threads)
+
+        def loop(core: int) -> None:
+            for _ in range(repeats):
+                together.wait()
+                computed, started = time.thread_time(), time.perf_counter()
+                work(core)
+                spans[core].append((started, time.perf_counter(), time.thread_time() - computed))
+
+        workers = [threading.Thread(target=loop, args=(core,), daemon=True) for core in range(1, threads)]
+        for worker in workers:
+            worker.start()
+        loop(0)
+        for worker in workers:
+            worker.join()
+        seconds: float
+        share: float
+        seconds, share = min((max(end for _, end, _ in turn) - min(start for start, _, _ in turn), turn[0][2])
+                             for turn in zip(*spans, strict=True))
+        if threads == 1:
+            self.share = min(self.share, share / max(seconds, 1e-9))
+        return seconds
 
 
 def _probe_ir(host: TargetDescription) -> str:

@@ -4,6 +4,7 @@ loaded into wasmtime. Each says what it lacks and the command that adds it.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib.util
 import shutil
@@ -201,7 +202,9 @@ def _wasm_engine() -> Any:
     if not _ENGINES:
         import wasmtime
 
-        _ENGINES.append(wasmtime.Engine())
+        engine = wasmtime.Engine()
+        atexit.register(engine.close)  # Python's end takes away first what the engine's own __del__ needs
+        _ENGINES.append(engine)
     return _ENGINES[0]
 
 

@@ -216,7 +216,7 @@ def record_constants(program: GpuProgram, journal: Journal | None) -> None:
 def _math_level(options: CompileOptions) -> str:
     level = str(options.backend_options.get("math", DEFAULT_LEVEL))
     if level not in LEVELS:
-        raise XlaExplorerError(f"math={level!r} is no level", f"choose {', '.join(LEVELS)}")
+        raise XlaExplorerError(f"math={level!r} is not a level of math", f"choose {', '.join(LEVELS)}")
     return level
 
 
@@ -242,7 +242,7 @@ def _target(options: CompileOptions) -> Target:
     """The GPU, and what the options let programs on it do."""
     choice = options.backend_options.get("libraries", "auto")
     if choice not in ("auto", "never", "always"):
-        raise XlaExplorerError(f"libraries={choice!r} is no choice", "choose auto, never or always")
+        raise XlaExplorerError(f"libraries must be auto, never or always, got {choice!r}")
     if choice == "always":
         why_not = dict.fromkeys(LIBRARIES, "")
     elif choice == "never":

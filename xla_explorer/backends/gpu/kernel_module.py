@@ -48,14 +48,12 @@ class GpuKernel(NamedTuple):
 
 class KernelDialect(NamedTuple):
     """How LLVM marks kernels of a kind of GPU. convention: calling convention of a kernel. block_attribute: the function attribute that
-    tells how many threads a block has, with `{threads}`. rewrite: a kernel's body, line by line with its origins, as the target has it;
-    None takes it as it is. functions: the text of the vector-math functions of some names. math: the level of `device_math`; empty where it
-    has none."""
+    tells how many threads a block has, with `{threads}`. functions: the text of the vector-math functions of some names.
+    math: the level of `device_math`; empty where it has none."""
 
     triple: str
     convention: str
     block_attribute: str
-    rewrite: Callable[[list[str], list[int | None]], tuple[list[str], list[int | None]]] | None = None
     functions: Callable[[Iterable[str]], str] = vector_math_module
     math: str = ""
 
@@ -65,7 +63,7 @@ def ptx_kernels(math: str = DEFAULT_LEVEL) -> KernelDialect:
     """NVIDIA's kernels, with functions and divisions of a level of `device_math`."""
 
     functions = partial(device_math_module, level=math)
-    return KernelDialect(NVPTX.triple, "ptx_kernel", '"nvvm.maxntid"="{threads}"', None, functions, math)
+    return KernelDialect(NVPTX.triple, "ptx_kernel", '"nvvm.maxntid"="{threads}"', functions, math)
 
 
 PTX_KERNELS = ptx_kernels()
@@ -146,12 +144,9 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
             [f"ptr addrspace(1){alias} align 16 %a{number}" for number in range(k.kernel.parameters)]
             + [f'ptr byval([{MAP_BYTES} x i8]) align 64 "nvvm.grid_constant" %map{number}' for number in range(len(k.tensor_maps))]
         )
-        body, owners = list(k.kernel.lines), list(k.kernel.origins)
-        if dialect.rewrite is not None:
-            body, owners = dialect.rewrite(body, owners)
         append(
-            [f"define {dialect.convention} void @{k.name}({parameters}) #{group} {{", "entry:", *body, "}", ""],
-            [k.instruction, k.instruction, *owners, k.instruction, None],
+            [f"define {dialect.convention} void @{k.name}({parameters}) #{group} {{", "entry:", *k.kernel.lines, "}", ""],
+            [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None],
         )
     if math:
         text = dialect.functions(tuple(math)).splitlines()

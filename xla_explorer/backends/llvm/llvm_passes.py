@@ -97,6 +97,52 @@ def llvm_pass_trace(ir_text: str, description: TargetDescription | None = None,
     return steps
 
 
+class LlvmPassTime(NamedTuple):
+    """What LLVM says one of its passes took. level: `ir` or `machine`. seconds: processor time of all runs together. runs: how many entries
+    of LLVM's table these are: a pass that stands in the pipeline twice has two."""
+
+    name: str
+    level: str
+    seconds: float
+    runs: int
+
+
+def llvm_pass_times(ir_text: str, description: TargetDescription | None = None, options: OptimizationOptions | None = None, *,
+                    timeout_seconds: float = 120.0) -> list[LlvmPassTime]:
+    """What each pass of optimiser and code generator takes, the longest first, by LLVM's own clock (`-time-passes`).
+
+    Raises LlvmIrError, LlvmPassError.
+    """
+    return parse_pass_times(_run_child(ir_text, description, options, [[_TIME_PASSES]], True, timeout_seconds))
+
+
+def parse_pass_times(text: str) -> list[LlvmPassTime]:
+    """The rows of the table that LLVM's `-time-passes` writes: one of processor time for each pass, whatever columns it has."""
+    sums: dict[tuple[str, str], tuple[float, int]] = {}
+    columns: list[str] = []
+    is_of_passes = False
+    for line in text.splitlines():
+        if line.strip().endswith(("timing report", "Scheduling", "Emission")):
+            columns, is_of_passes = [], line.strip() == "Pass execution timing report"  # others take passes apart, or are analyses
+        if heads := _TIME_HEAD.findall(line):
+            columns = heads if is_of_passes else []
+            continue
+        found = _TIME_ROW.match(line)
+        if found is None or found["name"].strip() == "Total" or not columns:
+            continue
+        values = dict(zip(columns, map(float, _TIME_VALUE.findall(found["values"])), strict=False))
+        seconds = values.get("User+System", values.get("User Time", values.get("Wall Time", 0.0)))
+        name = re.sub(r" #\d+\Z", "", found["name"].strip())
+        key = (name, "ir" if name.endswith(("Pass", "Analysis")) and " " not in name else "machine")
+        old = sums.get(key, (0.0, 0))
+        sums[key] = (old[0] + seconds, old[1] + 1)
+    return sorted([LlvmPassTime(*key, *value) for key, value in sums.items()], key=lambda row: -row.seconds)
+
+
+_TIME_PASSES: Final = "-time-passes"
+_TIME_HEAD = re.compile(r"-+((?:User|System|Wall) Time|User\+System)-+")
+_TIME_ROW = re.compile(r"^(?P<values>(?:\s+\d+\.\d+ \(\s*[\d.]+%\))+)\s+(?P<name>\S.*)$")
+_TIME_VALUE = re.compile(r"(\d+\.\d+) \(")
 REMARK_KINDS: Final = {
     "passed": "-pass-remarks", "missed": "-pass-remarks-missed", "analysis": "-pass-remarks-analysis"}
 
@@ -238,6 +284,8 @@ def _main() -> int:
                             machine.emit_assembly(ir.module)
                         else:
                             machine.emit_object(ir.module)
+            if _TIME_PASSES in switches:
+                binding.shutdown()  # then LLVM writes its table
             os.write(2, _ROUND_END.encode())
     except LlvmIrError as problem:
         message = problem.message.split("\n", 1)[0]

@@ -28,7 +28,7 @@ from xla_explorer.foundation.reason import Reason
 
 
 class NativeLinkError(XlaExplorerError):
-    """An object could not be loaded: a symbol that nobody defines, or an object of another machine."""
+    """An object could not be loaded: a symbol that nothing defines, or an object of another machine."""
 
 
 # LLJIT never lets a library name be used twice, not even after the library is gone.

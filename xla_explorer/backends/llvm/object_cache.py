@@ -19,6 +19,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from xla_explorer.foundation.private_folder import private_folder, read_private
 
@@ -27,6 +28,21 @@ _HEADER_BYTES = len(_MAGIC) + 32
 _SUFFIX = ".object"
 # A file's time is refreshed on a hit, but not more often than this: a hit must not become a disk write.
 _TOUCH_INTERVAL_SECONDS = 600.0
+
+
+class KeptOnDisk(NamedTuple):
+    """What is kept in the folder of caches. holds: a phrase. max_bytes: its bound, then the least recently used goes; 0 for a few KiB."""
+
+    holds: str
+    max_bytes: int
+
+
+CACHES: dict[str, KeptOnDisk] = {
+    "objects": KeptOnDisk("native code, by the SHA-256 of everything that decides it", 256 << 20),
+    "schedules": KeptOnDisk("the schedules that `xe.tune` found, by kernel and machine", 8 << 20),
+    "machine_limits": KeptOnDisk("this machine's bandwidth and arithmetic peak, as `xe.doctor` measured them", 0),
+}
+"""By the name of the folder or file in `user_cache_folder()`."""
 
 
 def user_cache_folder() -> Path:
@@ -59,7 +75,7 @@ class ObjectCache:
     memory. enabled=False makes every `get` a miss and every `put` nothing.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None = None, max_bytes: int = 256 << 20,
+    def __init__(self, folder: str | os.PathLike[str] | None = None, max_bytes: int = CACHES["objects"].max_bytes,
                  memory_bytes: int = 64 << 20, enabled: bool = True) -> None:
         self.folder = Path(folder) if folder is not None else user_cache_folder() / "objects"
         self.max_bytes = max_bytes

@@ -62,7 +62,7 @@ class Conformance:
 
     @property
     def passed(self) -> bool:
-        """Nothing is wrong and nothing crashed; refusing is no failure."""
+        """Nothing is wrong and nothing crashed; refusing is not a failure."""
         return self.first_failure is None
 
     @property

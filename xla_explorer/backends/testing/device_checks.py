@@ -182,4 +182,4 @@ def feeds_keep_their_order(s: Subject) -> str | None:
         s.manager.transfer_literal_from_outfeed(s.backend.stream_executor(), parse_shape("f32[2]"))
     except LookupError:
         return None
-    return "reading an outfeed that nobody wrote to must raise LookupError"
+    return "reading an outfeed that nothing wrote to must raise LookupError"

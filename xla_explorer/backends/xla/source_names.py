@@ -23,6 +23,7 @@ class SourceNames:
         self._metadata = {i.name: i.metadata for i in source.instructions()}
         self._opcodes = {i.name: i.opcode.name for i in source.instructions()}
         self._ours: dict[str, str] | None = None
+        self._copies: dict[tuple[str, str], str] = {}  # XLA's name and the mark of what it made itself -> the name that it got first
         self.restored: dict[str, str] = {}
         sent = source.clone()
         sent.frames = None
@@ -51,11 +52,18 @@ class SourceNames:
                     taken.add(name)
                     self._ours[i.name] = name
         names = {i: self._ours[i.name] for i in module.instructions() if i.name in self._ours}
-        taken = set(names.values()) | {i.name for i in module.instructions() if i not in names}
-        for i, name in marks.items():
-            # A copy that XLA made, into a fusion say, under a name of its own.
-            if i not in names and i.opcode.name == self._opcodes[name]:
-                names[i] = _free(name, taken, ".clone")
+        copies = [(i, name) for i, name in marks.items() if i not in names and i.opcode.name == self._opcodes[name]]
+        # XLA's own names that are also of the source are changed below.
+        taken = set(names.values()) | {i.name for i in module.instructions() if i not in names and i.name not in self._metadata}
+        # A copy that XLA made, into a fusion say, under a name of its own: what it is called in one text it is called in all.
+        for i, name in copies:
+            known = self._copies.get((i.name, name))
+            if known is not None and known not in taken:
+                names[i] = known
+                taken.add(known)
+        for i, name in copies:
+            if i not in names:
+                names[i] = self._copies[i.name, name] = _free(name, taken, ".clone")
         self.restored = {}
         for i in list(module.instructions()):
             theirs = i.name

@@ -165,7 +165,7 @@ class XlaExecutable:
 
 
 def between_devices(module: HloModule) -> UnsupportedOpcodeError | None:
-    """The error of a module with a collective between several devices: the child has one, whose value alone is no answer."""
+    """The error of a module with a collective between several devices: the child has one, whose value alone does not answer."""
     replicas, partitions = [int(module.attributes.get(name) or 1) for name in ("replica_count", "num_partitions")]
     for i in module.instructions():
         groups = i.attributes.value("replica_groups") if "replica_groups" in i.opcode.attributes else None

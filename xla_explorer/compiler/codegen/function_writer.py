@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
+from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexArithmetic, Word
 from xla_explorer.compiler.codegen.ir.records import Phi
 from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR, Type, type_named
 from xla_explorer.compiler.codegen.ir.values import Value
@@ -54,21 +55,21 @@ class OpenLoop:
         self.following: list[str] = []
 
 
-class FunctionWriter(InOrderBuilder):
+class FunctionWriter(InOrderBuilder, IndexArithmetic):
     """Writes one function in blocks. Operations are methods of `Builder`, or text: `value`, `do`.
 
-    unroll: mark short loops to be unrolled.
+    unroll: mark short loops to be unrolled. stack_space: the address space of the stack, which generic pointers lead to.
     effort: what LLVM's optimiser must do to the function.
     """
 
     __slots__ = (
         "_block", "_choices", "_entry_lines", "_final_names", "_kept_loops", "_repeated_lines", "_spans", "effort",
-        "unroll", "uses_math",
+        "stack_space", "unroll", "uses_math",
     )  # fmt: skip
 
-    def __init__(self, unroll: bool = False) -> None:
+    def __init__(self, unroll: bool = False, stack_space: int = 0) -> None:
         super().__init__()
-        self.unroll = unroll
+        self.unroll, self.stack_space = unroll, stack_space
         self.effort = Effort.DEFAULT
         self._kept_loops = 0
         self._choices = 0  # conditional branches so far, those of unrolled loops left out
@@ -126,8 +127,11 @@ class FunctionWriter(InOrderBuilder):
         """An alloca in the entry block; LLVM promotes scalar slots to registers."""
         self._counter += 1
         name = f"%slot{self._counter}"
-        size = f", i64 {count}" if count != 1 else ""
-        self._entry_lines.append(f"  {name} = alloca {llvm_type}{size}, align {64 if count != 1 else 8}")
+        slot = f"alloca {llvm_type}{f', i64 {count}' if count != 1 else ''}, align {64 if count != 1 else 8}"
+        if self.stack_space:
+            self._entry_lines.append(f"  {name}.private = {slot}, addrspace({self.stack_space})")
+            slot = f"addrspacecast ptr addrspace({self.stack_space}) {name}.private to ptr"
+        self._entry_lines.append(f"  {name} = {slot}")
         return name
 
     @contextmanager
@@ -202,65 +206,16 @@ class FunctionWriter(InOrderBuilder):
             vector = self.insert(vector, k, self._given(value, t))
         self.write(vector, address(), wide, wide.bits * len(values) // 8, pointer_type)
 
-    # -- i64 index arithmetic: Python ints fold ----------------------------------------------------------------------
-    def add(self, a: str | int, b: str | int) -> str | int:
-        """a + b, known not to wrap."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a + b
-        if a == 0:
-            return b
-        if b == 0:
-            return a
-        if isinstance(a, int):
-            a, b = b, a
-        return self.operation("add", a, b, I64, "nsw")
-
-    def sub(self, a: str | int, b: str | int) -> str | int:
-        """a - b, known not to wrap."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a - b
-        if b == 0:
-            return a
-        return self.operation("sub", a, b, I64, "nsw")
-
-    def mul(self, a: str | int, b: str | int) -> str | int:
-        """a * b, known not to wrap."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a * b
-        if a == 0 or b == 0:
-            return 0
-        if a == 1:
-            return b
-        if b == 1:
-            return a
-        if isinstance(a, int):
-            a, b = b, a
-        return self.operation("mul", a, b, I64, "nsw")
+    # -- i64 index arithmetic ----------------------------------------------------------------------------------------
+    def index_operation(self, op: str, a: Word, b: Word, flags: str = "") -> Word:
+        """See `IndexArithmetic`."""
+        return self.emit(op, I64, (self.named(a, I64), self.named(b, I64)), flags).name
 
     def span(self, start: str | int, length: int) -> str | int:
         """start + length, remembered: a loop from one to the other has a constant number of iterations, which LLVM is then told."""
         end = self.add(start, length)
         self._spans[start, end] = length
         return end
-
-    def div(self, a: str | int, b: int) -> str | int:
-        """a // b for a >= 0."""
-        if b == 1:
-            return a
-        return a // b if isinstance(a, int) else self.operation("udiv", a, b)
-
-    def mod(self, a: str | int, b: int) -> str | int:
-        """a % b for a >= 0."""
-        if b == 1:
-            return 0
-        return a % b if isinstance(a, int) else self.operation("urem", a, b)
-
-    def linear(self, index: Sequence[str | int], strides: Sequence[int]) -> str | int:
-        """The element offset of a multi-dimensional index."""
-        total: str | int = 0
-        for position, stride in zip(index, strides, strict=True):
-            total = self.add(total, self.mul(position, stride))
-        return total
 
     # -- loops -------------------------------------------------------------------------------------------------------
     @contextmanager

@@ -21,7 +21,7 @@ from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostPro
 from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.single_device import IDENTIFIERS
-from xla_explorer.compiler.codegen.vector_math import vector_math_module
+from xla_explorer.compiler.codegen.vector_math import vector_math_functions
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason
@@ -122,7 +122,7 @@ class HostProgramWriter:
             return None
         if self._placed(i).way is not Way.KERNEL:
             return None
-        return row_kernel(i, self.target)
+        return row_kernel(i)
 
     def _accesses(self, i: HloInstruction, rows: RowKernel) -> list[Access]:
         read = [Access(place, follows, False) for place, follows in zip(self._operands(i), rows.follows, strict=True)]
@@ -141,7 +141,8 @@ class HostProgramWriter:
         members = [i for i, _ in chain]
         parts = blocks_of([rows for _, rows in chain], accesses)
         prepared = [self._prepared(i, "kernel", write_kernel, parts) for i in members] if parts else []
-        if not parts or any(kernel.made.parts != parts or kernel.made.phases for kernel in prepared):
+        made = [kernel.made for kernel in prepared]
+        if not parts or any(one.parts != parts or one.phases or isinstance(one.nest, Reason) for one in made):
             for i in members:
                 with self.w.from_instruction(i.id):
                     self.instruction(i)
@@ -341,9 +342,9 @@ class HostProgramWriter:
             lines += more
             origins += more_origins
         if kernels.math:
-            definitions, math_declarations = _split_declarations(vector_math_module(tuple(kernels.math), self.target.vector.fma))
-            lines += definitions
-            declarations.update(dict.fromkeys(math_declarations))
+            for function in vector_math_functions(kernels.math, self.target.vector.fma):
+                lines += function.text.splitlines()
+                declarations.update(dict.fromkeys(function.declarations))
         tail = [*declarations, "", "!0 = !{}"]
         lines += tail
         origins += [None] * (len(lines) - len(origins))
@@ -368,16 +369,8 @@ class HostProgramWriter:
             t.size,
             self.threads,
             [*kernels.decisions, *kernels.scheduled.decisions],
+            kernels.streaming(),
         )
-
-
-def _split_declarations(text: str) -> tuple[list[str], list[str]]:
-    """The lines of an IR text, its `declare` lines apart (they must not be repeated)."""
-    body: list[str] = []
-    declarations: list[str] = []
-    for line in text.splitlines():
-        (declarations if line.startswith("declare ") else body).append(line)
-    return body, declarations
 
 
 def _may_be_foreseen(condition: HloComputation, body: HloComputation) -> bool:

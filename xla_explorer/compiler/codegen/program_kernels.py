@@ -9,6 +9,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
+from xla_explorer.compiler.codegen.nest.accesses import is_whole
 from xla_explorer.compiler.codegen.nest.hlo_parts import array_names
 from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.compiler.codegen.nest.policies.facts import schedule_facts
@@ -145,7 +146,7 @@ class ProgramKernels:
         if isinstance(made.nest, Schedule):
             schedule = _over_operands(made.nest, i)
             said = f"%{i.name}: {schedule}" if schedule.directives else f"%{i.name} as it is"
-            reason = Reason("made-from-nest", said, {**schedule_facts(schedule), "by": "policy"})
+            reason = Reason("made-from-nest", said, {**schedule_facts(schedule, self.target.vector.fma), "by": "policy"})
             self.decisions.append(KernelDecision(i.id, i.name, True, reason, "loop-nest"))
         elif made.nest is not None:
             self.decisions.append(KernelDecision(i.id, i.name, False, made.nest, "loop-nest"))
@@ -171,6 +172,11 @@ class ProgramKernels:
             written, i = code == "written-in-vectors", kernel.instruction
             reason = Reason(code, f"%{i.name}: {VECTORS[code].sentence}", {} if written else {"effort": kernel.made.effort.name.lower()})
             self.decisions.append(KernelDecision(i.id, i.name, written, reason, "loop-vectorization"))
+
+    def streaming(self) -> frozenset[str]:
+        """Functions that write results past the caches."""
+        nests = {kernel.function: kernel.made.nest.nest for kernel in self._kernels if isinstance(kernel.made.nest, Schedule)}
+        return frozenset([name for name, nest in nests.items() if any(a.streamed and is_whole(nest, a) for a in nest.arrays)])
 
     def _makes_vectors(self, kernel: _NamedKernel) -> str:
         """Why a kernel is left to LLVM, as the code of a Reason; or that its writer chose the vectors."""

@@ -56,7 +56,7 @@ class EvaluatorStep(NamedTuple):
 
 
 class HostProgram(NamedTuple):
-    """LLVM IR text of a module and what its table must hold."""
+    """LLVM IR text of a module and what its table must hold. streaming: functions that write results past the caches."""
 
     lines: list[str]
     origins: list[int | None]
@@ -76,21 +76,12 @@ class HostProgram(NamedTuple):
     first_table_slot: int
     threads: int
     decisions: list[KernelDecision]
+    streaming: frozenset[str]
 
     @property
     def text(self) -> str:
         """The whole IR module."""
         return "\n".join(self.lines) + "\n"
-
-    def streaming_functions(self) -> frozenset[str]:
-        """Names of the kernels that write results past the cache."""
-        found, function = set(), ""
-        for line in self.lines:
-            if line.startswith("define "):
-                function = line.partition("@")[2].partition("(")[0]
-            elif "!nontemporal" in line:
-                found.add(function)
-        return frozenset(found)
 
 
 class HostTable(NamedTuple):

@@ -1,7 +1,7 @@
 """Chains of kernels that run block by block of rows, so that what one kernel writes or reads is still in the cache for the next.
 
 Consecutive kernels whose outermost loops run along the rows of the same arrays (softmax: maximum, sum of exponentials, quotient) are
-written in shares (`kernels/shares.py`), and the program calls share 0 of each, then share 1 of each, and so on. Share b of a kernel
+made from loop nests in shares, and the program calls share 0 of each, then share 1 of each, and so on. Share b of a kernel
 touches the fraction [b / parts, (b + 1) / parts) of every row-major array that the outermost loop runs along, whatever its rank. That is
 in order when whatever two kernels of the chain both touch, and at least one of them writes, is exactly the same memory, cut by both.
 """
@@ -9,19 +9,19 @@ in order when whatever two kernels of the chain both touch, and at least one of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
-from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer
-from xla_explorer.compiler.target import Target
-from xla_explorer.hlo.analysis.indexing import DimensionMap, dimensions_read
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import Choose, For, LoopNest, Reduce
+from xla_explorer.compiler.codegen.nest.policies.base import accesses, chain_of, collapses
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression
 from xla_explorer.hlo.instruction import HloInstruction
 
+_ALONG_ROWS = frozenset({"parameter", "constant", "broadcast", "iota", "reduce", "tuple"})  # besides elementwise operations
 BLOCK_BYTES = 256 << 10  # of all arrays together: a part of an ordinary second-level cache
 LEAST_BYTES = 1 << 20  # less lies in the cache anyway
 MOST_PARTS = 4096
@@ -60,115 +60,39 @@ class Access(NamedTuple):
         return slot != slot_b or offset + size <= offset_b or offset_b + size_b <= offset
 
 
-def row_kernel(i: HloInstruction, target: Target) -> RowKernel | None:
-    """How the kernel of an instruction runs along rows; None where that is not known: anything but elementwise code and reductions of
-    inner dimensions, row-major throughout."""
-    if i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
+def row_kernel(i: HloInstruction) -> RowKernel | None:
+    """How the kernel of an instruction runs along rows; None where that is not known: anything but elementwise code and reductions."""
+    body = list(i.called[0].instructions.values()) if i.opcode.name == "fusion" else [i]
+    if i.attributes.get("kind") == "kOutput" or {x.opcode.name for x in body} - ELEMENTWISE_EMITTERS.keys() - _ALONG_ROWS:
         return None
-    context = KernelContext(target, i, kernel_slots(i))
-    roots, root = context.roots, context.roots[0]
-    if any(not leaf.layout.is_default and leaf.rank > 1 for _, leaf in i.shape.leaves()):
+    nest = nest_of(i)
+    outermost = [s for s in nest.body if isinstance(s, For | Reduce | Choose)] if isinstance(nest, LoopNest) else []
+    if isinstance(nest, Reason) or len(outermost) != 1 or not isinstance(outermost[0], For):
         return None
-    if len(roots) == 1 and root.opcode.name == "reduce":
-        count = len(root.operands) // 2
-        walked, reduced = list(root.operands[:count]), set(root.attribute("dimensions"))
-        if not all(initial_is_simple(o, context) for o in root.operands[count:]):
-            return None
-    elif len(roots) == 1 and has_own_writer(root.opcode.name):
+    chain = chain_of(outermost[0])
+    rows = [chain[0].axis]
+    while len(rows) < len(chain) and collapses(nest, chain[-1].body, rows[-1], chain[len(rows)].axis):
+        rows.append(chain[len(rows)].axis)
+    follows: dict[str, bool] = {}
+    for s, offset in accesses(nest, chain[-1].body):
+        array = nest.array(s.array)
+        assert array is not None
+        follows[s.array] = follows.get(s.array, True) and _follows(offset, rows, array.shape.element_count)
+    reduces = any(isinstance(s, Reduce) for s in chain[-1].body)
+    results = [follows.get(a.name, False) for a in nest.arrays if a.written]
+    if not all(results) or (reduces and sum(follows.values()) == len(results)):
         return None
-    else:
-        walked, reduced = roots, set()
-    dimensions = walked[0].shape.dimensions
-    if not dimensions or 0 in dimensions or any(o.shape.dimensions != dimensions for o in walked):
-        return None
-    if 0 in reduced or (reduced and len(dimensions) - 1 not in reduced):
-        return None
-    maps = _dimension_maps(walked, context.arrays)
-    if maps is None:
-        return None
-    borders = {d for d in range(len(dimensions) - 1) if (d in reduced) != (d + 1 in reduced)}
-    groups = _group_dimensions(dimensions, maps, borders)
-    kept = [e for e, group in zip(_extents_of(groups, dimensions), groups, strict=True) if group[0] not in reduced]
-    inner = i.called[0].parameters() if i.opcode.name == "fusion" else list(dict.fromkeys(i.operands))
-    follows = tuple([bool(maps.get(parameter)) and maps[parameter][0] == 0 for parameter in inner])
-    return RowKernel(kept[0], len(kept) == 1, follows)
+    operands = list(i.operands) if i.opcode.name == "fusion" else list(dict.fromkeys(i.operands))
+    names = dict(zip(dict.fromkeys(operands), [a.name for a in nest.arrays], strict=False))
+    alone = len(rows) == len(chain) and not any(isinstance(s, For) for s in chain[-1].body)
+    return RowKernel(math.prod([axis.extent for axis in rows]), alone, tuple([follows.get(names[o], False) for o in operands]))
 
 
-def _dimension_maps(
-    roots: Iterable[HloInstruction], arrays: dict[HloInstruction, ArrayInMemory]
-) -> dict[HloInstruction, DimensionMap] | None:
-    """How each instruction's dimensions run along the roots' (all of equal dimensions), or None when something moves data.
-
-    arrays: instructions that are read from memory, where the walk stops; they need the default layout.
-    """
-    maps: dict[HloInstruction, DimensionMap] = {}
-    stack: list[tuple[HloInstruction, DimensionMap]] = [(root, tuple(range(root.shape.rank))) for root in roots]
-    while stack:
-        i, mapping = stack.pop()
-        known = maps.get(i)
-        if known is not None:
-            if known != mapping:
-                return None
-            continue
-        maps[i] = mapping
-        if i in arrays:
-            if not arrays[i].shape.layout.is_default and arrays[i].shape.rank > 1:
-                return None
-            continue
-        operands = _operands_along(i, mapping)
-        if operands is None:
-            return None
-        stack += operands
-    return maps
-
-
-def _operands_along(i: HloInstruction, mapping: DimensionMap) -> list[tuple[HloInstruction, DimensionMap]] | None:
-    """The operands of an instruction that moves nothing, with what their dimensions run along; None for any other."""
-    name = i.opcode.name
-    moves_nothing = (name in ELEMENTWISE_EMITTERS and name != "bitcast-convert") or name in ("broadcast", "iota")
-    if moves_nothing or (name == "constant" and i.literal.splat is not None):
-        return dimensions_read(i, mapping)
-    return None
-
-
-def _group_dimensions(
-    dimensions: tuple[int, ...], maps: dict[HloInstruction, DimensionMap], borders: AbstractSet[int] = frozenset()
-) -> list[list[int]]:
-    """Runs of root dimensions that may be one loop. borders: dimensions d such that d and d+1 must stay apart."""
-    apart = set(borders)
-    for i, mapping in maps.items():
-        if mapping == tuple(range(len(dimensions))):
-            if i.opcode.name == "iota":
-                d = i.attribute("iota_dimension")
-                apart.update((d, d - 1))
-            continue
-        places = {d: k for k, d in enumerate(mapping)}
-        for d in range(len(dimensions) - 1):
-            a, b = places.get(d), places.get(d + 1)
-            if (a is None) != (b is None) or (a is not None and b != a + 1):
-                apart.add(d)
-        if i.opcode.name == "iota":
-            d = mapping[i.attribute("iota_dimension")]
-            apart.update((d, d - 1))
-    groups: list[list[int]] = []
-    for d in range(len(dimensions)):
-        if groups and d - 1 not in apart:
-            groups[-1].append(d)
-        else:
-            groups.append([d])
-    return groups
-
-
-def _extents_of(groups: list[list[int]], dimensions: tuple[int, ...]) -> list[int]:
-    """Number of steps of each group."""
-    return [math.prod([dimensions[d] for d in group]) for group in groups]
-
-
-def initial_is_simple(i: HloInstruction, context: KernelContext) -> bool:
-    """Whether an initial value is read from memory or a constant, perhaps converted."""
-    if i.opcode.name == "convert":
-        i = i.operands[0]
-    return i in context.arrays or (i.opcode.name == "constant" and i.literal.splat is not None)
+def _follows(offset: IndexExpression, rows: Sequence[Axis], elements: int) -> bool:
+    """Whether a step of the rows touches its fraction of an array alone."""
+    count, step = math.prod([axis.extent for axis in rows]), offset.coefficient(rows[-1])
+    low, high = offset.substitute(dict.fromkeys(rows, ZERO)).bounds
+    return step is not None and step > 0 and step * count == elements and low >= 0 and high < step
 
 
 def blocks_of(kernels: Sequence[RowKernel], accesses: Sequence[Access]) -> int:

@@ -65,13 +65,10 @@ class ScheduledKernels:
         try:
             default = nest_kernel(i, target, slots)
             directives = self.schedules.get(i.name, _by_policy(default))
-            if i.name not in self._overrides and isinstance(default, Kernel) and tuple(directives) == tuple(_by_policy(default)):
-                made: Kernel | Reason = default  # a policy may do what a user may not write
-            else:
-                nest = plain_nest(i, slots)
-                if isinstance(nest, LoopNest):
-                    directives = self.with_overrides(i, nest, directives, i.name not in self.schedules)
-                made = nest_kernel(i, target, slots, 1, directives)
+            nest = plain_nest(i, slots)
+            if isinstance(nest, LoopNest):
+                directives = self.with_overrides(i, nest, directives, i.name not in self.schedules)
+            made = nest_kernel(i, target, slots, 1, directives)
         except ScheduleError as problem:
             raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
         if isinstance(made, Reason):
@@ -126,7 +123,7 @@ class ScheduledKernels:
             self.decisions.append(KernelDecision(i.id, i.name, True, reason, f"loop-{step.directive.name}"))
 
     def check_all_met(self, kernels: Collection[str]) -> None:
-        """ScheduleError for a schedule of what is no kernel of the program."""
+        """ScheduleError for a schedule of what is not a kernel of the program."""
         check_all_met(self.schedules, [*kernels, *self._met])
 
 
@@ -136,7 +133,7 @@ def check_all_met(schedules: Schedules, kernels: Collection[str]) -> None:
         if name not in kernels:
             near = difflib.get_close_matches(name, kernels, 3) or list(kernels)[:8]
             listed = ", ".join([f"%{other}" for other in near])
-            raise ScheduleError(f"a schedule names %{name}, which is no kernel of this program", f"kernels: {listed or 'none'}")
+            raise ScheduleError(f"a schedule names %{name}, which is not a kernel of this program", f"kernels: {listed or 'none'}")
 
 
 def _by_policy(made: Kernel | Reason) -> Sequence[Directive]:

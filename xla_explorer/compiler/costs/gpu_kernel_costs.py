@@ -8,9 +8,10 @@ is read once from DRAM and again from a cache; a kernel of few threads has too f
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
-from xla_explorer.compiler.target import Target, gpu_numbers
+from xla_explorer.compiler.target import GpuUnit, Target, gpu_numbers
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -33,6 +34,11 @@ class KernelEstimate(NamedTuple):
     compute: float
     memory: float
     nanoseconds: float
+
+
+def threads_in_flight(device: GpuUnit) -> int:
+    """Threads whose requests keep the memory busy, or as many as are resident at once."""
+    return min(math.ceil(device.dram_bytes_per_nanosecond * device.dram_nanoseconds / _BYTES_UNDER_WAY), device.resident_threads)
 
 
 def gpu_kernel_estimate(target: Target, operations: float, net: float, again: float, written: float, threads: int) -> KernelEstimate:

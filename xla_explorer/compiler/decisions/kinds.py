@@ -131,7 +131,7 @@ KINDS: dict[str, DecisionKind] = {
     "loop-hoisting": DecisionKind(
         "Is an instruction computed once, before the loop?", pass_reasons.LOOPS, "%{0} is computed once, before the loop"
     ),
-    "loop-removal": DecisionKind("Is a loop that runs once or never replaced by its body?", pass_reasons.LOOPS, "%{0} is no loop any more"),
+    "loop-removal": DecisionKind("Is a loop that runs once or never replaced by its body?", pass_reasons.LOOPS, "%{0} is no longer a loop"),
     "while_loop_unroller": DecisionKind("Is a loop repeated in the text of the program?", pass_reasons.LOOPS, "%{0} is unrolled"),
     "double-buffer-loop-unrolling": DecisionKind("Are two steps of a loop one?", pass_reasons.LOOPS, "%{0} has two buffers for its state"),
     "small-while-loop-hoisting": DecisionKind("Does a small loop become one kernel?", pass_reasons.LOOPS, "%{0} is one kernel"),

@@ -96,11 +96,6 @@ LOOP_NEST = table(
             "%d: dot is written by its own emitters",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
-        "window-over-the-edge": (
-            "all elements under a window lie in the array",
-            "some elements under a window lie outside of the array: each would be asked for",
-            "look at session.decisions('launch') for the emitter that writes the kernel",
-        ),
         "not-transposed": (
             "a transpose reads along another dimension than it writes along",
             "%add transposes nothing",
@@ -275,10 +270,10 @@ DIRECTIVES = table(
         "strided-access": (
             "along a vector, accesses are to neighbours or to one element",
             "%x is at every 16th element along j",
-            "vectorize the axis that runs along memory, or reorder",
+            "vectorize the axis that runs along memory, or reorder; `vectorize{j,strided}` puts lanes together one by one",
         ),
         "not-outermost": (
-            "threads share a loop that is the whole kernel",
+            "threads share a loop that is the whole kernel, or hands memory to the rest of it",
             "threads share loops that are the whole kernel; j is not one of @softmax's",
             "choose the outermost axis",
         ),

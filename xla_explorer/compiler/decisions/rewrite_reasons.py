@@ -106,6 +106,7 @@ GUARDS = table(
         ),
         "dimension-numbers-differ": ("both work along different dimensions", "%a and %b scatter along different dimensions", _KEEP),
         "two-scatters": ("the joined scatter would read another one", "%x is a scatter too", _KEEP),
+        "narrower-in-xla": ("XLA's simplifier has the rule in fewer cases", "two instructions read %r", "leave out as_xla"),
         "reducers-differ": ("both reduce by other operations", "%a and %b combine differently", _KEEP),
         "starts-differ": ("both reduce from other initial values", "%a and %b start from different values", _KEEP),
         "padding-differs": (
@@ -174,7 +175,7 @@ EXPANDERS = table(
             "nothing to do: the sums are computed in integers",
         ),
         "not-elementwise": ("something inside is not elementwise", "%dot in %region is a dot", "compute it outside of the map"),
-        "not-16-bit": ("the types are not 16-bit floats throughout", "%add is bf16, f32, not 16-bit floats throughout", "nothing to do"),
+        "not-16-bit": ("the types are not one type of 16-bit floats", "%add is bf16, f32, not one type of 16-bit floats", "nothing to do"),
         "dynamic-source": (
             "the size of the array is in no scalar",
             "%x is f32[<=8], and its size is in no scalar",

@@ -39,7 +39,7 @@ class PassControl:
     written gave. on_pass: told the name of each pass before it runs.
     """
 
-    __slots__ = ("_apart", "_found", "check_values", "forbid", "force", "on_pass", "rewrite_limit", "skipped_rules")
+    __slots__ = ("_apart", "_found", "check_values", "forbid", "force", "on_pass", "rewrite_limit", "skipped_rules", "timed")
 
     def __init__(
         self,
@@ -55,6 +55,7 @@ class PassControl:
         self.rewrite_limit = rewrite_limit
         self.check_values = check_values
         self.on_pass: Callable[[str], None] | None = None
+        self.timed: Callable[[Any], Any] | None = None
         # What is asked thousands of times, made at the first question: overrides by what they name.
         self._found: dict[tuple[bool, str], tuple[frozenset[tuple[Any, ...]], Pairs]] = {}
         self._apart: Pairs | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -79,8 +80,9 @@ class _Runner:
         step.before, step.instructions_before = self.last, self.count
         rewrites, actions = context.rewrites, context.actions
         context.acting = hlo_pass.name
-        present.done = len(self.trace.steps)
-        present.total = max(present.total, present.done + 1)  # repeated pipelines run more passes than they have
+        if present.owner == threading.get_ident():
+            present.done = len(self.trace.steps)
+            present.total = max(present.total, present.done + 1)  # repeated pipelines run more passes than they have
         if context.control.on_pass is not None:
             context.control.on_pass(hlo_pass.name)
         problem: BaseException | None = None

@@ -44,6 +44,9 @@ def rewrite_computation(
     queue = deque([i for i in computation.post_order() if i.opcode in table])
     if not any(map(candidates, queue)):
         return 0  # by opcodes alone: most small computations, and all of a module in the last round of a fixed point
+    if (timed := context.control.timed) is not None:
+        found = candidates
+        candidates = lambda i: tuple(map(timed, found(i)))  # noqa: E731
     targets = control_targets(computation)
     waiting = set(queue)
     limit = REWRITES_PER_INSTRUCTION * len(instructions) + 1000

@@ -84,7 +84,7 @@ Exactness.REAL = Exactness("real")
 
 
 def _float_information(dtype: np.dtype[Any]) -> Any:
-    """eps, smallest subnormal and so on; of the narrow types of ml_dtypes too. ValueError when it is no float."""
+    """eps, smallest subnormal and so on; of the narrow types of ml_dtypes too. ValueError when it is not a float."""
     import ml_dtypes
 
     information: Any = ml_dtypes.finfo

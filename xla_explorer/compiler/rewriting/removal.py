@@ -168,7 +168,7 @@ def control_users(computation: HloComputation, i: HloInstruction) -> list[HloIns
 
 
 def order_callees_first(module: HloModule) -> None:
-    """Put the module's computations in order again after new ones were added: those nobody calls first, then callees before callers."""
+    """Put the module's computations in order again after new ones were added: uncalled ones first, then callees before callers."""
     order = module.post_order_computations()
     reached = set(order)
     module.computations = {c.name: c for c in [*[c for c in module.computations.values() if c not in reached], *order]}

@@ -24,14 +24,15 @@ _CACHES = (Cache(bytes=256 << 10, nanoseconds_per_byte=0.015), Cache(bytes=8 << 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A machine. name: of the backend, or of the device. triple: LLVM's. features: names, as LLVM spells them, of what the CPU has beyond
-    what its triple says. address_space: LLVM's number of the memory that buffers are in. caches: the nearest first. gpu: None where kernels
-    are no launches. links: to other devices, the fastest first."""
+    what its triple says. address_space, stack_space: LLVM's numbers of the memory that buffers and a thread's stack are in. caches: the
+    nearest first. gpu: None where kernels are no launches. links: to other devices, the fastest first."""
 
     name: str
     kind: Kind = Kind.OTHER
     triple: str = ""
     features: frozenset[str] = frozenset()
     address_space: int = 0
+    stack_space: int = 0
     vector: VectorUnit = field(default_factory=VectorUnit)
     caches: tuple[Cache, ...] = _CACHES
     memory: Memory = field(default_factory=Memory)
@@ -116,10 +117,10 @@ UNSTATED = cpu_target("unstated", fma=False)  # for passes that run without a ba
 HOST_LIKE = cpu_target(bits=512, libraries=True)
 NVPTX = Target(name="gpu", kind=Kind.GPU, triple="nvptx64-nvidia-cuda", address_space=1, gpu=GpuUnit(), launch=_LAUNCH,
                abilities=_THREADS)  # fmt: skip
-AMDGPU = Target(name="amdgpu", kind=Kind.GPU, triple="amdgcn-amd-amdhsa", address_space=1, gpu=GpuUnit(), launch=_LAUNCH,
-                abilities=_THREADS)  # fmt: skip
+AMDGPU = Target(name="amdgpu", kind=Kind.GPU, triple="amdgcn-amd-amdhsa", address_space=1, stack_space=5, gpu=GpuUnit(),
+                launch=_LAUNCH, abilities=_THREADS)  # fmt: skip
 
 
 def gpu_numbers(target: Target) -> tuple[GpuUnit, Launch]:
-    """The GPU that estimates are for, and its launches: the target's, or an H100's where the target is no GPU."""
+    """The GPU that estimates are for, and its launches: the target's, or an H100's where the target is not a GPU."""
     return (target.gpu, target.launch) if target.gpu is not None else (GpuUnit(), _LAUNCH)

@@ -11,7 +11,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class Source(enum.Enum):
-    """Where a number comes from. DEFAULT: nobody stated it for this machine; it is that of the machine which the unit describes."""
+    """Where a number comes from. DEFAULT: it was not stated for this machine; it is that of the machine which the unit describes."""
 
     DATA_SHEET = "data sheet"
     MEASURED = "measured"

@@ -23,6 +23,7 @@ SECONDS = 10.0
 """For one call of the answer, where `xe.options.timeout` says nothing."""
 _WALL = 12  # times the limit: when the thread waits instead of computing
 _LOOK = 0.05
+_AGAIN = 0.5  # seconds of the processor between one exception and the next
 _MOST_ITEMS = 100_000
 _HERE = str(Path(__file__).resolve().parents[2])
 
@@ -68,14 +69,15 @@ class Watch:
             self.last = arguments
             self._since = (self._clock(), time.monotonic())
         try:
-            return self._guarded(function(*arguments, **named))
+            try:
+                return self._guarded(function(*arguments, **named))
+            finally:
+                if not nested:
+                    self._disarm()  # before anything else: the next exception may be on its way
         except DeadlineReached as late:
             if nested:
                 raise
             frames = [f for f in traceback.extract_tb(late.__traceback__) if not f.filename.startswith((_HERE, "<frozen"))]
-        finally:
-            if not nested:
-                self._disarm()
         where = f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}" if frames else ""
         raise AnswerTooSlowError(
             f"it was still computing after {self.seconds:g} s{where}",
@@ -123,9 +125,12 @@ class Watch:
                 since = self._since
                 if since is None:
                     continue
-                if self._clock() - since[0] > self.seconds or time.monotonic() - since[1] > _WALL * self.seconds:
+                spent, waited = self._clock() - since[0], time.monotonic() - since[1]
+                if spent > self.seconds or waited > _WALL * self.seconds:
                     self._sent = True
                     _raise_in(self._thread, DeadlineReached)  # again and again: a bare `except:` may have kept the last one
+                    # Not at once: what catches this one must not be hit by the next before it has told this thread to stop.
+                    self._since = (since[0] + _AGAIN * (spent > self.seconds), since[1] + _WALL * _AGAIN * (waited > _WALL * self.seconds))
 
 
 def _processor_clock(thread: int) -> Callable[[], float]:

@@ -37,13 +37,18 @@ def variant_of_programs(number: int) -> Iterator[None]:
         _variant.reset(token)
 
 
+def seeded(seed: int) -> random.Random:
+    """Random choices of a seed, other ones in each variant of the course."""
+    return random.Random(seed + _FAR_APART * _variant.get())
+
+
 def random_program(seed: int, size: int = 10, *, duplicates: float = 0.0, constants: float = 0.1, identities: bool = False) -> HloModule:
     """A program of up to `size` operations on f32 and s32 arrays; several stay dead.
 
     duplicates: how often an earlier operation is written again. constants: how often an operand is a constant. identities: take the
     constants 0, -0, 1, and write double negations and double transposes.
     """
-    choice = random.Random(seed + _FAR_APART * _variant.get())
+    choice = seeded(seed)
     b = HloBuilder("program", locations=False)
     rows, columns = choice.choice((1, 2, 3)), choice.choice((2, 3, 4))
     known: list[HloValue] = []

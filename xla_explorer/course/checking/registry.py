@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from xla_explorer.course.checking.attempts import note
 from xla_explorer.course.checking.deadline import AnswerTooSlowError, Watch
-from xla_explorer.course.checking.result import TOO_SLOW, CheckResult, Failure
+from xla_explorer.course.checking.result import TOO_SLOW, CheckResult, Failure, program_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -154,9 +154,9 @@ def exercises() -> dict[str, Exercise]:
     --------
     >>> import xla_explorer as xe
     >>> next(iter(xe.course.exercises()))
-    'nb01.leaves'
+    'nb01.quiz'
     """
-    return dict(sorted(_EXERCISES.items()))
+    return dict(sorted(_EXERCISES.items(), key=lambda found: found[0].partition(".")[0]))
 
 
 def check(name: str, answer: Any) -> CheckResult:
@@ -195,7 +195,7 @@ def check(name: str, answer: Any) -> CheckResult:
 
 
 def judged(found: Exercise, answer: Any) -> CheckResult:
-    """What the check of an exercise says to an answer; nobody remembers it."""
+    """What the check of an exercise says to an answer; it is not remembered."""
     if answer is None or answer is Ellipsis:
         return CheckResult(found.name, "not solved yet", note=f"{found.task} {found.start}")
     with Watch() as watch:
@@ -234,6 +234,18 @@ def answering(module: HloModule | None = None) -> Iterator[None]:
         raise
     except Exception as error:
         raise WrongAnswer(error_failure(error)._replace(module=module)) from error
+
+
+@contextlib.contextmanager
+def looking_at(module: HloModule) -> Iterator[None]:
+    """Around calls of an answer that must not change the module: what it raises, or changes, is a wrong answer."""
+    kept = module.clone()
+    with answering(module):
+        yield
+    before, after = program_text(kept), program_text(module)
+    if after != before:
+        hint = "Return the answer, and leave the program alone: others read it after you. module.clone() makes a copy to work on."
+        raise WrongAnswer(Failure("module-changed", "The program that was given is another one now.", before, after, kept, hint=hint))
 
 
 def error_failure(error: BaseException) -> Failure:

@@ -12,6 +12,8 @@ from xla_explorer.hlo.text import PrintOptions
 MOST_CHARACTERS = 2000
 TOO_SLOW = "too-slow"
 """The code of an answer that was still computing at its deadline."""
+CRASHED = "crashed"
+"""The code of an answer whose native code ended its process, or did not end."""
 _PROGRAM = "smallest program found that shows it"
 
 

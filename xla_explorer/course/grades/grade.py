@@ -28,7 +28,7 @@ _NAME = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
 
 
 class NotebookUnreadableError(XlaExplorerError, ValueError):
-    """The file is no notebook."""
+    """The file is not a notebook."""
 
 
 class Cell(NamedTuple):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.code.code_panes import code_panes
+from xla_explorer.explorer.code.relation import relation
 from xla_explorer.explorer.display import Blocks, Layout, Report, Table, escape, fenced, microseconds
 from xla_explorer.explorer.display.highlighting import highlighted
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, profile
@@ -14,6 +15,9 @@ from xla_explorer.explorer.questions.provenance import provenance
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
+
+if TYPE_CHECKING:
+    import pandas
 
 STAGES = {"llvm-ir-optimized": "LLVM IR, optimised", "ptx": "PTX", "assembly": "assembly"}
 MOST_LINES = 60  # of one stage under one line
@@ -34,10 +38,14 @@ class AnnotatedLine(NamedTuple):
 
 
 class AnnotatedSource(Report):
-    """lines: an AnnotatedLine each. missing: stage -> Reason why it is not shown."""
+    """lines: an AnnotatedLine each. missing: stage -> Reason why it is not shown. session: whose source it is."""
 
-    def __init__(self, lines: Sequence[AnnotatedLine], missing: dict[str, Reason]) -> None:
-        self.lines, self.missing = list(lines), missing
+    def __init__(self, lines: Sequence[AnnotatedLine], missing: dict[str, Reason], session: Compilation) -> None:
+        self.lines, self.missing, self.session = list(lines), missing, session
+
+    def relation(self) -> pandas.DataFrame:
+        """A row a line of code of any level: source line, instruction, what it was as written, kernel, us, bytes, stage, number, code."""
+        return relation(self.session)
 
     def blocks(self) -> Blocks:
         """A line a line, with its time and how much code it became."""
@@ -92,7 +100,7 @@ def _code_html(line: AnnotatedLine) -> str:
     for stage, code in line.code.items():
         more = f" <i>{len(code) - MOST_LINES} more lines</i>" if len(code) > MOST_LINES else ""
         shown = highlighted("\n".join(code[:MOST_LINES]), _LANGUAGES[stage])
-        block = f'<pre style="margin:0 0 6px;font-size:11px">{shown}</pre>'
+        block = f'<pre style="font-family:ui-monospace,monospace;margin:0 0 6px;font-size:11px">{shown}</pre>'
         parts.append(f'<div style="margin-left:4em"><b>{STAGES[stage]}</b>{more}{block}</div>')
     where = f'<div style="margin-left:4em;color:#858585">computed in {escape(kernels)}</div>' if kernels else ""
     return where + "".join(parts)
@@ -124,7 +132,7 @@ def annotated_source(session: Compilation, arrays: Sequence[Any] | None = None, 
         share = time / total if time is not None and total else None
         found = {stage: by_key[key] for stage, by_key in code.items() if key in by_key} if key is not None else {}
         lines.append(AnnotatedLine(number, text, names, time, share, found))
-    return AnnotatedSource(lines, missing)
+    return AnnotatedSource(lines, missing, session)
 
 
 def _source_lines(session: Compilation) -> list[tuple[int, str, int | None]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.explorer.code.llvm_kernels import optimized_lines
+from xla_explorer.explorer.code.memory_accesses import Access, accesses
 from xla_explorer.explorer.display import Blocks, Code, Listing, Report, Sentence, Table, drawn, printed
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
@@ -19,7 +20,8 @@ class Explanation(Report):
     """One instruction.
 
     name; definition: its line of HLO as it was last; summary: what its opcode does; line: where it came from; state: where it is in the
-    result; history: its life, a sentence a line; decisions: those that it took part in; code: stage -> the lines made from it.
+    result; history: its life, a sentence a line; decisions: those that it took part in; code: stage -> the lines made from it;
+    accesses: those of them that load or store.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class Explanation(Report):
     ) -> None:
         self.name, self.definition, self.summary, self.line, self.state = name, definition, summary, line, state
         self.history, self.decisions, self.code, self.notes = list(history), list(decisions), code, list(notes)
+        self.accesses = [access for stage, lines in code.items() for access in accesses(stage, lines)]
 
     def blocks(self) -> Blocks:
         """Definition, history, decisions, code."""
@@ -48,6 +51,8 @@ class Explanation(Report):
             sentences = [f"{what}; {why}" for what, why in zip(about, reasons, strict=True)]
             yield printed(Listing("decisions", sentences))
             yield drawn(self.records())
+        if self.accesses:
+            yield Table(Access._fields, self.accesses, "loads and stores", limit=MOST_CODE_LINES, printed=8)
         for stage, lines in self.code.items():
             whole = f".code[{stage!r}]"
             rest = [f"... {len(lines) - 8} more: {whole}"] if len(lines) > 8 else []

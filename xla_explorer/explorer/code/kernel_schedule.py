@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.estimate import Estimate
@@ -12,6 +13,7 @@ from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, parse_schedules, schedules_text
 from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule, written_schedules
 from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.explorer.code.access_patterns import AccessPatterns, access_patterns_of
 from xla_explorer.explorer.code.counted_run import CountedRun
@@ -19,6 +21,7 @@ from xla_explorer.explorer.code.kernel_run import KernelRun, run_beside_default
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.given_schedules import given_schedules
+from xla_explorer.explorer.sessions.isolation.program import RemoteExecutable
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -126,32 +129,33 @@ def schedule_of(session: Compilation, kernel: str | int) -> KernelSchedule:
 
 def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequence[Directive]]:
     """(who makes the kernel that runs, its directives)."""
-    program = getattr(session.executable, "program", None) if session.result is not None and session.result.executable is not None else None
-    for found in getattr(program, "decisions", ()):
-        if found.kind == "loop-nest" and found.accepted and found.instruction == i.id:
-            return str(found.reason.facts["by"]), parse_directives(str(found.reason.facts["schedule"]))
-    for made in [made for found, made in getattr(program, "emitted", ()) if found.id == i.id]:
-        if getattr(made.nest, "directives", None) is not None:
-            # Directives of a kernel in several are of its parts, not of the whole nest: see `parts_of`.
-            return "user" if made.emitter == "scheduled" else "policy", made.nest.directives if made.nest.following is None else ()
-    by_user = parse_schedules(str(session.options.backend_options.get("schedules") or ""))
-    if i.name in by_user:  # code in a process of its own: what was asked for
-        return "user", by_user[i.name]
-    return "writer", ()
+    written = _written(session).get(i.id)
+    return ("writer", ()) if written is None else (written.by, parse_directives(written.directives))
 
 
 def parts_of(session: Compilation, i: HloInstruction) -> list[Schedule]:
     """The schedules of the kernels that a policy makes of one nest, one launched after the other; none where there is only one."""
-    program = getattr(session.executable, "program", None) if session.result is not None and session.result.executable is not None else None
-    for made in [made for found, made in getattr(program, "emitted", ()) if found.id == i.id]:
-        if getattr(made.nest, "following", None) is not None:
-            return [Schedule(stage.start, stage.start).with_policys(stage.directives) for stage in made.nest.stages]
-    return []
+    written = _written(session).get(i.id)
+    parts = () if written is None else written.parts
+    return [Schedule(start, start).with_policys(parse_directives(directives)) for start, directives in parts]
 
 
-def schedules_beside(session: Compilation, schedules: Iterable[KernelSchedule | str]) -> str | None:
+_WRITTEN: WeakKeyDictionary[Compilation, Mapping[int, WrittenSchedule]] = WeakKeyDictionary()
+
+
+def _written(session: Compilation) -> Mapping[int, WrittenSchedule]:
+    """By which schedules the kernels that run were written, here or in a process of their own."""
+    executable = session.result.executable if session.result is not None else None
+    if isinstance(executable, RemoteExecutable):
+        return executable.written_schedules
+    if session not in _WRITTEN:
+        _WRITTEN[session] = written_schedules(getattr(executable, "program", None))
+    return _WRITTEN[session]
+
+
+def schedules_beside(session: Compilation, schedules: Iterable[KernelSchedule | str] | KernelSchedule | str) -> str | None:
     """The schedules that a session was compiled with and further ones, as one text; None where there are no further ones."""
-    further = [given_schedules(s) for s in schedules]
+    further = [given_schedules(s) for s in ([schedules] if isinstance(schedules, str | KernelSchedule) else schedules)]
     texts = [str(session.options.backend_options.get("schedules") or ""), *further]
     return schedules_text({name: directives for text in texts for name, directives in parse_schedules(text).items()}) if further else None
 

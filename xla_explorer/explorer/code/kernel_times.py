@@ -30,7 +30,8 @@ def column_time(session: Compilation, steps: Sequence[ProgramStep], emulation: A
     if emulated and (counted := _counted(emulation, steps)):
         said.append(f"{number_of(counted, 'warp instruction')} on the emulator")
     if (guess := estimated_microseconds(session, steps)) is not None:
-        said.append(f"~{microseconds(guess)} estimated" + (f" for {_machine(session)}" if session.backend == "gpu" else " on one core"))
+        where = f"for {_machine(session)}" if session.backend == "gpu" else "on one core"
+        said.append(f"~{microseconds(guess)} an execution, estimated {where}")
     return ", ".join(said)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -144,3 +145,17 @@ def _function_of(session: Compilation, instruction: int) -> str | None:
 def _is_fusion(session: Compilation, key: int) -> bool:
     record = session.passes.lineage.records.get(key)
     return record is not None and record.opcode.name == "fusion"
+
+
+def function_of(session: Compilation, kernel: str) -> str:
+    """The LLVM function of a kernel's name as the tables show it. XlaExplorerError with the names there are."""
+    wanted = kernel.lstrip("%")
+    functions: dict[str, str] = {}
+    for step in program_steps(session):
+        function = getattr(step, "function", "") or ""
+        if function:
+            functions[step.name] = functions[function] = function
+    if wanted not in functions:
+        near = difflib.get_close_matches(wanted, list(functions), 3) or list(functions)[:5]
+        raise XlaExplorerError(f"no kernel is called {kernel}", f"kernels: {', '.join(near)}" if near else "this program has none")
+    return functions[wanted]

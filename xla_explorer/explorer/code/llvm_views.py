@@ -14,8 +14,10 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.code.compile_flame import CompileFlame, flame_of_session
 from xla_explorer.explorer.code.control_flow import ControlFlow, control_flow
-from xla_explorer.explorer.code.llvm_kernels import finished_functions, functions_reached, kernel_ir, llvm_setting
+from xla_explorer.explorer.code.llvm_kernels import finished_functions, function_of, functions_reached, kernel_ir, llvm_setting
+from xla_explorer.explorer.code.llvm_times import pass_times
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -38,7 +40,7 @@ def llvm_passes(session: Compilation, kernel: str, *, changed_only: bool = True,
     the code (instruction selection makes machine code of IR) it is all new. XlaExplorerError for a kernel that is not there.
     """
     from xla_explorer.backends.llvm.llvm_passes import llvm_pass_trace
-    name = _function(session, kernel)
+    name = function_of(session, kernel)
     rows = []
     target, options, _ = llvm_setting(session)
     steps = llvm_pass_trace(
@@ -109,7 +111,7 @@ def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
     tool = shutil.which("llvm-mca")
     if tool is None:
         raise XlaExplorerError("llvm-mca is not installed", "it comes with LLVM's tools: the package `llvm` of most systems")
-    wanted = None if kernel is None else _function(session, kernel)
+    wanted = None if kernel is None else function_of(session, kernel)
     target = host_target()
     rows = []
     for function, label, code, origins in _loops(session):
@@ -137,6 +139,14 @@ class Llvm:
         """What LLVM's vectorisers (or other passes) say, by instruction and line; see `explorer.code.llvm_views.remarks`."""
         return remarks(self._session, passes or VECTORIZERS)
 
+    def times(self, kernel: str = "") -> WideFrame:
+        """What each of LLVM's passes takes, the longest first; see `explorer.code.llvm_times.pass_times`."""
+        return pass_times(self._session, kernel)
+
+    def flame(self) -> CompileFlame:
+        """Where the whole compile spent its time: phases, passes with their rules, LLVM's passes; the latter two are timed now."""
+        return CompileFlame(flame_of_session(self._session, rules=True, llvm=True))
+
     def inner_loops(self, kernel: str | None = None) -> WideFrame:
         """llvm-mca's cycles of each innermost loop of the machine code; see `explorer.code.llvm_views.inner_loops`."""
         return inner_loops(self._session, kernel)
@@ -147,27 +157,13 @@ class Llvm:
 
     @cleaned
     def __repr__(self) -> str:
-        methods = ".passes(kernel), .remarks(*passes), .inner_loops(kernel), .control_flow(kernel)"
+        methods = ".passes(kernel), .times(), .flame(), .remarks(*passes), .inner_loops(kernel), .control_flow(kernel)"
         return f"<LLVM of {self._session.source.name}: {methods}>"
 
 
 def kernel_code(session: Compilation, stage: str, kernel: str) -> str:
     """The functions of a stage of LLVM IR that a kernel reaches: its own, and what that calls."""
-    return functions_reached(session.stage(stage).text, _function(session, kernel))
-
-
-def _function(session: Compilation, kernel: str) -> str:
-    """The LLVM function of a kernel's name as the tables show it. XlaExplorerError with the names there are."""
-    wanted = kernel.lstrip("%")
-    functions: dict[str, str] = {}
-    for step in program_steps(session):
-        function = getattr(step, "function", "") or ""
-        if function:
-            functions[step.name] = functions[function] = function
-    if wanted not in functions:
-        near = difflib.get_close_matches(wanted, list(functions), 3) or list(functions)[:5]
-        raise XlaExplorerError(f"no kernel is called {kernel}", f"kernels: {', '.join(near)}" if near else "this program has none")
-    return functions[wanted]
+    return functions_reached(session.stage(stage).text, function_of(session, kernel))
 
 
 def _own(text: str, unit: str, function: str) -> list[str]:

@@ -239,6 +239,7 @@ class _Column:
         ids = {key: {i.id for i in found} for key, found in members.items()}
         counts = {name: Counter([line.instruction for line in lines]) for name, lines in self._functions.items()}
         unnamed = [name for name in counts if name not in alike]
+        writers: dict[tuple[str, str], ProgramStep] = {}
         found: dict[int, list[tuple[str, dict[int, int]]]] = {}
         for step in steps:
             names = [step.function] if step.function in counts else []
@@ -246,7 +247,11 @@ class _Column:
             names += [name for name in further if _mostly(counts[name], ids[step.instruction])]
             entries = []
             for name in names:
-                writer = max(alike[step.function], key=lambda other: sum([counts[name][key] for key in ids[other.instruction]]))
+                place = (step.function, name)
+                if place not in writers:
+                    written = counts[name]
+                    writers[place] = max(alike[step.function], key=lambda s: sum([written.get(key, 0) for key in ids[s.instruction]]))
+                writer = writers[place]
                 same = zip(members[writer.instruction], members[step.instruction], strict=False)
                 entries.append((name, {theirs.id: mine.id for theirs, mine in same}))
             found[step.instruction] = entries

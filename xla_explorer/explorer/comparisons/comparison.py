@@ -6,10 +6,12 @@ import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.display import Blocks, CodeText, Report, Sentence, Table, drawn, printed, wide_frame
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, is_emulated, profile, spread, time_calls
+from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 
 Row = tuple[str, Any, Any]
+_FLIPS = ["kind", "producer", "consumer", "was", "is", "granted", "kernels", "bytes", "predicted us", "median us"]
 _DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "code other"]
 
 
@@ -35,6 +38,30 @@ class Comparison(Report):
     def __init__(self, left: Compilation, right: Compilation, rows: list[Row], changed_decisions: list[tuple[str, ...]]) -> None:
         self.left, self.right, self.rows, self.changed_decisions = left, right, rows, changed_decisions
         self.overrides: Overrides | tuple[()] = overrides_of(left) if left.base is not None else ()
+
+    def flips(self, *arrays: Any, repeats: int = 20) -> pandas.DataFrame:
+        """What each fusion that both decided, and differently, is worth alone: a row each, the other session with it turned round.
+
+        Columns: kind, producer, consumer, what it `was` there and `is` here, granted, the change of kernels, bytes and predicted us; with
+        arrays also of the measured median us, the two in turns. A decision that is not granted alone (another has to come first) has its
+        reason in `granted`.
+        """
+        flipped = [row for row in self.changed_decisions if row[0] in FUSION_KINDS and row[2] and "not asked" not in row[3:5]]
+        return wide_frame([self._flip(row, arrays, repeats) for row in flipped], _FLIPS)
+
+    def _flip(self, row: tuple[str, ...], arrays: Sequence[Any], repeats: int) -> list[Any]:
+        kind, producer, consumer, now, before, *_ = row
+        asked = [(kind, producer, consumer)]
+        head = [kind, producer, consumer, before, now]
+        try:
+            turned = overridden(self.right, force=asked) if now == "accepted" else overridden(self.right, forbid=asked)
+        except XlaExplorerError as problem:
+            return [*head, problem.message, *[None] * 4]
+        refused = [str(one.reason) for one in overrides_of(turned) if not one.granted]
+        figures = {what: (a, b) for what, a, b in compare_sessions(turned, self.right, arrays, repeats).rows}
+        names = ("kernels", "bytes read and written (estimate)", "predicted us (cost model)", "median us")
+        changes = [figures[name][0] - figures[name][1] if name in figures else None for name in names]
+        return [*head, refused[0] if refused else "yes", *changes]
 
     def blocks(self) -> Blocks:
         """The rows, what was forced and forbidden, the decisions that differ."""

@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from xla_explorer import __version__
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
-from xla_explorer.backends.llvm.object_cache import ObjectCache, cache_enabled_by_environment, user_cache_folder
+from xla_explorer.backends.llvm.object_cache import CACHES, ObjectCache, cache_enabled_by_environment, user_cache_folder
 from xla_explorer.backends.llvm.target_machine import host_target, llvm_version
 from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
@@ -137,7 +137,8 @@ def _schedules(session: Compilation) -> Iterator[KernelSchedule]:
 def _tuned_kernel(session: Compilation, made: KernelSchedule, budget: float, most: int, cache: bool) -> TunedKernel:
     """The search for one kernel, within its seconds; what was found before is looked up first."""
     started = time.perf_counter()
-    store = ObjectCache(user_cache_folder() / "schedules", max_bytes=8 << 20, enabled=cache and cache_enabled_by_environment())
+    enabled = cache and cache_enabled_by_environment()
+    store = ObjectCache(user_cache_folder() / "schedules", max_bytes=CACHES["schedules"].max_bytes, enabled=enabled)
     if session.backend == "gpu":
         machine: tuple[str, ...] = (repr(session.passes.record.target.gpu), llvm_version(), __version__)
     else:

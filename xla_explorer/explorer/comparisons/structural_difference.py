@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xla_explorer.explorer.comparisons.difference_picture import difference_picture
 from xla_explorer.explorer.display import Blocks, Report, Table, wide_frame
+from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
 from xla_explorer.hlo.analysis.module_matching import ModuleMatching, match_modules
@@ -41,11 +43,13 @@ class StructuralDifference(Report):
     def __init__(self, left: HloModule, right: HloModule, matching: ModuleMatching) -> None:
         self.left, self.right, self.matching = left, right, matching
         self.rows: list[DifferenceRow] = []
+        self._pairs: list[tuple[HloInstruction | None, HloInstruction | None]] = []
+        self._pairs += [(a, matching.left_to_right.get(a)) for a in _in_order(left)]
+        self._pairs += [(None, b) for b in _in_order(right) if b not in matching.right_to_left]
         self._callers = {c: i for m in (left, right) for i in m.instructions() for c in i.called}
-        for a in _in_order(left):
-            b = matching.left_to_right.get(a)
-            self.rows.append(_row("only left", a, None, "", "") if b is None else self._pair(a, b))
-        self.rows += [_row("only right", None, b, "", "") for b in _in_order(right) if b not in matching.right_to_left]
+        for a, b in self._pairs:
+            alone = "only right" if a is None else "only left"
+            self.rows.append(self._pair(a, b) if a is not None and b is not None else _row(alone, a, b, "", ""))
 
     def _pair(self, a: HloInstruction, b: HloInstruction) -> DifferenceRow:
         said = _differences(a, b, self.matching)
@@ -67,6 +71,13 @@ class StructuralDifference(Report):
     def same(self) -> bool:
         """Whether nothing but names differs."""
         return self.counts["same"] == len(self.rows)
+
+    def graph(self) -> Graph:
+        """Both modules as one picture: a pair is one node, what differs is marked (+ only right, − only left, ● changed, ↷ moved), with
+        what it reads and what reads it around it. `.save(path)` writes it."""
+        pairs = zip(self._pairs, self.rows, strict=True)
+        statuses = [(left, right, row.status, row.what) for (left, right), row in pairs]
+        return Graph(difference_picture(statuses, f"{self.left.name} → {self.right.name}"))
 
     def to_frame(self, same: bool = False) -> pandas.DataFrame:
         """A row an instruction, with the fields of DifferenceRow; those that are the same on request only."""

@@ -9,6 +9,10 @@ from typing import NamedTuple, overload
 MOST_PANE_LINES = 5_000
 
 
+PrintedLine = tuple[str, int | None]
+"""A line of a module's text and the id of the instruction that it prints, if one."""
+
+
 class TextLine(NamedTuple):
     """One printed line and the instruction that it prints, if one; `also`: more instructions that came from this line."""
 

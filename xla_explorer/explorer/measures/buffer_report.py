@@ -89,6 +89,19 @@ class BufferReport(Report):
         ]
         return wide_frame(rows, ["output", "parameter", "leaf", "shared", "code", "message"])
 
+    def edges(self) -> pandas.DataFrame:
+        """A row a pair of values that lie in the same memory one after the other: source, target, label; `passes.draw_edges` draws them."""
+        rows = sorted(self.assignment.to_rows(), key=lambda row: (row["start"], row["value"]))
+        at = {row["value"]: number for number, row in enumerate(rows)}
+        pairs = [
+            (row["value"], other, "same memory")
+            for row in rows
+            if row["kind"] == "arena"
+            for other in row["shared_with"][:1]
+            if at.get(other, -1) > at[row["value"]]
+        ]
+        return wide_frame(pairs, ["source", "target", "label"])
+
     def why_not_shared(self, a: str, b: str) -> Reason | None:
         """None when two values share memory, else why not. KeyError with near names for unknown ones."""
         return self.assignment.why_not_shared(self._find(a), self._find(b))
@@ -127,7 +140,7 @@ class BufferReport(Report):
 def _chart_svg(rows: list[dict[str, Any]], assignment: BufferAssignment | DumpedBuffers) -> str:
     width, height, left, bottom = 720.0, 260.0, 70.0, 30.0
     last = max([float(row["end"]) for row in rows] or [1.0])
-    last = last if last < 1e9 else max([float(row["start"]) for row in rows] or [1.0]) + 1
+    last = max(last if last < 1e9 else max([float(row["start"]) for row in rows] or [1.0]) + 1, 1.0)
     total = max(assignment.arena_size, 1)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + left + 10:.0f} {height + bottom + 20:.0f}" '

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from xla_explorer.compiler.buffers.donation import Alias
+from xla_explorer.compiler.buffers.xla import NotFlatError, XlaValues
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
-from xla_explorer.frontends.xla_dump.live_range import parse_live_ranges
+from xla_explorer.frontends.xla_dump.live_range import LiveRange, LiveRanges, parse_live_ranges
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -47,9 +48,9 @@ class DumpedBuffers:
         """names: XLA's names of instructions to the module's, where they differ."""
         self.module = module
         self.aliases: list[Alias] = []
-        live = parse_live_ranges(live_range)
         known = {i.name: i for i in module.instructions()}
-        ranges = {(one.instruction, one.shape_index): (one.start, one.end) for one in live.ranges}
+        live = parse_live_ranges(live_range) if live_range else _computed(module)
+        ranges = {(names.get(one.instruction, one.instruction), one.shape_index): (one.start, one.end) for one in live.ranges}
         self._schedule = [i for name in live.schedule if (i := known.get(names.get(name, name))) is not None]
         whole = 0, len(live.schedule)
         found: dict[int, DumpedAllocation] = {}
@@ -59,7 +60,7 @@ class DumpedBuffers:
             allocation = found.setdefault(one.allocation, _allocation(one))
             if i is not None:
                 index = one.shape_index or "{}"
-                start, end = ranges.get((one.instruction, index), whole)
+                start, end = ranges.get((i.name, index), whole)
                 shape = i.shape.sub_shape(tuple(map(int, filter(None, index[1:-1].split(",")))))
                 self.values.append(DumpedValue(i.name + one.shape_index, i, shape, allocation, one.offset, one.size, start, end))
         self.allocations = list(found.values())
@@ -127,6 +128,19 @@ class DumpedBuffers:
             return refuse("live-ranges-overlap", f"%{early.name} is still needed when %{late.name} is written",
                           first=early.name, second=late.name)  # fmt: skip
         return refuse("different-places", f"%{first.name} and %{second.name} could share; XLA's packing put them apart")
+
+
+def _computed(module: HloModule) -> LiveRanges:
+    """The live ranges of a scheduled module by XLA's rules, for a dump without their text; none of another module."""
+    try:
+        found = XlaValues(module) if module.entry.schedule is not None else None
+    except NotFlatError:
+        found = None
+    if found is None:
+        return LiveRanges([], [], None, [])
+    schedule = [i.name for i, _ in sorted(found.moments.items(), key=lambda one: one[1])]
+    ranges = [LiveRange(v.instruction.name, "{" + ",".join(map(str, v.index)) + "}", v.start, v.end) for v in found.values]
+    return LiveRanges(schedule, ranges, None, [])
 
 
 def _allocation(one: DumpedSlice) -> DumpedAllocation:

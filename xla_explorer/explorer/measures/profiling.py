@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_explorer.backends.interfaces import KernelTiming
+from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.explorer.display import Blocks, Report, Sentence, cell_text, microseconds
-from xla_explorer.explorer.questions.decisions import decisions_frame
+from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -169,7 +170,7 @@ def streaming_kernels(session: Compilation) -> frozenset[str]:
     from xla_explorer.compiler.codegen.program_records import HostProgram
 
     program = getattr(session.executable, "program", None)  # not of one in a child process, nor of one that is not compiled
-    return program.streaming_functions() if isinstance(program, HostProgram) else frozenset()
+    return program.streaming if isinstance(program, HostProgram) else frozenset()
 
 
 def kernel_threads(session: Compilation) -> dict[str, int]:
@@ -177,9 +178,10 @@ def kernel_threads(session: Compilation) -> dict[str, int]:
     found: dict[str, int] = {}
     if session.backend == "cpu":
         for kind in ("parallel", "row-blocks"):
-            for row in decisions_frame(session.passes.record, session.passes.lineage, kind).to_dict("records"):
-                if row["verdict"] == "accepted" and row["facts"].get("threads", 1) > 1:
-                    found[row["subjects"][0].lstrip("%")] = int(row["facts"]["threads"])
+            for event in decision_events(session.passes.record, kind):
+                decision = decision_of(event, session.passes.lineage.step_of(event))
+                if decision.verdict == "accepted" and decision.facts.get("threads", 1) > 1:
+                    found[decision.names[0].lstrip("%")] = int(decision.facts["threads"])
     return found
 
 

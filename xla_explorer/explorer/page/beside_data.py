@@ -9,11 +9,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from xla_explorer.explorer.code.code_panes import code_panes, costly
+from xla_explorer.explorer.code.control_flow import control_flow
+from xla_explorer.explorer.code.llvm_views import inner_loops
 from xla_explorer.explorer.code.side_by_side import DEFAULT_STAGES, GPU_STAGES, KernelCode, kernels_beside, stage_names
 from xla_explorer.explorer.code.stage_functions import CodeLine
+from xla_explorer.explorer.display.code_pane import MOST_PANE_LINES
 from xla_explorer.explorer.page.reports import KernelRow
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 
+LOOPS_SHOWN = ["loop", "instructions", "cycles", "ipc", "block_throughput", "bottleneck", "model"]
 EMBEDDED_KERNELS, EMBEDDED_LINES = 60, 8_000
 """What a page carries: the kernels that take longest, and of these so many lines. `session.side_by_side(kernel=NAME)` has the others."""
 
@@ -35,7 +40,7 @@ def summary(session: Compilation, rows: Iterable[KernelRow], *, live: bool) -> d
             room -= sum([len(lines) for lines in kernel.code.values()])
             if room < 0:
                 break
-            made[str(kernel.instruction)] = kernel_data(kernel, stages)
+            made[str(kernel.instruction)] = {**kernel_data(kernel, stages), "beyond": _beyond(kernel, stages)}
     return {"stages": stages, "open": first[:2], "kernels": kernels, "made": made}
 
 
@@ -50,14 +55,40 @@ def kernel_data(kernel: KernelCode, stages: Sequence[str]) -> dict[str, Any]:
     return {"stages": list(stages), "rows": rows, "notes": kernel.notes, "times": kernel.times}
 
 
+def _beyond(kernel: KernelCode, stages: Sequence[str]) -> dict[str, dict[str, str]]:
+    """By stage and number the lines of a kernel that are behind the end of the panes of a page, which are cut."""
+    found: dict[str, dict[str, str]] = {}
+    for place, stage in enumerate(stages):
+        lines = {str(line.number): line.text for row in kernel.rows for line in row.cells[place] if line.number > MOST_PANE_LINES}
+        if lines:
+            found[stage] = lines
+    return found
+
+
 def one_kernel(session: Compilation, key: int, stages: Iterable[str]) -> dict[str, Any]:
-    """`kernel_data` of a kernel by its instruction. ValueError for what is no kernel or stage."""
+    """`kernel_data` of a kernel by its instruction. ValueError for what is not a kernel or stage."""
     there = stage_names(session)
     wanted = [name for name in stages if name in there]
     steps = [step for step in program_steps(session) if step.instruction == key]
     if not steps:
         raise ValueError(f"{key} is not a kernel of this compile")
     return kernel_data(kernels_beside(session, steps[:1], wanted)[0], wanted)
+
+
+def blocks_data(session: Compilation, key: int, stage: str) -> dict[str, Any]:
+    """The basic blocks of a kernel in a stage as a picture; of assembly also llvm-mca's figures for its loops, or why not."""
+    steps = [step for step in program_steps(session) if step.instruction == key]
+    if not steps:
+        raise ValueError(f"{key} is not a kernel of this compile")
+    flow = control_flow(session, f"%{steps[0].name}", stage)
+    loops, note = [], ""
+    if stage == "assembly":
+        try:
+            loops = inner_loops(session, steps[0].name)[LOOPS_SHOWN].astype(object).values.tolist()
+        except XlaExplorerError as problem:
+            note = problem.message
+    first = [block.lines[0].number for block in flow.basic_blocks]
+    return {"head": flow.headline(), "picture": flow.graph.to_json(), "first": first, "loops": loops, "note": note}
 
 
 def stage_text(session: Compilation, name: str) -> list[str]:

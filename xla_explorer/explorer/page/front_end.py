@@ -19,10 +19,10 @@ from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _BELOW = (
-    "schema", "layout", "anchored", "scene", "elements", "state", "diff", "pools", "kinship", "store", "worker_source",
-    "background", "labels", "drawing", "colours", "neighbours", "blocks", "tables", "highlighted", "long_list", "lines",
-    "pane_titles", "mnemonics", "hover", "llvm", "roofline", "loops_space", "loops_try", "tabs", "columns", "graph_camera",
-    "minimap", "graph_state", "graph_view", "graph_reach",
+    "schema", "layout", "anchored", "scene_tree", "scene", "elements", "state", "diff", "pools", "kinship", "store", "tasks",
+    "worker_source", "background", "labels", "drawing", "colours", "neighbours", "blocks", "tables", "highlighted", "noise", "long_list",
+    "lines", "pane_titles", "mnemonics", "hover", "llvm", "flame", "roofline", "basic_blocks", "loops_space", "loops_try", "tabs",
+    "columns", "graph_camera", "minimap", "fusion_frames", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
 _ABOVE = (
     "timeline_rows", "timeline", "why_parts", "why_asked", "why_decision", "why_step", "why_selection", "why", "editor", "code_pane",
@@ -35,7 +35,7 @@ def modules() -> tuple[str, ...]:
     return (*_BELOW, *[tab.name for tab in TABS], *_ABOVE)
 
 
-WORKER = ("diff", "worker")  # of one script of its own: see background.js
+WORKER = ("diff", "tasks", "worker")  # of one script of its own: see background.js
 
 _TYPES = re.compile(r"/\*\*.*?\*/\s*", re.DOTALL)  # JSDoc: for the type checker only
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)

@@ -24,6 +24,7 @@ _PAGE_STYLE = """
 body { margin: 0; background: #fff; color: #1c1c1c; font: 13px/1.45 system-ui, sans-serif; }
 #static { padding: 16px; } #static table { border-collapse: collapse; } #static th { border-bottom: 1px solid #858585; }
 .live #static { display: none; }
+@media screen and (scripting: enabled) { :root:not(.failed) #static { display: none; } }
 @media (prefers-color-scheme: dark) { body { background: #161616; color: #e6e6e6; } }
 @media print { .live #static { display: block; } body { background: #fff; color: #000; } #explorer { display: none; } }
 """

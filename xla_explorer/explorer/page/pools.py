@@ -24,6 +24,40 @@ def as_it_is(value: Any) -> Any:
     return value
 
 
+_STRETCH = 24
+
+
+def _taken_over(slots: list[int], before: list[int]) -> SlotSequence:
+    """A sequence of slots as what it takes over from the one before and what is new."""
+    places = dict(zip(before, range(len(before)), strict=True))
+    out: SlotSequence = []
+    old_end = new_end = k = 0
+    while k < len(slots):
+        first, place = k, places.get(slots[k])
+        if place is None:
+            k += 1
+            while k < len(slots) and slots[k] == slots[k - 1] + 1 and slots[k] not in places:
+                k += 1
+            out += [slots[first] - new_end, first - k]
+            new_end = slots[first] + k - first
+        else:
+            count = _as_long_as_equal(slots, k, before, place)
+            k += count
+            out += [place - old_end, count]
+            old_end = place + count
+    return out
+
+
+def _as_long_as_equal(a: list[int], i: int, b: list[int], j: int) -> int:
+    """How many elements from `a[i]` and from `b[j]` on are equal; whole stretches are compared at once."""
+    count, most = 0, min(len(a) - i, len(b) - j)
+    while count < most and a[i + count : i + count + _STRETCH] == b[j + count : j + count + _STRETCH]:
+        count += _STRETCH
+    while count < most and a[i + count] == b[j + count]:
+        count += 1
+    return min(count, most)
+
+
 class PackedColumn(TypedDict, total=False):
     """One field of many rows, in one of five forms.
 
@@ -61,48 +95,35 @@ class Pool:
         self._key = key
         self._at: dict[Any, int] = {}
         self._now: list[Any] = []
-        self._used: list[int] = []
+        self._taken: set[int] = set()
+        """The slots that rows of this step have."""
         self._same: dict[int, int] = {}
         """The slot of a row by its Python id: rows that stay the same object over the steps, as most do, are not looked at."""
-        self._before: dict[int, int] = {}
+        self._before: list[int] = []
 
-    def sequence(self, rows: Iterable[Any], step: int) -> SlotSequence:
+    def sequence(self, rows: Listed[Any], step: int) -> SlotSequence:
         """The slots of `rows`, which are those of `step`."""
-        before, found, out = self._before, list[int](), []
-        now, used, same, key_of, at_of = self._now, self._used, self._same, self._key, self._at.get
-        for row in rows:  # this loop runs for every row of every step
-            at = same.get(id(row))
-            if at is None or now[at] is not row:
-                key = key_of(row)
-                at = at_of(key)
-                if at is None or now[at] != row:
-                    at = self._slot(row, key, step)
-            used[at] = step
-            found.append(at)
-        old_end = new_end = 0
-        k = 0
-        while k < len(found):
-            first = k
-            place = before.get(found[k])
-            k += 1
-            if place is None:
-                while k < len(found) and found[k] == found[k - 1] + 1 and found[k] not in before:
-                    k += 1
-                out += [found[first] - new_end, first - k]
-                new_end = found[first] + k - first
-            else:
-                while k < len(found) and before.get(found[k]) == place + k - first:
-                    k += 1
-                out += [place - old_end, k - first]
-                old_end = place + k - first
-        self._before = {slot: place for place, slot in enumerate(found)}
+        same, now, key_of = self._same, self._now, self._key
+        found: list[Any] = list(map(same.get, map(id, rows)))
+        new = [k for k, (at, row) in enumerate(zip(found, rows, strict=True)) if at is None or now[at] is not row]
+        self._taken = set(found)
+        for k in new:
+            row = rows[k]
+            key = key_of(row)
+            at = self._at.get(key)
+            if at is None or now[at] != row:
+                at = self._slot(row, key, step)
+            self._taken.add(at)
+            found[k] = at
+        out = _taken_over(found, self._before)
+        self._before = found
         return out
 
     def _slot(self, row: Any, key: Any, step: int) -> int:
         """The slot of a row that is not the one that its slot has now: another version of it, or a new slot."""
         at = self._at.get(key)
         while at is not None and self._now[at] != row:
-            if self._used[at] != step:
+            if at not in self._taken:
                 self.slots[at] += [step, row]
                 self._now[at] = row
                 break
@@ -112,7 +133,6 @@ class Pool:
             at = self._at[key] = len(self.slots)
             self.slots.append([row])
             self._now.append(row)
-            self._used.append(step)
         self._same[id(self._now[at])] = at
         return at
 
@@ -142,7 +162,7 @@ def column(values: Listed[Any], clean: Callable[[Any], Any] = as_it_is) -> Packe
         return _table(list(map(clean, values)), list(map(repr, values)))
     if clean is not as_it_is:
         cleaned = {value: clean(value) for value in set(values)}
-        values = [cleaned[value] for value in values]
+        values = list(map(cleaned.__getitem__, values))
     found = _table(values, values)
     if "words" in found or kinds != {str}:
         return found

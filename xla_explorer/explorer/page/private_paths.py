@@ -28,8 +28,8 @@ def without_paths(text: str) -> str:
     """`text` with absolute paths cut to the names of their files: `/home/me/model.py:12` becomes `model.py:12`."""
     if "/" not in text and "\\" not in text:
         return text
-    if "/" not in text.replace("/*", "").replace("*/", "") and "\\" not in text:
-        return text  # the comments of HLO: /*index=5*/
+    if "/" not in text.replace("/*", "").replace("*/", "").replace(" // ", "") and "\\" not in text:
+        return text  # the comments of HLO: /*index=5*/, the quotients of loop nests: i // 128
     text = _STORE.sub("", _LOGIN.sub("", text))
     if text.startswith(("/", "file:")) and not text.startswith("//"):
         text = _WHOLE.sub("", text, count=1)
@@ -57,7 +57,7 @@ def data_without_paths(data: Any) -> Any:
 
 def _mapped(data: Any, cut: Callable[[str], str]) -> Any:
     if isinstance(data, str):
-        return cut(data)
+        return cut(data) if "/" in data or "\\" in data else data
     if isinstance(data, dict):
         return {key: _mapped(value, cut) for key, value in data.items()}
     if isinstance(data, list | tuple):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display.plain_data import plain
+from xla_explorer.explorer.measures.advice import session_advice
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.questions.pass_table import COST_COLUMNS, cost_rows, opcode_rows
 from xla_explorer.explorer.questions.search import instruction_item, searched
 from xla_explorer.explorer.questions.tensor_values import MOST_FLOPS_ON_A_CLICK, tensor_value
+from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.metadata import parse_metadata
 
@@ -35,6 +37,11 @@ def tensor_data(passes: RecordedPasses[RecordedPass], key: int, step: int) -> di
     }
 
 
+def advice_data(session: Compilation) -> list[list[Any]]:
+    """What to try first: sentence, the most that it can gain in microseconds of a run, source line."""
+    return [[a.sentence, a.gain_us, a.line] for a in session_advice(session).advice] if session.error is None else []
+
+
 def callers_data(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
     """Stack frames as [file, function, line, index of the caller or -1], and of each instruction of both ends its innermost frame."""
     frames: list[list[Any]] = []
@@ -58,8 +65,8 @@ def callers_data(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
     return {"frames": frames, "of": of}
 
 
-def pass_costs(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
-    """The passes that changed something, with costs, and the opcodes after each."""
+def pass_costs(passes: RecordedPasses[RecordedPass], flame: Sequence[Any]) -> dict[str, Any]:
+    """The passes that changed something, with costs, and the opcodes after each; beside them the flame of the compile."""
     shown = [p for p in passes if p.changed or p.number == 0]
     columns, opcodes = opcode_rows(passes, change=True)
     rows, left_out = [], ""
@@ -74,6 +81,7 @@ def pass_costs(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
         "rows": rows,
         "opcodes": {"columns": columns, "rows": opcodes},
         "left_out": left_out,
+        "flame": flame,
     }
 
 
@@ -94,7 +102,7 @@ def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
         yield {"what": "decision", "id": d.subjects[0] if d.subjects else None, "name": " → ".join(d.about), "kind": d.kind,
                "verdict": d.verdict, "reason": d.code, "text": d.message, "pass": decided, "time": cost, "step": d.step}  # fmt: skip
     for s in steps:
-        state = "changed" if s.changed else "unchanged" if s.index else ""
+        state = "changed" if s.changed else "did nothing" if s.index else ""
         yield {"what": "pass", "name": s.name, "pass": s.name, "text": state, "step": s.index}
 
 

@@ -23,6 +23,7 @@ MOST_REWRITE_INSTRUCTIONS = 1_500
 MOST_LLVM_LINES = 4_000
 """Programs of more lines of LLVM IR are exported without LLVM's passes and remarks: LLVM runs again for them."""
 LLVM_KERNELS = 1
+BLOCKS_KERNELS = 1
 
 
 def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
@@ -58,6 +59,13 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
             keep(tab.name, lambda data=tab.data: data(source, False))  # type: ignore[misc]
     if "callers" in reports.requests and (callers := reports.requests["callers"](reports, {}))["of"]:
         found["callers"] = callers
+    if "advice" in reports.requests:
+        keep("advice", lambda: reports.requests["advice"](reports, {}))
+    beside = found.get("beside") or {}
+    for kernel in list(beside.get("made", ()))[:BLOCKS_KERNELS]:
+        for stage in beside["stages"]:
+            asked = {"kernel": int(kernel), "stage": stage}
+            keep(f"blocks {kernel} {stage}", lambda asked=asked: reports.requests["blocks"](reports, asked))  # type: ignore[misc]
     keep("help", lambda: plain(reports.opcode_help()))
     if reports.ptx_counted():
         keep("counts", lambda: plain(reports.ptx_counts()))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
 from xla_explorer.explorer.code.code_panes import by_xla
+from xla_explorer.explorer.code.compile_flame import flame_of_passes, flame_of_session
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
 from xla_explorer.explorer.code.loop_text import loop_lines, shown_loops
@@ -24,7 +25,7 @@ from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, is_emulated,
 from xla_explorer.explorer.page import beside_data
 from xla_explorer.explorer.page.comparison_table import comparison_rows
 from xla_explorer.explorer.page.loop_data import loop_kernel
-from xla_explorer.explorer.page.questions_data import callers_data, pass_costs, tensor_data
+from xla_explorer.explorer.page.questions_data import advice_data, callers_data, pass_costs, tensor_data
 from xla_explorer.explorer.page.reports import (
     ApartReason,
     Asked,
@@ -52,11 +53,13 @@ from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.overrides import overrides_of
 from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
+from xla_explorer.explorer.questions.rule_times import clock_rules
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, scope_of, source_line
 from xla_explorer.explorer.sessions.editing import editable_text, faults
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.metadata import layers_of_scope
 from xla_explorer.hlo.opcodes import OPCODES
 
 if TYPE_CHECKING:
@@ -77,14 +80,17 @@ LONGEST_COMPARED = 20_000
 
 TRACE_REQUESTS: dict[str, Request] = {
     "callers": lambda reports, m: callers_data(reports.passes),
+    "flame": lambda reports, m: reports.flame(again=True),
     "values": lambda reports, m: tensor_data(reports.passes, number(m, "id"), number(m, "step")),
 }
 SESSION_REQUESTS: dict[str, Request] = {
     **TRACE_REQUESTS,
+    "advice": lambda reports, m: advice_data(reports.session),
     "loop": lambda reports, m: plain(
         loop_try(reports.session, number(m, "kernel"), str(m.get("schedule") or ""), bool(m.get("run")))
     ),
     "beside_kernel": lambda reports, m: beside_data.one_kernel(reports.session, number(m, "kernel"), words(m, "stages")),
+    "blocks": lambda reports, m: beside_data.blocks_data(reports.session, number(m, "kernel"), str(m.get("stage"))),
     "stage_text": lambda reports, m: beside_data.stage_text(reports.session, str(m.get("name"))),
     "source_text": lambda reports, m: editable_text(reports.session),
     "faults": lambda reports, m: [fault._asdict() for fault in faults(str(m.get("text") or ""))],
@@ -120,7 +126,11 @@ class TraceReports(Reports):
         return self.passes[min(step, self.passes.last)]
 
     def pass_costs(self) -> dict[str, Any]:
-        return pass_costs(self.passes)
+        return pass_costs(self.passes, self.flame(again=False))
+
+    def flame(self, *, again: bool) -> list[Any]:
+        """Where the compile spent its time. again: with the rules, and LLVM's passes, which takes another run of both."""
+        return flame_of_passes(self.passes, clock_rules(self.passes) if again else None).data()
 
     def changes(self, step: int) -> tuple[Iterable[int], Iterable[int]] | None:
         found = self._at(step).known_diff
@@ -172,6 +182,9 @@ class SessionReports(TraceReports):
                 f"{own} takes the same module through our passes, which say what they decide, and why"
             )
         return super().no_decisions()
+
+    def flame(self, *, again: bool) -> list[Any]:
+        return flame_of_session(self.session, rules=again, llvm=again).data()
 
     # -- buffers -------------------------------------------------------------------------------------------------------
     def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
@@ -248,7 +261,7 @@ class SessionReports(TraceReports):
                     i.id,
                     str(reason) if reason is not None else "",
                     cost.bound if session.backend in _BOUND_KNOWN else "",
-                    scope_of(session, i),
+                    layers_of_scope(scope_of(session, i)),
                 )
             )
         if any(row.scope for row in rows):
@@ -284,6 +297,10 @@ class SessionReports(TraceReports):
         profile(session, (), MEASURED_RUNS)
 
     def loops(self) -> Sequence[LoopKernel]:
+        return self._loops
+
+    @cached_property
+    def _loops(self) -> Sequence[LoopKernel]:
         session = self.session
         if session.error is not None or by_xla(session) or "llvm-ir" not in session.stages():
             return ()
@@ -305,7 +322,11 @@ class SessionReports(TraceReports):
 
     def columns(self) -> Sequence[Column]:
         measured = self._measured
-        return [Column("measured time", "us", measured), *self._predicted] if measured else self._predicted
+        if not measured:
+            return self._predicted
+        model = {c.instruction.id: c.nanoseconds / 1e3 for c in self._costs}
+        off = {key: us / model[key] for key, us in measured.items() if model.get(key)}
+        return [Column("measured time", "us", measured), *self._predicted, Column("measured / predicted", "", off)]
 
     @cached_property
     def _predicted(self) -> list[Column]:
@@ -332,7 +353,7 @@ class SessionReports(TraceReports):
             raise ValueError(f"cannot colour by a {type(given).__name__}: give a mapping of instructions to numbers, or a column")
         values = {}
         for key, value in pairs:
-            if key is None or key != key or value is None or value != value:
+            if key is None or key != key or key == WHOLE_PROGRAM or value is None or value != value:
                 continue
             values[self.session.passes.find(int(key) if isinstance(key, float) else key)] = float(value)
         unit = next((word for word in ("us", "bytes") if title.endswith(word)), "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.explorer.code.code_panes import code_panes, costly, hlo_pane
-from xla_explorer.explorer.display.code_pane import CodePane, TextLine
+from xla_explorer.explorer.display.code_pane import CodePane, PrintedLine
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, is_emulated
 from xla_explorer.explorer.page.reports import Reports
@@ -127,9 +127,8 @@ class TraceSource:
         with collector_paused():
             return self.passes[step].picture(computation=computation)
 
-    def text(self, step: int) -> Sequence[TextLine]:
-        with collector_paused():
-            return [TextLine(text, key) for text, key in self.passes[step].lines]
+    def text(self, step: int) -> Sequence[PrintedLine]:
+        return self.passes[step].lines
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
         return self._decisions if step is None else [row for row in self._decisions if row.step == step]
@@ -260,7 +259,7 @@ class SessionSource(TraceSource):
         times = times or next((column.values for column in self.reports.columns() if column.unit == "us"), {})
         return max(times, key=lambda key: times[key], default=None)
 
-    def text(self, step: int) -> Sequence[TextLine]:
+    def text(self, step: int) -> Sequence[PrintedLine]:
         return super().text(self._known(step))
 
     def panes(self) -> Sequence[CodePane]:

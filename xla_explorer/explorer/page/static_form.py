@@ -128,7 +128,7 @@ def _panes_html(panes: Sequence[CodePane], limit: int) -> str:
         title = escape(PANE_TITLES.get(pane.name, pane.name))
         cells.append(
             f'<td style="text-align:left;vertical-align:top;width:{100 // min(2, len(first))}%"><b>{title}</b>{about}'
-            f'<pre style="font-size:11px;line-height:1.35;overflow:auto;max-height:420px;text-align:left">'
+            f'<pre style="font-family:monospace;font-size:11px;line-height:1.35;overflow:auto;max-height:420px;text-align:left">'
             f"{escape(text)}</pre></td>"
         )
     return f'<table style="width:100%;table-layout:fixed"><tr>{"".join(cells)}</tr></table>' if cells else ""

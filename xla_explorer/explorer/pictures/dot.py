@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
-from xla_explorer.explorer.pictures.svg import ACCEPTED, COLOURS, GREY, REFUSED
+from xla_explorer.explorer.pictures.svg import ACCEPTED, COLOURS, GREY, OWN, REFUSED
 
 SHAPES = {
     "elementwise": "box",
@@ -100,7 +100,7 @@ def _write_level(
 
 
 def _edge_attributes(edge: PictureEdge, cluster: dict[int, str]) -> str:
-    colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED}.get(edge.kind, GREY)
+    colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED, "own": OWN}.get(edge.kind, GREY)
     width = 1 + min(3.0, math.floor(math.log2(max(edge.weight_bytes, 1)) / 8))
     parts = [f'color="{colour}"', f"penwidth={width:g}"]
     if edge.kind == "fusion-refused":

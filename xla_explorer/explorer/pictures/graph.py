@@ -12,12 +12,18 @@ from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.pictures.dot import picture_dot, render_dot
+from xla_explorer.explorer.pictures.figures import converted
 from xla_explorer.explorer.pictures.picture import PictureFormatError, PictureGraph, PictureNode
-from xla_explorer.explorer.pictures.svg import picture_svg
+from xla_explorer.explorer.pictures.svg import FONT, picture_svg
 from xla_explorer.foundation.file_writing import write_file
 
 if TYPE_CHECKING:
     import graphviz
+
+
+def _only_svg(drawn: bytes) -> str:
+    text = drawn.decode("utf-8", "replace")
+    return text[text.find("<svg") :] if "<svg" in text else text
 
 
 class Graph(Report):
@@ -29,14 +35,25 @@ class Graph(Report):
     def __init__(self, picture: PictureGraph, focus: int | None = None, engine: str = "own") -> None:
         self.picture, self.focus, self.engine = picture, focus, engine
 
-    def to_svg(self, *, budget: int = 300, engine: str | None = None) -> str:
-        """The picture as SVG. engine: `own`, or `dot` (falls back to `own` without the program or after 10 s)."""
+    def to_svg(
+        self, *, budget: int = 300, engine: str | None = None, legend: bool = True, font: str = FONT, direction: str = "down"
+    ) -> str:
+        """The picture as SVG. engine: `own`, or `dot` (falls back to `own` without the program or after 10 s).
+
+        legend: name the kinds below. font: a family as CSS has it. direction: `down`, or `right`, which takes the program dot.
+        """
+        if direction not in ("down", "right"):
+            raise PictureFormatError(f"direction must be 'down' or 'right', got {direction!r}", "`right` takes the program dot")
+        if direction == "right":
+            drawn = render_dot(self.to_dot().replace("{\n", "{\n  rankdir=LR;\n", 1))
+            if drawn is None:
+                raise PictureFormatError("from left to right is drawn by the program dot, which is not here", "install Graphviz")
+            return _only_svg(drawn)
         if (engine or self.engine) == "dot":
             drawn = render_dot(self.to_dot())
             if drawn is not None:
-                text = drawn.decode("utf-8", "replace")
-                return text[text.find("<svg") :] if "<svg" in text else text
-        return picture_svg(self.picture, budget=budget, focus=self.focus)
+                return _only_svg(drawn)
+        return picture_svg(self.picture, budget=budget, focus=self.focus, legend=legend, font=font)
 
     def to_dot(self) -> str:
         """Graphviz DOT text; always possible."""
@@ -54,18 +71,25 @@ class Graph(Report):
         """Nodes, edges and boxes as plain data: what the widget draws. See `PictureGraph.to_json`."""
         return {**self.picture.to_json()}
 
-    def save(self, path: str | Path) -> Path:
-        """Write to `path`; the suffix chooses: .svg, .dot, .gv, .json. ValueError for another one."""
+    def save(self, path: str | Path, **options: Any) -> Path:
+        """Write to `path`; the suffix chooses: .svg, .pdf, .png (these two by the package vl-convert-python), .dot, .gv, .json.
+
+        options: those of `to_svg`, and `scale` of a .png. ValueError for another suffix.
+        """
         path = Path(path)
+        text: str | bytes
         match path.suffix:
             case ".svg":
-                text = self.to_svg()
+                text = self.to_svg(**options)
+            case ".pdf" | ".png":
+                scale = options.pop("scale", 2.0)
+                text = converted(self.to_svg(**options), path.suffix, scale)
             case ".dot" | ".gv":
                 text = self.to_dot()
             case ".json":
                 text = json.dumps(self.to_json(), ensure_ascii=False)
             case suffix:
-                raise PictureFormatError(f"cannot save a picture as {suffix!r}", "choose .svg, .dot, .gv or .json")
+                raise PictureFormatError(f"cannot save a picture as {suffix!r}", "choose .svg, .pdf, .png, .dot, .gv or .json")
         return write_file(path, text)
 
     def records(self) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from xla_explorer.explorer.pictures.blocks import Path, block_details
 from xla_explorer.explorer.pictures.folding import PASSED_THROUGH, fold_picture
@@ -31,6 +32,15 @@ _ROLES = {"while": ("condition", "body"), "call": ("called",)}
 RefusedEdges = Mapping[tuple[int, int], str]
 
 
+class DrawnInside(NamedTuple):
+    """A computation without boxes inside of it, as it is drawn in a box. calls: the computations that labels of its nodes speak about."""
+
+    computation: ComputationRecord
+    calls: list[tuple[int, ComputationRecord | None]]
+    nodes: list[PictureNode]
+    edges: list[PictureEdge]
+
+
 class DrawnRecords:
     """Nodes and edges of the pictures of one compile, by record: successive snapshots share records, so most of a picture is there when the
     one before was drawn."""
@@ -40,6 +50,7 @@ class DrawnRecords:
         self.edges: dict[int, list[PictureEdge]] = {}
         self.records: dict[int, InstructionRecord] = {}
         """Held, so that their Python ids, which are the keys, stay theirs."""
+        self.insides: dict[tuple[int, str, bool], DrawnInside] = {}
         self._blocks: tuple[ComputationRecord, dict[int, Path], dict[Path, str]] | None = None
 
     def blocks(self, top: ComputationRecord) -> tuple[dict[int, Path], dict[Path, str]]:
@@ -70,7 +81,8 @@ class _Drawing:
         self.details: dict[Path, str] = {}
         self.stand_ins: dict[int, int] = {}
         """Of the instructions in closed blocks those that stand for their blocks in the picture."""
-        self.inside: dict[str, tuple[int, int]] = {}
+        self.sizes: dict[tuple[int, int], int] = {}
+        self.closed: dict[str, tuple[int, int]] = {}
         """Of closed blocks how many instructions are not drawn, and how many of them the pass touched."""
 
     def scope(self, record: InstructionRecord) -> str | None:
@@ -84,7 +96,7 @@ class _Drawing:
                 self.drawn_scopes.add(part)
                 parent = scope_key(part[:-1]) if depth > 1 else None
                 key = scope_key(part)
-                hidden, touched = self.inside.get(key, (0, 0))
+                hidden, touched = self.closed.get(key, (0, 0))
                 self.groups.append(
                     PictureGroup(key, part[-1], self.details.get(part, ""), "scope", parent, hidden=hidden, touched=touched)
                 )
@@ -111,16 +123,36 @@ class _Drawing:
             stands = next((r for r in reversed(inside) if r.opcode.name not in _NO_STAND_IN), inside[-1]).id
             keep.add(stands)
             self.stand_ins |= dict.fromkeys([r.id for r in inside], stands)
-            self.inside[key] = (len(inside), len([r for r in inside if r.id in touched]))
+            self.closed[key] = (len(inside), len([r for r in inside if r.id in touched]))
         return keep
 
     def size(self, record: InstructionRecord, depth: int = 0) -> int:
         """Nodes that an instruction takes with its inside open."""
         if record.opcode.name not in _ENTERED or depth > 6:
             return 1
-        return 1 + sum(
-            [self.size(r, depth + 1) for key in record.called if key in self.computations for r in self.computations[key].instructions]
-        )
+        return 1 + sum([self.inside_size(key, depth) for key in record.called if key in self.computations])
+
+    def inside_size(self, computation: int, depth: int) -> int:
+        """Nodes that the instructions of a called computation take."""
+        place = (computation, depth)
+        if place not in self.sizes:
+            self.sizes[place] = sum([self.size(r, depth + 1) for r in self.computations[computation].instructions])
+        return self.sizes[place]
+
+    def inside(self, computation: ComputationRecord, group: str, room: int) -> None:
+        """Draw all of a computation in a box, as it was drawn for the snapshot before where both have it."""
+        place = (id(computation), group, self.bare)
+        found = self.known.insides.get(place)
+        if found is not None and all(self.computations.get(key) is called for key, called in found.calls):
+            self.nodes += found.nodes
+            self.edges += found.edges
+            self.drawn.update([node.id for node in found.nodes])
+            return
+        nodes, edges = len(self.nodes), len(self.edges)
+        self.computation(computation, group, None, room)
+        if not any(r.opcode.name in _ENTERED for r in computation.instructions):
+            calls = [(key, self.computations.get(key)) for r in computation.instructions for key in r.called]
+            self.known.insides[place] = DrawnInside(computation, calls, self.nodes[nodes:], self.edges[edges:])
 
     def computation(self, computation: ComputationRecord, group: str | None, keep: set[int] | None, room: int) -> None:
         """Draw the instructions of a computation that are in `keep` (None: all)."""
@@ -179,7 +211,7 @@ class _Drawing:
                     role = _ROLES[name][number] if name in _ROLES and number < len(_ROLES[name]) else f"branch {number}"
                     home = f"{key}.{number}"
                     self.groups.append(PictureGroup(home, role, "", "computation", key, None, computation.name))
-                self.computation(computation, home, None, room)
+                self.inside(computation, home, room)
             return
         hidden = 0
         if inside:
@@ -261,7 +293,7 @@ def snapshot_picture(
     if keep is not None:
         note = f"{len(keep)} of {len(top.instructions)} instructions of %{top.name} drawn; xe.graph(module, around=NAME) draws elsewhere"
         if drawing.stand_ins:
-            note = f"{len(drawing.stand_ins)} of {len(top.instructions)} instructions of %{top.name} in {len(drawing.inside)} closed blocks"
+            note = f"{len(drawing.stand_ins)} of {len(top.instructions)} instructions of %{top.name} in {len(drawing.closed)} closed blocks"
     picture = PictureGraph(drawing.nodes, drawing.edges, drawing.groups, title=title or snapshot.name, hidden=drawing.hidden, note=note)
     return fold_picture(picture) if fold else picture
 

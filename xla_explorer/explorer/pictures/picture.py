@@ -28,7 +28,7 @@ NodeKind = Literal[
     "custom",
     "fusion",
 ]
-EdgeKind = Literal["data", "control", "fusion-accepted", "fusion-refused"]
+EdgeKind = Literal["data", "control", "fusion-accepted", "fusion-refused", "own"]
 GroupKind = Literal["fusion", "computation", "control-flow", "scope"]
 
 NODE_KINDS: tuple[str, ...] = get_args(NodeKind)
@@ -59,7 +59,7 @@ class PictureEdge(NamedTuple):
     """An edge from `source` to `target`: node ids, or the `instruction` of a group (then it ends at the box).
 
     `weight_bytes` is the size of what flows along it and sets the width; `label` is the reason code of a refused
-    fusion.
+    fusion, and the word at an edge of the user's own.
     """
 
     source: int

@@ -27,7 +27,7 @@ LABEL_ROOM = 30.0
 LOOSE = 14.0
 """More room at head and foot of a box whose inside has boxes: those stand out of their rows."""
 LABEL_LENGTH, NAME_LENGTH, DETAIL_LENGTH = 30, 26, 36
-EDGE_RANK = {"control": 0, "data": 1, "fusion-accepted": 2, "fusion-refused": 3}
+EDGE_RANK = {"control": 0, "data": 1, "fusion-accepted": 2, "fusion-refused": 3, "own": 4}
 
 Key = int | str
 

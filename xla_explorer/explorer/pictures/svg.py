@@ -45,7 +45,7 @@ DARK_COLOURS: dict[str, tuple[str, str]] = {
     "scope": ("#2b2a44", "#9a95e0"),
 }
 GREY = "#858585"
-REFUSED, ACCEPTED = "#c45100", "#008a65"
+REFUSED, ACCEPTED, OWN = "#c45100", "#008a65", "#a84f80"
 FONT = "system-ui,sans-serif"
 _MARGIN = 12.0  # pixels around a scene that belong to the picture
 _SHORT = 36.0  # pixels: a label of 14 on the middle of a shorter line would leave nothing of it
@@ -55,6 +55,7 @@ def picture_svg(
     budget: int = 300,
     focus: int | None = None,
     legend: bool = True,
+    font: str = FONT,
 ) -> str:
     """One SVG document of `graph`, at most `budget` elements of it, grown from `focus` or the outputs.
 
@@ -70,7 +71,8 @@ def picture_svg(
         notes.append(f"{graph.hidden} instructions left out")
     if graph.note:
         notes.append(graph.note)
-    return scene_svg(scene, graph.title, notes=notes, legend=legend)
+    text = scene_svg(scene, graph.title, notes=notes, legend=legend)
+    return text if font == FONT else text.replace(f'"{FONT}"', f'"{escape(font)}"')
 
 
 def scene_svg(scene: Scene, title: str, *, notes: list[str], legend: bool) -> str:
@@ -150,7 +152,7 @@ def _edge(edge: SceneEdge) -> str:
             middle = (p[k - 1] + p[k + 1]) / 2
             d += f"C{_n(p[k - 2])} {_n(middle)} {_n(p[k])} {_n(middle)} {_n(p[k])} {_n(p[k + 1])}"
     x, y = p[-2], p[-1]
-    colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED}.get(edge.kind, GREY)
+    colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED, "own": OWN}.get(edge.kind, GREY)
     dash = {"fusion-refused": ' stroke-dasharray="6 4"', "control": ' stroke-dasharray="2 3"'}.get(edge.kind, "")
     width = 1 + min(3.0, math.floor(math.log2(max(edge.weight_bytes, 1)) / 8))
     title = f"<title>{escape(edge.label)}</title>" if edge.label else ""
@@ -212,7 +214,7 @@ def _label_width(label: str) -> float:
 
 
 def _edge_label(edge: SceneEdge, x: float, y: float) -> str:
-    colour = REFUSED if edge.kind == "fusion-refused" else ACCEPTED if edge.kind == "fusion-accepted" else GREY
+    colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED, "own": OWN}.get(edge.kind, GREY)
     width = _label_width(edge.label)
     return (
         f'<rect x="{_n(x - width / 2)}" y="{_n(y - 7)}" width="{_n(width)}" height="14" rx="3" fill="#fff6ef" '
@@ -294,10 +296,14 @@ def _legend(scene: Scene, left: float, top: float, width: float) -> tuple[str, f
         out += _text(x + 31, y + 11, 10.5, 400, kind, anchor="start", fill=GREY)
         x += step
         widest = max(widest, x - left)
-    if "fusion-refused" in _edge_kinds(scene):
-        if x + 140 > left + room:
-            x, y = left, y + 20
-        out += f'<path d="M{_n(x)} {_n(y + 7)}h26" stroke="{REFUSED}" stroke-width="2" stroke-dasharray="6 4"/>'
-        out += _text(x + 31, y + 11, 10.5, 400, "fusion refused", anchor="start", fill=GREY)
-        widest = max(widest, x + 130 - left)
+    for kind, name, colour, dashes, width in (
+        ("fusion-refused", "fusion refused", REFUSED, ' stroke-dasharray="6 4"', 130), ("own", "own edge", OWN, "", 100),
+    ):  # fmt: skip
+        if kind in _edge_kinds(scene):
+            if x + width + 10 > left + room:
+                x, y = left, y + 20
+            out += f'<path d="M{_n(x)} {_n(y + 7)}h26" stroke="{colour}" stroke-width="2"{dashes}/>'
+            out += _text(x + 31, y + 11, 10.5, 400, name, anchor="start", fill=GREY)
+            widest = max(widest, x + width - left)
+            x += width + 10
     return out, y + 18, widest

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, RULE
 from xla_explorer.compiler.decisions.recorded import decision_of
@@ -109,14 +110,25 @@ def with_cost(decision: Decision, cost: RefusalCost | None) -> Decision:
     return decision if cost is None else decision._replace(facts={**decision.facts, **cost.facts()})
 
 
+_UNCHECKED: WeakKeyDictionary[Lineage, Sequence[Decision]] = WeakKeyDictionary()
+
+
 def decisions_of(trace: PassTrace, lineage: Lineage, with_checks: int = 0) -> list[Decision]:
     """The recorded decisions with the costs of refusals; with their checklists when there are at most `with_checks`."""
     events = decision_events(trace)
     if not events:
         return []
-    checked = _checklists(trace) if len(events) <= with_checks else {}
+    if len(events) > with_checks:
+        known = _UNCHECKED.get(lineage, ())
+        if len(known) != len(events):  # code generation may have added to the journal since
+            known = _UNCHECKED[lineage] = _with_costs(trace, lineage, {})
+        return list(known)
+    return _with_costs(trace, lineage, _checklists(trace))
+
+
+def _with_costs(trace: PassTrace, lineage: Lineage, checked: Mapping[int, Decision]) -> list[Decision]:
     costs = refusal_costs(trace, lineage)
-    found = [checked.get(event.sequence) or decision_of(event, lineage.step_of(event)) for event in events]
+    found = [checked.get(event.sequence) or decision_of(event, lineage.step_of(event)) for event in decision_events(trace)]
     return [with_cost(one, costs.of(one)) for one in found]
 
 

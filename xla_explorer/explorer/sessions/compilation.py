@@ -324,7 +324,7 @@ def _fusion_line(compilation: Compilation, fusion: InstructionRecord) -> str:
 
 
 def _record_elided_constants(constants: list[HloInstruction], trace: PassTrace) -> None:
-    """A refused decision for each constant whose values nobody knows, so that tables and explanations tell what the warning told."""
+    """A refused decision for each constant whose values are not known, so that tables and explanations tell what the warning told."""
     if constants and trace.journal is not None and trace.journal.level >= Level.DECISIONS:
         with trace.journal.span(AS_WRITTEN, "constants"):
             for constant in constants:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, Protocol
 
+from xla_explorer.explorer.sessions.file_formats import MLIR_SUFFIXES, MODULE_SUFFIXES
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
@@ -19,9 +20,8 @@ from xla_explorer.hlo.text import parse_hlo
 _MLIR = re.compile(r"(?:\s++|//[^\n]*+)*+(?:#[\w$]+\s*=|module\b(?!\s*\()|func(?:\.func)?\s|\"builtin\.module\"|\{-#)")
 
 # A file's name where a text is wanted, though no such file is there: a module has blanks and braces.
-_PATH = re.compile(r"[^\s{}=]+\.(?:hlo|txt|mlir|mlirbc|stablehlo|mhlo|pb|gz)", re.IGNORECASE)
+_PATH = re.compile(rf"[^\s{{}}=]+(?:{'|'.join(map(re.escape, MODULE_SUFFIXES))})", re.IGNORECASE)
 
-_MLIR_SUFFIXES = {".mlir", ".mlirbc", ".stablehlo", ".mhlo"}
 _BYTECODE = b"ML\xefR"
 _CONTAINER_HEAD = 1 << 20  # bytes of a container in which its bytecode begins
 _LONGEST_PATH = 4096
@@ -63,7 +63,7 @@ def load_module(path: str | os.PathLike[str]) -> HloModule:
     except (OSError, ValueError) as problem:  # a name that no file can have
         reason = getattr(problem, "strerror", None) or problem
         raise LoadError(f"cannot read {str(path)[:200]!r}: {reason}", "give the path of a file") from None
-    return module_of_bytes(raw, str(path), mlir=bool({suffix.lower() for suffix in path.suffixes} & _MLIR_SUFFIXES))
+    return module_of_bytes(raw, str(path), mlir=bool({suffix.lower() for suffix in path.suffixes} & MLIR_SUFFIXES))
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:

@@ -14,18 +14,19 @@ from typing import Any, Generic, TypeVar, overload
 from xla_explorer.compiler.pipeline import PassPipeline, PassStep, PassTrace
 from xla_explorer.compiler.pipeline.trace import UnknownStepError
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, drawn, printed
+from xla_explorer.explorer.display.code_pane import PrintedLine
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.pictures.module_picture import DrawnRecords, snapshot_picture
-from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.pictures.own_edges import given_edges, with_edges
+from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph
 from xla_explorer.explorer.sessions.lineage import Lineage
-from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.explorer.sessions.step_texts import StepTexts
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
-from xla_explorer.hlo.text import module_text_with_lines
 
 AS_WRITTEN = "as written"
 """The name of element 0."""
@@ -48,10 +49,11 @@ class RecordedPass(Report):
         The compiler's record of the run; None for the module as written.
     """
 
-    __slots__ = ("_passes", "number", "step")
+    __slots__ = ("_known_diff", "_passes", "number", "step")
 
     def __init__(self, passes: RecordedPasses[RecordedPass], number: int, step: PassStep | None) -> None:
         self._passes, self.number, self.step = passes, number, step
+        self._known_diff: SnapshotDifference | None = None
 
     @property
     def name(self) -> str:
@@ -127,7 +129,9 @@ class RecordedPass(Report):
         """`diff`, or None where nothing changed or no snapshots were taken."""
         if self.step is None or self.step.before is None or self.step.after is None or self.step.before is self.step.after:
             return None
-        return snapshot_difference(self.step.before, self.step.after)
+        if self._known_diff is None:
+            self._known_diff = snapshot_difference(self.step.before, self.step.after)
+        return self._known_diff
 
     @property
     def text(self) -> CodeText:
@@ -135,7 +139,7 @@ class RecordedPass(Report):
         return CodeText("\n".join([line for line, _ in self.lines]), "hlo", f"passes[{self.number}].text")
 
     @property
-    def lines(self) -> list[tuple[str, int | None]]:
+    def lines(self) -> list[PrintedLine]:
         """The module's text after it: (line, instruction id or None)."""
         return self._passes.text_of(self.snapshot)
 
@@ -175,7 +179,7 @@ class RecordedPass(Report):
         """
         difference = self.known_diff
         refused, accepted = self._passes.fusion_edges(self.number)
-        return snapshot_picture(
+        picture = snapshot_picture(
             self.snapshot,
             computation=computation,
             around=around,
@@ -191,6 +195,7 @@ class RecordedPass(Report):
             bare=bare,
             touched=difference.added | difference.changed if difference is not None else (),
         )
+        return with_edges(picture, self._passes.own_edges) if self._passes.own_edges else picture
 
     def graph(self, around: Any = None, radius: int = 2) -> Graph:
         """The graph of the module after it. around: an instruction by name, id or itself; only what is `radius` edges away is drawn."""
@@ -242,7 +247,14 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         self.lineage = Lineage(record)
         self._element = element
         self.drawn = DrawnRecords()
-        self._texts: dict[int, list[tuple[str, int | None]]] = {}
+        self.own_edges: tuple[PictureEdge, ...] = ()
+        self._texts: dict[int, list[PrintedLine]] = {}
+        self._step_texts = StepTexts()
+
+    def draw_edges(self, edges: Any) -> None:
+        """Edges of your own over every picture of these passes, in the widget and in pages: a DataFrame with the columns `source`, `target`
+        and `label` (names or ids of instructions), or rows of these. An empty list takes them away."""
+        self.own_edges = given_edges(edges, self.find)
 
     @cached_property
     def _elements(self) -> list[P_co]:
@@ -311,15 +323,11 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         rewrites, error."""
         return Table(_COLUMNS, [row for p in self for row in p.records().rows])
 
-    def text_of(self, snapshot: ModuleSnapshot) -> list[tuple[str, int | None]]:
+    def text_of(self, snapshot: ModuleSnapshot) -> list[PrintedLine]:
         """(line, instruction id or None) of a snapshot's text; the last ones are kept."""
         found = self._texts.get(id(snapshot))
         if found is None:
-            with collector_paused():
-                module = HloModule.from_snapshot(snapshot)
-                text, where = module_text_with_lines(module)
-                found = [(line, where.get(number)) for number, line in enumerate(text.split("\n"), 1)]
-                module.dispose()
+            found = self._step_texts.lines(snapshot)
             if len(self._texts) > MOST_TEXTS:
                 self._texts.clear()
             self._texts[id(snapshot)] = found

@@ -131,10 +131,14 @@ class _Output:
 
 
 class _Told:
-    """What stands for a line where the user gave a function. False of it is Ctrl-C."""
+    """What stands for a line where the user gave a function. False of it is Ctrl-C, once: a second one would meet what the first began."""
+
+    def __init__(self) -> None:
+        self.halted = False
 
     def show(self, label: str, done: int, total: int | None, noun: str, seconds: float) -> None:
-        if callable(options.progress) and options.progress(label, done, total, seconds) is False:
+        if not self.halted and callable(options.progress) and options.progress(label, done, total, seconds) is False:
+            self.halted = True
             interrupt_main()
 
     def clear(self) -> None:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import sys
+from typing import TYPE_CHECKING, Final
 
 from xla_explorer.hlo.metadata import StackFrameTables, parse_metadata
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
+
+
+_CELL: Final = re.compile(r"(?:[/\\]ipykernel_\d+[/\\]\d+\.py|<ipython-input-.*>)\Z")
+
+
+def shown_file(file: str) -> str:
+    """The name of a source file; `In[5]` of a cell that this process's notebook ran, which is compiled as a temporary file."""
+    if _CELL.search(file) is None or (ipython := sys.modules.get("IPython")) is None:
+        return file
+    shell = ipython.get_ipython()
+    named = shell.compile.format_code_name(file) if shell is not None else None
+    return str(named[1]) if named is not None else file
 
 
 class SourceLines:
@@ -30,11 +44,11 @@ class SourceLines:
             return ""
         found = parse_metadata(metadata)
         if found.source_file:
-            return f"{found.source_file}:{found.source_line}"
+            return f"{shown_file(found.source_file)}:{found.source_line}"
         if found.stack_frame_id and self._frames is not None:
             stack = self._frames.stack(found.stack_frame_id)
             if stack:
-                return f"{stack[0][0]}:{stack[0][2]}"
+                return f"{shown_file(stack[0][0])}:{stack[0][2]}"
         return ""
 
     def hlo_line(self, instruction: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from xla_explorer.explorer.sessions.source_lines import SourceLines
+from xla_explorer.explorer.sessions.source_lines import SourceLines, shown_file
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata
@@ -57,7 +57,7 @@ class PlacedModule:
     def _users_line(self, metadata: str) -> str:
         found, frames = parse_metadata(metadata), self.module.frames
         stack = frames.stack(found.stack_frame_id) if frames is not None and found.stack_frame_id else []
-        return next((f"{file}:{line}" for file, _, line in stack if not in_library(file)), "")
+        return next((f"{shown_file(file)}:{line}" for file, _, line in stack if not in_library(file)), "")
 
 
 def in_library(file: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import statistics
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -108,8 +109,9 @@ class XlaProfile(Report):
         Returns
         -------
         pandas.DataFrame
-            n: executions. median_us, iqr_us: of one execution. per_run_us: all executions of one run of the module. total_us, share: of the
-            recording. bytes, flops: of one execution, as XLA's cost model estimates them; GB/s: bytes over the median. line: the user's;
+            n: executions. median_us, iqr_us: of one execution. per_run_us: all executions of one run of the module, the median over runs.
+            total_us, share: of the recording. bytes, flops: of one execution, as XLA's cost model estimates them; GB/s: bytes over the
+            median. line: the user's;
             library: the line of an installed package that it called.
         """
         return wide_frame([row for row, _ in self.kernel_rows], _KERNEL_COLUMNS)
@@ -129,12 +131,15 @@ class XlaProfile(Report):
         i = found[0].instruction
         times = [one.event.self_ps / 1e6 for one in found]
         median, iqr = spread(times)
-        runs = len({one.event.run for one in found})
+        of_runs: dict[Any, float] = {}
+        for one, us in zip(found, times, strict=True):
+            of_runs[one.event.run] = of_runs.get(one.event.run, 0.0) + us
         cost = instruction_cost(i) if i is not None else Cost()
         moved = int(cost.bytes_accessed)
         return {
             "kernel": f"%{name}" if found[0].event.op else name, "opcode": i.opcode.name if i is not None else "", "device": device,
-            "module": module, "n": len(found), "median_us": median, "iqr_us": iqr, "per_run_us": sum(times) / runs, "total_us": sum(times),
+            "module": module, "n": len(found), "median_us": median, "iqr_us": iqr,
+            "per_run_us": statistics.median(of_runs.values()), "total_us": sum(times),
             "share": sum(times) / self.device_us, "bytes": moved, "flops": int(cost.flops + cost.transcendentals),
             "GB/s": moved / median / 1e3 if moved and median else None, "line": found[0].place.line,
             "library": found[0].place.library, "scope": found[0].place.scope,

@@ -12,7 +12,7 @@ from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decisions import decision_events
-from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError, program_steps
+from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError, is_of_xla, program_steps
 from xla_explorer.explorer.xla.replay import replay_fusion
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import read_file
@@ -88,7 +88,7 @@ def facts_of(session: Compilation) -> dict[str, Any]:
     return {
         "version": _VERSION,
         "module": session.source.name,
-        "backend": session.backend,
+        "backend": session.backend.partition(":")[0],  # XLA of another environment is XLA, and the folder is nobody's business
         "kernels": len(steps),
         "kernels_by_opcode": dict(sorted(Counter(step.opcode for step in steps).items())),
         "bytes": int(cost.bytes_accessed),
@@ -100,7 +100,7 @@ def facts_of(session: Compilation) -> dict[str, Any]:
 
 def _decisions(session: Compilation) -> dict[str, str]:
     """Kind and instructions of fusion decisions -> verdict, with the code of a refusal. XLA's are taken from its dump."""
-    if session.backend in ("xla", "xla-dump"):
+    if is_of_xla(session):
         try:
             edges = replay_fusion(session).edges
         except NotThereError:

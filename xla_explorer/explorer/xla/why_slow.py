@@ -8,8 +8,9 @@ from xla_explorer.backends.cpu.machine_limits import MachineLimits
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.measures.advice_rules import Advice, Facts, KernelFact
 from xla_explorer.explorer.measures.kernel_costs import measured_bound
-from xla_explorer.explorer.xla.advice import Advice, Facts, KernelFact, advise
+from xla_explorer.explorer.xla.advice import advise
 from xla_explorer.explorer.xla.places import short_place
 from xla_explorer.explorer.xla.profile import XlaProfile
 from xla_explorer.explorer.xla.replay import ReplayedFusion
@@ -18,7 +19,11 @@ _MOST = 5  # rows of a table
 
 
 class SlowKernel(NamedTuple):
-    """A kernel of a run. bound: `memory`, `arithmetic`, `launch` or `latency`; roof: the least possible time over the measured."""
+    """A kernel of a run.
+
+    us: of all its executions in one run, the median of runs; share: of these of all kernels. bound: `memory`, `arithmetic`, `launch` or
+    `latency`; roof: the least possible time over the measured.
+    """
 
     kernel: str
     us: float
@@ -57,7 +62,10 @@ class WhySlow(Report):
         runs = profile.runs()
         self.idle_us = float(runs["idle_us"].median())
         self._limits = limits
-        self.kernels = [_slow_kernel(row, limits) for row, _ in profile.kernel_rows]
+        # By the median of runs, as it is shown: one long run of a loaded machine would put others first.
+        self._rows = sorted(profile.kernel_rows, key=lambda row: -row[0]["per_run_us"])
+        whole = sum([row["per_run_us"] for row, _ in self._rows])
+        self.kernels = [_slow_kernel(row, limits, whole) for row, _ in self._rows]
         recorded_us = float(runs["wall_us"].median())
         self.slowdown = max(recorded_us / run_us, 1.0) if run_us > 0 else 1.0
         self.advice: list[Advice] = advise(self._facts(len(runs)))
@@ -65,7 +73,7 @@ class WhySlow(Report):
     def _facts(self, runs: int) -> Facts:
         """What the rules see: times as they are while nothing is recorded."""
         kernels = []
-        for one, (row, i) in zip(self.kernels, self.profile.kernel_rows, strict=True):
+        for one, (row, i) in zip(self.kernels, self._rows, strict=True):
             if i is not None:
                 us = one.us / self.slowdown
                 least = None if one.roof is None else min(one.roof * one.us, us)
@@ -125,10 +133,10 @@ def _said(advice: Advice) -> str:
     return f"{advice.sentence}{place}; at most {microseconds(advice.gain_us)} of a run"
 
 
-def _slow_kernel(row: dict[str, Any], limits: MachineLimits | None) -> SlowKernel:
+def _slow_kernel(row: dict[str, Any], limits: MachineLimits | None, whole: float) -> SlowKernel:
     bound, roof, median = "unknown", None, row["median_us"]
     if limits is not None and median > 0:
         memory = 1e6 * row["bytes"] / limits.bandwidth(limits.cores, row["bytes"])
         arithmetic = 1e6 * row["flops"] / limits.flops(threads=limits.cores)
         roof, bound = max(memory, arithmetic) / median, measured_bound(median, memory, arithmetic)
-    return SlowKernel(row["kernel"], row["per_run_us"], row["share"], bound, roof, row["line"])
+    return SlowKernel(row["kernel"], row["per_run_us"], row["per_run_us"] / whole if whole else 0.0, bound, roof, row["line"])

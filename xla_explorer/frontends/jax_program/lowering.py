@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.foreign_calls import bind_foreign_calls
 from xla_explorer.frontends.jax_program.host_callbacks import HostCallback, bind_callbacks, keep, start_with_own_tokens
 from xla_explorer.frontends.jax_program.mlir import computation_of, hlo_text, refined_shapes
 from xla_explorer.frontends.source_places import complete_source_places, forget_callers
@@ -58,6 +59,7 @@ def lower(
     module = parse_hlo(hlo_text(computation))
     module.name = name or module.name
     start_with_own_tokens(module)
+    bind_foreign_calls(module)
     callbacks = bind_callbacks(module, lowered._lowering.compile_args.get("host_callbacks") or ())
     forget_callers(module, __file__)
     complete_source_places(module, place)

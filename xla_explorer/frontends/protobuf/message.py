@@ -78,10 +78,13 @@ class Message:
     def __init__(self, kind: MessageType, data: bytes | memoryview) -> None:
         self.kind = kind
         self._fields: dict[int, list[tuple[int, Any]]] = {}
-        view = memoryview(data)
+        fields, view = self._fields, memoryview(data)
         at, end = 0, len(view)
         while at < end:
-            key, at = read_varint(view, at, end, kind.name)
+            if (key := view[at]) < 0x80:  # most are of one byte: profiles have millions
+                at += 1
+            else:
+                key, at = read_varint(view, at, end, kind.name)
             number, wire = key >> 3, key & 7
             if not 0 < number <= _LARGEST_FIELD:
                 raise _broken(kind.name, at, f"a field has the number {number}")
@@ -90,7 +93,10 @@ class Message:
                 value, at = read_varint(view, at, end, kind.name)
             else:
                 if wire == _BYTES:
-                    size, at = read_varint(view, at, end, kind.name)
+                    if at < end and (size := view[at]) < 0x80:
+                        at += 1
+                    else:
+                        size, at = read_varint(view, at, end, kind.name)
                 elif wire in (_FIXED32, _FIXED64):
                     size = 4 if wire == _FIXED32 else 8
                 else:
@@ -98,7 +104,10 @@ class Message:
                 if size > end - at:
                     raise _broken(kind.name, at, f"field {number} takes {size} bytes, and {end - at} are left")
                 value, at = view[at : at + size], at + size
-            self._fields.setdefault(number, []).append((wire, value))
+            if number in fields:
+                fields[number].append((wire, value))
+            else:
+                fields[number] = [(wire, value)]
 
     def __repr__(self) -> str:
         names = [name for name, number in self.kind.numbers.items() if number in self._fields]

@@ -75,7 +75,7 @@ def decode_dense(reader: Reader, shape: Shape, text: str, at: int) -> Literal:
 
 
 def literal_of(shape: Shape, array: np.ndarray[Any, Any]) -> Literal:
-    """A literal of the array, which nobody may change any more."""
+    """A literal of the array, which must not be changed any more."""
     array = np.ascontiguousarray(array).reshape(shape.dimensions)
     array.setflags(write=False)
     return Literal(shape, array)

@@ -38,7 +38,7 @@ class FusionVerdict(NamedTuple):
 
 
 def fusion_verdicts(text: str) -> dict[str, FusionVerdict]:
-    """Instruction before the pass -> XLA's last word on it as a producer. Empty where the text is no such dump."""
+    """Instruction before the pass -> XLA's last word on it as a producer. Empty where the text is not such a dump."""
     original: dict[str, str] = {}
     found: dict[str, FusionVerdict] = {}
     for kind, fields in _steps(text):

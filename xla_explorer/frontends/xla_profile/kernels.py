@@ -21,7 +21,7 @@ _DERIVED: Final = frozenset((
     "XLA Modules", "XLA Ops", "XLA TraceMe", "Steps", "Framework Name Scope", "Framework Ops", "Source code", "Launch Stats",
     "TensorFlow Ops", "TensorFlow Name Scope",
 ))  # fmt: skip
-_MODULE_RUN: Final = re.compile(r"(?P<name>.+?)\((?P<program>\d+)\)")
+_MODULE_RUN: Final = re.compile(r"(?P<name>.+?)\((?P<program>\d{1,19})\)")
 _INSTRUCTION: Final = re.compile(r"%?(?P<name>[\w.\-]+)")
 _COPY: Final = re.compile(r"mem(?:cpy|set)", re.IGNORECASE)
 
@@ -79,7 +79,7 @@ def _self_times(events: list[Event]) -> Iterator[tuple[Event, int]]:
 
 
 def _number(value: Any) -> int | None:
-    return int(value) if isinstance(value, int) or (isinstance(value, str) and value.isdigit()) else None
+    return int(value) if isinstance(value, int) or (isinstance(value, str) and value.isdecimal() and len(value) < 20) else None
 
 
 def _host_events(line: Line) -> Iterator[KernelEvent]:

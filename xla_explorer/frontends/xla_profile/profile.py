@@ -24,7 +24,7 @@ _TRACE_ENDINGS: Final = (".trace.json", ".trace.json.gz")
 PROFILE_ENDINGS: Final = (*_ENDINGS, *_TRACE_ENDINGS)
 _METADATA_PLANE: Final = "/host:metadata"
 _PROTO_STATS: Final = ("Hlo Proto", "hlo_proto")
-_PROGRAM: Final = re.compile(r"(?P<name>.+?)(?:\((?P<number>\d+)\))?")
+_PROGRAM: Final = re.compile(r"(?P<name>.+?)(?:\((?P<number>\d{1,19})\))?")
 
 
 class ProfileError(XlaExplorerError, ValueError):
@@ -125,7 +125,7 @@ def read_profile(path: str | os.PathLike[str]) -> RecordedProfile:
             else:
                 spaces.append(read_space(data, file.name))
         except (FileReadError, ProtoError, TraceFileError) as problem:
-            raise ProfileError(problem.message, problem.hint) from None
+            raise ProfileError(problem.message.replace(str(file), file.name), problem.hint) from None
     return RecordedProfile(files, tuple(spaces), traced)
 
 

@@ -24,6 +24,9 @@ STAT_METADATA: Final = MessageType("XStatMetadata", id=1, name=2, description=3)
 ENTRY: Final = MessageType("MapEntry", key=1, value=2)
 
 Stats = Mapping[str, Any]
+_NUMBER_OF_STAT: Final = 0x08  # the key of XStat.metadata_id
+_LINKS: Final = frozenset({"_c", "_ct", "_p", "_pt"})
+_MOST_KEPT: Final = 1 << 14  # statistics of a plane that are kept decoded
 
 
 class EventKind(NamedTuple):
@@ -77,6 +80,8 @@ class Plane:
     def __init__(self, message: Message) -> None:
         self._message = message
         self.name = message.text("name")
+        # Thousands of events say the same of their instruction, module and run.
+        self._stats_read: dict[bytes, tuple[str, Any]] = {}
 
     def __repr__(self) -> str:
         return f"<Plane {self.name}>"
@@ -84,6 +89,12 @@ class Plane:
     @cached_property
     def _stat_names(self) -> dict[int, str]:
         return {number: value.text("name") for number, value in self._table("stat_metadata", STAT_METADATA)}
+
+    @cached_property
+    def _links(self) -> frozenset[bytes]:
+        """How statistics begin that link producers and consumers on the host: half of a profile, and nothing here reads them."""
+        numbers = [number for number, name in self._stat_names.items() if name in _LINKS and 0 <= number < 0x80]
+        return frozenset([bytes((_NUMBER_OF_STAT, number)) for number in numbers])
 
     @cached_property
     def kinds(self) -> dict[int, EventKind]:
@@ -100,10 +111,21 @@ class Plane:
                 yield entry.number("key"), value
 
     def stats_of(self, holder: Message) -> Stats:
-        """The statistics of an event, of its kind or of a plane, by name."""
+        """The statistics of an event, of its kind or of a plane, by name; without numbers that link events of the host, each its own."""
         found: dict[str, Any] = {}
-        for stat in holder.messages("stats", STAT):
-            found[self._stat_names.get(stat.number("metadata_id"), "")] = self._value(stat)
+        known, links = self._stats_read, self._links
+        for span in holder.spans("stats"):
+            raw = bytes(span)
+            if raw[:2] in links:
+                continue
+            if raw not in known:
+                stat = Message(STAT, raw)
+                entry = self._stat_names.get(stat.number("metadata_id"), ""), self._value(stat)
+                if len(known) == _MOST_KEPT:
+                    known.clear()
+                known[raw] = entry
+            name, value = known[raw]
+            found[name] = value
         return found
 
     def _value(self, stat: Message) -> Any:

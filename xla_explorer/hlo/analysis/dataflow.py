@@ -42,7 +42,7 @@ class Value:
 
     @property
     def end(self) -> int:
-        """Position of the last use; the start when nobody reads it."""
+        """Position of the last use; the start when nothing reads it."""
         return max([position for position, _, _ in self.uses], default=self.start)
 
     @property

@@ -50,7 +50,7 @@ class _Comparison:
             raise _Different(place, "called computation", known, right)
 
     def computation(self, left: HloComputation, right: HloComputation) -> None:
-        """Compare two computations: from the roots backwards, then what nobody uses, in order."""
+        """Compare two computations: from the roots backwards, then what nothing uses, in order."""
         if len(left.instructions) != len(right.instructions):
             raise _Different(f"%{left.name}", "number of instructions", len(left.instructions), len(right.instructions))
         if left.execution_thread != right.execution_thread:

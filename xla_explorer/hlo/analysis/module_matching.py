@@ -73,7 +73,7 @@ def _meanings(module: HloModule, numbers: dict[tuple[object, ...], int]) -> dict
     """A number for each instruction, equal for equal operations on equal inputs. numbers: shared between the modules compared."""
     meaning: dict[HloInstruction, int] = {}
     of_computation: dict[int, int] = {}
-    for computation in module.computations.values():  # callees first
+    for computation in _callees_first(module):
         for i in computation.post_order():
             # Large constants are told apart by shape alone: comparing megabytes buys nothing here.
             large = isinstance(i.payload, Literal) and i.payload.shape.element_count > 64
@@ -85,10 +85,24 @@ def _meanings(module: HloModule, numbers: dict[tuple[object, ...], int]) -> dict
     return meaning
 
 
+def _callees_first(module: HloModule) -> list[HloComputation]:
+    """The computations; one that a pass added stands behind its callers in the module."""
+    found: dict[HloComputation, None] = {}
+    pending = list(reversed(module.computations.values()))
+    while pending:
+        computation = pending[-1]
+        called = [c for i in computation.instructions.values() for c in i.called if c not in found]
+        if called:
+            pending += called
+        else:
+            found[pending.pop()] = None
+    return list(found)
+
+
 def _pair_meanings(left: HloModule, right: HloModule, left_meaning: dict[HloInstruction, int], right_meaning: dict[HloInstruction, int],
                    found: ModuleMatching) -> None:
-    """Equal meanings are paired in order, those of the entry with the entry's first. A parameter of what is called means nothing by itself:
-    `parameter(0)` of a maximum and of a sum are alike. It follows what reads it, or the call."""
+    """Equal meanings are paired, those of one name first, then in order, those of the entry with the entry's first. A parameter of what is
+    called means nothing by itself: `parameter(0)` of a maximum and of a sum are alike. It follows what reads it, or the call."""
     def groups(module: HloModule, meaning: dict[HloInstruction, int], taken: Iterable[HloInstruction]) -> dict[int, list[HloInstruction]]:
         skip = set(taken)
         made: dict[int, list[HloInstruction]] = defaultdict(list)
@@ -100,7 +114,15 @@ def _pair_meanings(left: HloModule, right: HloModule, left_meaning: dict[HloInst
 
     right_groups = groups(right, right_meaning, found.right_to_left)
     for number, members in groups(left, left_meaning, found.left_to_right).items():
-        for a, b in zip(members, right_groups.get(number, ()), strict=False):
+        others = right_groups.get(number, [])
+        if len(members) > 1 or len(others) > 1:
+            named = {b.name: b for b in others}
+            for a in members:
+                if a.name in named:
+                    found.pair(a, named[a.name], "meaning")
+            members = [a for a in members if a not in found.left_to_right]
+            others = [b for b in others if b not in found.right_to_left]
+        for a, b in zip(members, others, strict=False):
             found.pair(a, b, "meaning")
 
 

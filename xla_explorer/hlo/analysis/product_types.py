@@ -1,6 +1,10 @@
-"""In which type the operands of a dot or convolution ask to be multiplied. Source: xla/service/shape_inference.cc."""
+"""In which type the operands of a dot or convolution are multiplied, and in which they are summed. Source: xla/service/shape_inference.cc,
+result_caster.cc, operand_upcaster.cc; primitive_util.h, HigherPrecisionType."""
 
 from __future__ import annotations
+
+from functools import cache
+from typing import Any
 
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, F64, PrimitiveType
@@ -11,30 +15,65 @@ def inferred_type(i: HloInstruction) -> PrimitiveType:
     return wider_type(*[o.shape.element_type for o in i.operands[:2]])
 
 
-def wider_type(left: PrimitiveType, right: PrimitiveType) -> PrimitiveType:
-    """That of two types which holds more."""
-    return max(left, right, key=width)
+def wider_type(*kinds: PrimitiveType) -> PrimitiveType:
+    """That of some types which holds more."""
+    return max(kinds, key=width)
 
 
-def width(kind: PrimitiveType) -> tuple[bool, bool, bool, int]:
-    """What types are ordered by: complex over real, floats over integers, those over truth values, then bits."""
-    return (kind.is_complex, kind.is_float, kind.is_integer, kind.bits)
+@cache
+def width(kind: PrimitiveType) -> tuple[bool, int, int, bool, int]:
+    """What types are ordered by: complex over real, floats by range, then by precision, integers over truth values, then bits."""
+    part = kind.component
+    exponent, significand = (_information(part).maxexp, _information(part).nmant) if part.is_float else (-1, -1)
+    return (kind.is_complex, exponent, significand, kind.is_integer, kind.bits)
+
+
+def product_type(product: HloInstruction) -> PrimitiveType:
+    """The type of a dot or convolution before its sum is converted to the result's: the wider of operands' and result's. Operands are
+    converted to it first."""
+    return wider_type(inferred_type(product), product.shape.element_type)
 
 
 def accumulation_type(product: HloInstruction) -> PrimitiveType:
-    """In what type a dot or convolution sums: the wider of operands' and result's, converted to the result's at the end (result_caster.cc).
+    """In what type a dot or convolution sums: that of the product, f32 for floats narrower than that, f64 for floats whose sum becomes an
+    integer. Integers wrap in their own type before a pred is asked whether they are 0."""
+    t, kind = product.shape.element_type, product_type(product)
+    if kind.is_integer and t.is_integer:
+        return t
+    if not kind.is_float:
+        return kind
+    return F64 if t.is_integer or t.is_pred else F32 if kind.bits < 32 else kind
 
-    f32 for floats narrower than that, f64 for floats whose sum becomes an integer. Integers wrap in their own type before a pred is asked
-    whether they are 0.
-    """
-    t = product.shape.element_type
-    wide = inferred_type(product)
-    if wide.is_complex and not t.is_complex:
-        return wide
-    if wide.is_float and (t.is_integer or t.is_pred):
-        return F64
-    if wide.is_integer and t.is_pred:
-        return wide
-    if t.is_float:
-        return wide if wide.is_float and wide.bits > max(t.bits, 32) else F32 if t.bits < 32 else t
-    return t
+
+def operand_steps(product: HloInstruction, number: int) -> tuple[PrimitiveType, ...]:
+    """The types through which an element of an operand goes to the accumulation type: its own, that of the product where it loses
+    something there, that of the sum."""
+    source, kind, total = product.operands[number].shape.element_type, product_type(product), accumulation_type(product)
+    return (source, total) if _holds(kind, source) or not kind.is_float else (source, kind, total)
+
+
+def sum_steps(product: HloInstruction) -> tuple[PrimitiveType, ...]:
+    """The types through which a sum goes to the result's: that of the product lies between where a float becomes something else. A sum of
+    f16 beyond 65504 is infinite before it is an integer."""
+    total, kind, t = accumulation_type(product), product_type(product), product.shape.element_type
+    return (total, kind, t) if kind.is_float and kind is not t and kind is not total else (total, t)
+
+
+@cache
+def _holds(target: PrimitiveType, source: PrimitiveType) -> bool:
+    """A float type has all values of another type."""
+    if not target.is_float or source.is_complex:
+        return False
+    wide = _information(target)
+    if not source.is_float:
+        bits = 1 if source.is_pred else source.bits - source.is_signed
+        return bool(bits <= wide.nmant + 1 and bits < wide.maxexp)
+    own = _information(source)
+    return bool(own.nmant <= wide.nmant and own.max <= wide.max and own.smallest_subnormal >= wide.smallest_subnormal)
+
+
+def _information(kind: PrimitiveType) -> Any:
+    import ml_dtypes
+
+    information: Any = ml_dtypes.finfo
+    return information(kind.dtype)

@@ -34,6 +34,8 @@ from xla_explorer.hlo.evaluator.devices.replicated import evaluate_replicated
 from xla_explorer.hlo.evaluator.devices.world import RendezvousError
 from xla_explorer.hlo.evaluator.evaluator import Evaluator
 from xla_explorer.hlo.evaluator.registry import (
+    CUSTOM_CALL_FUNCTIONS,
+    CUSTOM_CALL_SOURCES,
     TOKEN_VALUE,
     EvaluationError,
     Token,
@@ -68,6 +70,8 @@ _FAMILIES = (
 )
 
 __all__ = [
+    "CUSTOM_CALL_FUNCTIONS",
+    "CUSTOM_CALL_SOURCES",
     "TOKEN_VALUE",
     "EvaluationError",
     "Evaluator",

@@ -69,24 +69,28 @@ def dot_general(
 
 
 def matrix_product(left: Array, right: Array, element_type: PrimitiveType) -> Array:
-    """[B, M, K] times [B, K, N] in the given result type."""
-    wraps_in = wider_type(primitive_type_of(left.dtype), primitive_type_of(right.dtype)) if element_type.is_pred else element_type
+    """[B, M, K] times [B, K, N]: a product of the widest of the three types, then converted to the given result type."""
+    kind = wider_type(primitive_type_of(left.dtype), primitive_type_of(right.dtype), element_type)
+    if kind.is_float:
+        left, right = convert(left, kind), convert(right, kind)
     left, right = widen(left), widen(right)
     if left.dtype == np.bool_ and right.dtype == np.bool_ and element_type.is_pred:
         return np.asarray(np.matmul(left, right))
     # Sums of numbers: true is 1, and a product with an integer wraps as integers do.
     left, right = [side.astype(np.uint8) if side.dtype == np.bool_ else side for side in (left, right)]
-    if left.dtype.kind in "iu" and right.dtype.kind in "iu" and wraps_in.is_integer:
-        return convert(convert(_integer_product(left, right), wraps_in), element_type)
-    holds = all(side.dtype.kind not in "fc" or np.can_cast(side.dtype, element_type.dtype) for side in (left, right))
-    if left.shape[-1] <= _SHORT and element_type.name in _LOOP_TYPES and holds and left.size and right.size:
-        return _short_product(left.astype(element_type.dtype), right.astype(element_type.dtype))
+    if left.dtype.kind in "iu" and right.dtype.kind in "iu" and kind.is_integer:
+        return convert(convert(_integer_product(left, right), kind), element_type)
+    holds = all(side.dtype.kind not in "fc" or np.can_cast(side.dtype, kind.dtype) for side in (left, right))
+    loops = kind is element_type and kind.name in _LOOP_TYPES and left.shape[-1] <= _SHORT
+    if loops and holds and left.size and right.size:
+        return _short_product(left.astype(kind.dtype), right.astype(kind.dtype))
     work = left.size * right.shape[-1]
     complex_ = "c" in (left.dtype.kind, right.dtype.kind)
     narrow_ = max(left.dtype.itemsize, right.dtype.itemsize) <= (8 if complex_ else 4)
     single, double = ("c8", "c16") if complex_ else ("f4", "f8")
     accumulate = np.dtype(single if narrow_ and work > _DOUBLE_PRECISION_LIMIT else double)
-    return convert(np.matmul(left.astype(accumulate, copy=False), right.astype(accumulate, copy=False)), element_type)
+    product = np.matmul(left.astype(accumulate, copy=False), right.astype(accumulate, copy=False))
+    return convert(convert(product, kind), element_type)
 
 
 def _short_product(left: Array, right: Array) -> Array:

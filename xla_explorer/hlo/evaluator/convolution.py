@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_explorer.hlo.analysis.product_types import inferred_type
+from xla_explorer.hlo.analysis.product_types import product_type
 from xla_explorer.hlo.evaluator.conversion import convert, widen
 from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
 from xla_explorer.hlo.evaluator.windows import window_positions
@@ -28,7 +28,8 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     labels, window = value("dim_labels"), value("window")
     feature_groups, batch_groups = value("feature_group_count"), value("batch_group_count")
     groups = max(feature_groups, batch_groups)
-    left, right = widen(operands[0]), widen(operands[1])
+    kind = product_type(i)
+    left, right = [widen(convert(x, kind) if kind.is_float else x) for x in operands[:2]]
     lhs = left.transpose([labels.input_batch, *labels.input_spatial, labels.input_feature])
     rhs = right.transpose([*labels.kernel_spatial, labels.kernel_input_feature, labels.kernel_output_feature])
     spatial, rank = lhs.shape[1:-1], lhs.ndim - 2
@@ -54,10 +55,9 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
             rows = block.reshape(groups, math.prod(block.shape[1:-1]), kernel_inputs)
             product = np.matmul(rows, kernel).reshape(*block.shape[:-1], per_group)
         total[(whole, whole, *position.windows)] += product
-    wraps_in = inferred_type(i) if i.shape.element_type.is_pred else i.shape.element_type
-    if left.dtype.kind in "iub" and right.dtype.kind in "iub" and wraps_in.is_integer:
-        total = convert(total.astype(np.int64), wraps_in)  # integers wrap, they do not saturate
-    result = convert(np.moveaxis(total, 0, -2).reshape(batch, *output, kernel_outputs), i.shape.element_type)
+    if left.dtype.kind in "iub" and right.dtype.kind in "iub" and kind.is_integer:
+        total = total.astype(np.int64)  # integers wrap, they do not saturate
+    result = convert(convert(np.moveaxis(total, 0, -2).reshape(batch, *output, kernel_outputs), kind), i.shape.element_type)
     # result dimensions are [batch, spatial ..., feature]; dimension d of the instruction is the one labelled so.
     order = [0] * (rank + 2)
     order[labels.output_batch], order[labels.output_feature] = 0, rank + 1

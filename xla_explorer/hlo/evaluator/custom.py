@@ -10,9 +10,9 @@ import numpy as np
 
 from xla_explorer.hlo.evaluator.conversion import widen
 from xla_explorer.hlo.evaluator.registry import (
-    CUSTOM_CALL_FUNCTIONS,
     UnsupportedOpcodeError,
     Value,
+    custom_call_function,
     evaluates,
     evaluates_custom_call,
 )
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """By target, see `@evaluates_custom_call`. UnsupportedOpcodeError names an unknown target."""
     target = i.attributes.value("custom_call_target")
-    function = CUSTOM_CALL_FUNCTIONS.get(target.strip('"'))
+    function = custom_call_function(target.strip('"'))
     if function is None and "_python_cpu_callback" in target:
         raise UnsupportedOpcodeError(
             "custom-call",

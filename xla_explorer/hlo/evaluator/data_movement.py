@@ -11,7 +11,7 @@ import numpy as np
 from xla_explorer.hlo.evaluator.conversion import convert, from_bits, to_bits, type_of
 from xla_explorer.hlo.evaluator.registry import Array, EvaluationError, Value, evaluates
 from xla_explorer.hlo.primitive_type import S64, PrimitiveType
-from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.shape import UNBOUNDED, Shape
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
@@ -248,8 +248,11 @@ def set_dimension_size(i: HloInstruction, operands: Sequence[Value], evaluator: 
     """
     x, size = operands
     dimension = i.attributes.value("dimensions")[0]
-    dynamic = i.shape.dynamic[dimension]
-    wanted = max(0, min(int(size), i.shape.dimensions[dimension])) if dynamic else i.shape.dimensions[dimension]
+    wanted = bound = i.shape.dimensions[dimension]
+    if i.shape.dynamic[dimension]:
+        if bound == UNBOUNDED:  # what is given has room for so many
+            bound = max(i.operands[0].shape.dimensions[dimension], x.shape[dimension])
+        wanted = max(0, min(int(size), bound))
     if wanted > x.shape[dimension]:
         grown = np.zeros([wanted if d == dimension else n for d, n in enumerate(x.shape)], x.dtype)
         grown[tuple([slice(0, n) for n in x.shape])] = x

@@ -38,6 +38,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 EVALUATION_FUNCTIONS: dict[str, EvaluationFunction] = {}
 CUSTOM_CALL_FUNCTIONS: dict[str, EvaluationFunction] = {}
+CUSTOM_CALL_SOURCES: list[Callable[[str], EvaluationFunction | None]] = []
+"""Asked in turn for the meaning of a target that is not in CUSTOM_CALL_FUNCTIONS."""
 
 
 class EvaluationError(XlaExplorerError):
@@ -75,6 +77,12 @@ def evaluates_custom_call(*targets: str) -> Callable[[_F], _F]:
         return function
 
     return register
+
+
+def custom_call_function(target: str) -> EvaluationFunction | None:
+    """The meaning of a target, None where none is registered."""
+    found = CUSTOM_CALL_FUNCTIONS.get(target)
+    return found or next((meaning for source in CUSTOM_CALL_SOURCES if (meaning := source(target)) is not None), None)
 
 
 def supported_opcodes() -> frozenset[str]:

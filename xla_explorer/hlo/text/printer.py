@@ -5,9 +5,9 @@ Source: hlo_module.cc Print, hlo_computation.cc Print, hlo_instruction.cc PrintW
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.hlo.attributes import CODECS, Attributes
@@ -45,10 +45,11 @@ _COLLECTIVES = {
 }  # fmt: skip
 
 _CALLS = frozenset(("reduce-scatter", "scan"))  # XLA writes `calls=` in front of their bodies, `to_apply=` in front of their names
+_Key = TypeVar("_Key")
 _MOST_ESSENTIAL = 500_000  # integers of one constant in a fingerprint
 
 
-class _Printer:
+class Printer:
     """One print: options and the texts that repeat."""
 
     def __init__(self, options: PrintOptions) -> None:
@@ -208,7 +209,7 @@ class _Printer:
         with_metadata = options.metadata
         percent, shapes, shape_of, ends_of, new_ends = self.percent, self.shapes.get, self.shape, self.ends.get, self.line_ends
         emit = lines.append
-        for i in order or computation.sequence():
+        for i in computation.sequence() if order is None else order:
             operands, spec = i.operands, i.opcode
             count = len(operands)
             if plain and 0 < count < 3 and not (i.control_predecessors or spec.asynchronous):
@@ -233,7 +234,7 @@ class _Printer:
         options = self.options
         lines: list[str] = []
         if options.header:
-            lines += [self._header(module), ""]
+            lines += [self.header(module), ""]
             if module.frames is not None and options.metadata:
                 lines += [*module.frames.text.split("\n"), ""]
         order = computations_in_order(module) if options.subcomputations else [module.entry]
@@ -251,7 +252,8 @@ class _Printer:
                 lines.append("")
         return lines, starts
 
-    def _header(self, module: HloModule) -> str:
+    def header(self, module: HloModule) -> str:
+        """The line of the module: its attributes, and what its entry takes and gives."""
         mark = "%" if module.name in RESERVED else ""  # as a bare word it would be something else
         parts = [f"HloModule {mark + module.name if self.options.own_names else ''}"]
         if module.is_scheduled:
@@ -332,10 +334,7 @@ def entry_layout_text(module: HloModule, given: object = None) -> str:
 
 
 def computations_in_order(module: HloModule) -> list[HloComputation]:
-    """Callees before callers; what nobody calls, the entry among it, in the order of the module (as XLA does)."""
-    order: list[HloComputation] = []
-    done: set[HloComputation] = set()
-    entry = module.entry
+    """Callees before callers; what nothing calls, the entry among it, in the order of the module (as XLA does)."""
     callees = {
         # XLA keeps the body of a loop before its condition.
         computation: dict.fromkeys(
@@ -343,15 +342,22 @@ def computations_in_order(module: HloModule) -> list[HloComputation]:
         )
         for computation in module.computations.values()
     }
+    return callees_first(callees, module.entry)
+
+
+def callees_first(callees: Mapping[_Key, Iterable[_Key]], entry: _Key) -> list[_Key]:
+    """Computations, or what names them, behind those that each calls; what nothing calls, the entry among it, in the order given."""
+    order: list[_Key] = []
+    done: set[_Key] = set()
     called = {c for found in callees.values() for c in found}
     # Each computation's callees are walked once: looking for the first missing one anew after each would be quadratic.
     rest = {computation: iter(found) for computation, found in callees.items()}
-    for start in [*[c for c in module.computations.values() if c not in called], entry, *module.computations.values()]:
+    for start in [*[c for c in callees if c not in called], entry, *callees]:
         stack = [start] if start not in done else []
         while stack:
             computation = stack[-1]
             waiting = next((c for c in rest[computation] if c not in done), None)
-            if waiting is not None and len(stack) <= len(module.computations) + 1:
+            if waiting is not None and len(stack) <= len(callees) + 1:
                 stack.append(waiting)
             else:
                 if computation not in done:
@@ -364,13 +370,13 @@ def computations_in_order(module: HloModule) -> list[HloComputation]:
 def module_text(module: HloModule, options: PrintOptions | None = None) -> str:
     """The module as HLO text."""
     with collector_paused():
-        return "\n".join(_Printer(options or PrintOptions.default).module(module)[0])
+        return "\n".join(Printer(options or PrintOptions.default).module(module)[0])
 
 
 def module_text_with_lines(module: HloModule, options: PrintOptions | None = None) -> tuple[str, dict[int, int]]:
     """The text, and which instruction id stands in which line (counted from 1)."""
     with collector_paused():
-        lines, starts = _Printer(options or PrintOptions.default).module(module)
+        lines, starts = Printer(options or PrintOptions.default).module(module)
         owner = {start + 1 + offset: i.id for start, computation in starts for offset, i in enumerate(computation.sequence())}
         where: dict[int, int] = {}
         number = 1
@@ -383,10 +389,10 @@ def module_text_with_lines(module: HloModule, options: PrintOptions | None = Non
 
 def computation_text(computation: HloComputation, options: PrintOptions | None = None) -> str:
     """One computation as HLO text."""
-    return "\n".join(_Printer(options or PrintOptions.default).computation(computation, computation.is_entry))
+    return "\n".join(Printer(options or PrintOptions.default).computation(computation, computation.is_entry))
 
 
 def instruction_text(i: HloInstruction, options: PrintOptions | None = None) -> str:
     """One instruction as a line of HLO text."""
     parent = getattr(i, "parent", None)
-    return _Printer(options or PrintOptions.default).instruction(i, parent is not None and parent.root is i)
+    return Printer(options or PrintOptions.default).instruction(i, parent is not None and parent.root is i)

@@ -102,7 +102,7 @@ def test_two_thousand_random_schedules_give_equal_values(first):
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.sampled(1)
 def test_random_schedules_give_equal_values(seed):
-    seen = check_random_schedules(seed, 10)
+    seen = check_random_schedules(seed, 12)
     assert {"split", "thread"} <= seen.keys(), seen
 
 
@@ -123,6 +123,37 @@ def test_schedules_that_random_ones_found(body, text):
     assert_near(run_nest(module_of(body), scheduled(nest, text), *operands).values, wanted, text)
 
 
+WINDOWS = """HloModule m
+ENTRY e { x = f32[2,8,9,16] parameter(0) k = f32[3,3,1,16] parameter(1) ROOT r = f32[2,8,9,16] convolution(x, k),
+  window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=16 }"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "collapse{i,j,repeating},collapse{ij,k,repeating},collapse{ijk,l,repeating},split{ijkl,128},block{ijklo},thread{ijkli},unroll{p}",
+        "split{l,4},vectorize{li},collapse{i,j,repeating},collapse{ij,k,repeating},collapse{ijk,lo,repeating},split{ijklo,64},block{ijkloo},"
+        "thread{ijkloi},unroll{p}",
+        "thread{i},unroll{k}",  # the weights lie inside whatever the guards of copies say, which they do not have
+    ],
+)
+def test_guards_neither_move_each_others_loads_out_of_the_array_nor_ask_for_copies_that_a_load_has_not(text):
+    nest = nest_of(parse_hlo(WINDOWS).entry.root)
+    operands = [np.random.default_rng(4).standard_normal(a.shape.dimensions).astype(np.float32) for a in nest.arrays if not a.written]
+    ran = run_nest(WINDOWS, scheduled(nest, text), *operands)
+    assert_near(ran.values, evaluate_nest(nest, operands), text)
+    if "vectorize" in text:
+        assert {row["opcode"] for row in ran.rows if row["opcode"].startswith("ld.global")} == {"ld.global.nc.v4.b32"}
+
+
+def test_sums_that_do_not_fit_into_shared_memory_are_refused():
+    text = in_an_entry("x = f32[16,2048] parameter(0) z = f32[] parameter(1) ROOT r = f32[2048] reduce(x, z), dimensions={0}, to_apply=add")
+    root = parse_hlo(text).entry.root
+    nest = scheduled(nest_of(root), "split{i,32},unroll{io},warp{ii},thread{j}")
+    refused = nest_draft(root, NestSchedule((), nest, "loop-nest", "", nest), kernel_slots(root))
+    assert isinstance(refused, Reason) and refused.code == "shared-memory" and "131072 bytes" in refused.message
+
+
 def test_blocks_do_not_share_the_filling_of_a_tile():
     nest = scheduled(plain("dot")[0], "split{j,4},block{i},stage{%y,i,shared}")
     with pytest.raises(ScheduleError, match="each block would fill a part of %tile_4") as refused:
@@ -139,14 +170,22 @@ FAMILIES = {
     "column-reduction": "x = f32[130,256] parameter(0) z = f32[] parameter(1) ROOT r = f32[256] reduce(x, z), dimensions={0}, to_apply=add",
 }
 MORE = [
+    ("loop", "x = f32[9] parameter(0) z = f32[] parameter(1) ROOT r = f32[9] reduce-window(x, z), window={size=3 pad=1_1}, to_apply=add"),
+    ("loop", "x = f32[9,20] parameter(0) z = f32[] parameter(1) ROOT r = f32[9,40] reduce-window(x, z), window={size=5x4 pad=2_2x2_2 lhs_dilate=1x2}, to_apply=add"),
+    ("loop", "x = f32[1,8,8,2] parameter(0) y = f32[2,3,2,2] parameter(1) ROOT r = f32[1,16,17,2] convolution(x, y), window={size=2x3 pad=1_1x2_2 lhs_dilate=2x2}, dim_labels=b01f_01io->b01f"),
     ("transpose", "x = s8[64,64] parameter(0) ROOT r = s8[64,64] transpose(x), dimensions={1,0}"),
     ("transpose", "x = f32[12,64] parameter(0) ROOT r = f32[64,12] transpose(x), dimensions={1,0}"),
     ("transpose", "x = c64[12,3,50] parameter(0) ROOT r = c64[50,3,12] transpose(x), dimensions={2,1,0}"),
     ("loop", "x = f32[30,3] parameter(0) ROOT r = f32[3,30] transpose(x), dimensions={1,0}"),
+    ("thin-dot", "x = f32[64,100] parameter(0) y = f32[100,10] parameter(1) ROOT r = f32[64,10] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+    ("thin-dot", "x = f32[3,100] parameter(0) y = f32[200,100] parameter(1) ROOT r = f32[3,200] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}"),
+    ("thin-dot", "x = f32[8,100] parameter(0) y = f32[100,96] parameter(1) ROOT r = f32[8,96] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+    ("thin-dot", "x = f32[100,64] parameter(0) y = f32[100,5] parameter(1) ROOT r = f32[64,5] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+    ("thin-dot", "x = f32[100] parameter(0) ROOT r = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
 ]
 OTHERS = {
-    "window-over-the-edge": "x = f32[9] parameter(0) z = f32[] parameter(1) "
-    "ROOT r = f32[9] reduce-window(x, z), window={size=3 pad=1_1}, to_apply=add",
+    "no-loop-nest": "x = f32[9] parameter(0) i = s32[2,1] parameter(1) u = f32[2] parameter(2) ROOT r = f32[9] scatter(x, i, u), "
+    "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
 }
 
 
@@ -232,6 +271,12 @@ def test_one_thread_computes_a_result_or_a_few(body):
 def test_what_is_no_nest_has_a_reason(code):
     emitted = write_gpu_kernels(parse_hlo(in_an_entry(OTHERS[code])).entry.root, gpu_architecture("sm_90"))
     assert isinstance(emitted.nest, Reason) and emitted.nest.code == code
+
+
+def test_copies_that_share_what_they_read_ask_for_each_of_their_guards():
+    text = module_of("padded-convolution")
+    shared = scheduled(nest_of(parse_hlo(text).entry.root), "split{n,2},unroll{j}")
+    assert np.allclose(run_nest(text, shared, *plain("padded-convolution")[1]).values[0], plain("padded-convolution")[2][0], 1e-4)
 
 
 def test_rows_that_do_not_fill_a_block_take_part_where_threads_meet():

@@ -1,10 +1,15 @@
 """Products with a vector or a thin matrix: values in every form, coalesced reads, parts added in order."""
 
+import random
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 from tests.backends.gpu.emitters.emitter_runner import check
+from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, gpu_architecture
+from xla_explorer.backends.gpu.emitters import write_gpu_kernels
+from xla_explorer.hlo.text.parser import parse_hlo
 
 RANDOM = np.random.default_rng(17)
 TYPES = {"f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16, "s8": np.int8, "s32": np.int32, "c64": np.complex64, "f16": np.float16}
@@ -63,7 +68,44 @@ def test_the_matrix_is_read_whole_sectors_at_a_time():
         assert ran.sector_use() >= 1 and ran.conflicts() == 1
 
 
+@pytest.mark.parametrize("kind", ["f32", "c64"])
+@pytest.mark.parametrize("columns", [24, 4096])
+def test_sums_of_sixteen_rows_fit_into_shared_memory(kind, columns):
+    text = dot(kind, (16, 48), (48, columns), (1, 0), (16, columns))
+    emitted = write_gpu_kernels(parse_hlo(text).entry.root, gpu_architecture("sm_90"))
+    assert emitted.emitter == "thin-dot" and 0 < emitted.kernels[0].shared_bytes <= STATIC_SHARED_BYTES
+
+
 def test_square_products_say_why_not():
     text = dot("f32", (64, 64), (64, 64), (1, 0), (64, 64))
     ran = check(text, numbers("f32", (64, 64)), numbers("f32", (64, 64)), assemble=False)
     assert ("thin-dot", "neither-side-is-thin") in [(name, reason.code) for name, reason in ran.emitted.refused]
+
+
+def random_dot(choice):
+    """(text, shapes of both operands): batch, contracted and kept dimensions of any number, in any order."""
+    kind = choice.choice(sorted(TYPES))
+    batch = [("batch", number, choice.choice((1, 2, 3))) for number in range(choice.choice((0, 0, 1, 2)))]
+    contracted = [("contracting", number, extent) for number, extent in enumerate(choice.choice(((32,), (100,), (257,), (40, 3))))]
+    sides, kept = [], []
+    for extents in ((1, 2, 5, 17, 70), (1, 3, 16, 40)):
+        kept.append([("kept", number, choice.choice(extents)) for number in range(choice.choice((0, 1, 1, 2)))])
+        places = [*batch, *contracted, *kept[-1]]
+        choice.shuffle(places)
+        own = iter(kept[-1])
+        sides.append([next(own) if place[0] == "kept" else place for place in places])
+    given = ", ".join([f"{side}_{what}_dims={{{','.join([str(order.index(place)) for place in places])}}}"
+                       for side, order in zip(("lhs", "rhs"), sides, strict=True)
+                       for what, places in (("batch", batch), ("contracting", contracted)) if places])  # fmt: skip
+    shapes = [[extent for _, _, extent in order] for order in sides]
+    left, right, result = [",".join(map(str, s)) for s in (*shapes, [extent for _, _, extent in (*batch, *kept[0], *kept[1])])]
+    made = "s32" if kind == "s8" else kind
+    text = f"ENTRY e {{ a = {kind}[{left}] parameter(0) b = {kind}[{right}] parameter(1) ROOT r = {made}[{result}] dot(a, b), {given} }}"
+    return text, [numbers(kind, shape) for shape in shapes], 2e-2 if kind in ("bf16", "f16") else 1e-5
+
+
+@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.sampled(4)
+def test_random_dots(seed):
+    text, operands, relative = random_dot(random.Random(seed))
+    check(text, *operands, relative=relative, assemble=False)

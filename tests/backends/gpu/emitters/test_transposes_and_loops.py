@@ -5,6 +5,10 @@ import numpy as np
 import pytest
 
 from tests.backends.gpu.emitters.emitter_runner import check
+from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.backends.gpu.emitters import write_gpu_kernels
+from xla_explorer.compiler.costs.gpu_kernel_costs import threads_in_flight
+from xla_explorer.hlo.text.parser import parse_hlo
 
 RANDOM = np.random.default_rng(11)
 TYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "s8": np.int8, "f64": np.float64, "c64": np.complex64, "pred": bool}
@@ -33,9 +37,25 @@ def test_transpose(kind, shape, order):
         assert ran.sector_use() == 1
 
 
-def test_small_types_are_packed():
-    ran = check(transpose("s8", (256, 128), (1, 0)), values("s8", 256, 128))
+def test_small_types_are_packed_where_tiles_of_that_size_fill_the_device():
+    small = gpu_architecture("sm_90").on_device(dram_bytes_per_nanosecond=40.0)
+    ran = check(transpose("s8", (256, 512), (1, 0)), values("s8", 256, 512), architecture=small)
     assert "ld.global.nc.b32" in ran.ptx and "st.global.b32" in ran.ptx
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "side", "threads"),
+    [("f32", (64, 64), 32, 1024), ("f32", (512, 512), 32, 512), ("f32", (1024, 1024), 32, 256), ("f32", (64, 256, 256), 32, 256),
+     ("s8", (512, 512), 32, 512), ("s8", (1024, 1024), 32, 256), ("s8", (2048, 2048), 64, 256), ("s8", (4096, 4096), 128, 256)],
+)  # fmt: skip
+def test_a_transpose_has_the_threads_that_memory_waits_for(kind, shape, side, threads):
+    order = (*range(len(shape) - 2), len(shape) - 1, len(shape) - 2)
+    facts = gpu_architecture("sm_90")
+    (kernel,) = write_gpu_kernels(parse_hlo(transpose(kind, shape, order)).entry.root, facts).kernels
+    launch, enough = kernel.launch, threads_in_flight(facts)
+    assert (launch.threads_per_block, f"tiles of {side} x {side} elements" in launch.reasoning) == (threads, True)
+    assert launch.blocks * threads >= enough or threads == 1024
+    assert (f"fewer than the {enough} threads" in launch.reasoning) == ((side, threads) != (32 * 4 // TYPES[kind]().nbytes, 256))
 
 
 def test_transpose_inside_a_fusion():

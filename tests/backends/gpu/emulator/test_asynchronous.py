@@ -139,7 +139,7 @@ COPIED = kernel_of(
     parameters=2,
     shared=".shared .align 16 .b8 buffer[256];",
 )
-NOT_WAITED = "read of a copy that nobody has waited for (cp.async.wait_group)"
+NOT_WAITED = "read of a copy that was not waited for (cp.async.wait_group)"
 
 
 def test_asynchronous_copy():
@@ -188,7 +188,7 @@ def test_mbarrier():
         return launch(text, 1, 64, [Unwritten(out)])[0]
 
     assert kinds(run(OBJECT)) == set() and (out == np.arange(64)).all()
-    assert kinds(run(OBJECT.replace("mbarrier.init.shared.b64 [%r1], 32;", ""))) == {"mbarrier that nobody has initialised"}
+    assert kinds(run(OBJECT.replace("mbarrier.init.shared.b64 [%r1], 32;", ""))) == {"mbarrier that was not initialised"}
     assert kinds(run(OBJECT.replace("], 32;", "], 16;"))) == {"more arrivals than the mbarrier counts in a phase"}
     (finding,) = run(OBJECT.replace("], 32;", "], 33;")).findings
     assert finding.kind == "wait for an mbarrier that never ends" and "1 of 33 arrivals and 0 bytes" in finding.example

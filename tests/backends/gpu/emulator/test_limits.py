@@ -9,6 +9,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, EmulatorLimitError, GlobalMemory, LaunchOptions, WarpStepper, parse_ptx
+from xla_explorer.backends.gpu.emulator.ptx_text import PtxSyntaxError
 from xla_explorer.course.ptx_run import run_ptx
 
 ENDLESS = """.version 7.8
@@ -103,3 +104,19 @@ def test_a_program_has_one_deadline() -> None:
         pytest.skip("a device runs it")
     with xe.options.set(timeout=0.5), pytest.raises(EmulatorLimitError, match="still running"):
         session(0, np.zeros(64, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mov.u32 %r1, 0;", "mov.u32 %r1, 0"),  # no semicolon: two instructions are read as one
+        ("mov.u32 %r1, 0;", "mov.u32 %r1;"),
+        ("bra LOOP", "bra POOL"),
+        ("setp.lt.u32 %p, %r1, 5;", "setp.lt.u32 %p, %r1;"),
+    ],
+)
+def test_an_instruction_that_cannot_be_read_is_named_with_its_line(old: str, new: str) -> None:
+    text = ENDLESS.replace("BODY", "").replace(old, new)
+    module = parse_ptx(text)
+    with pytest.raises(PtxSyntaxError, match=r"PTX line \d+: cannot read"):
+        EmulatedKernel(module, module.kernels["endless"], GlobalMemory())

@@ -99,6 +99,18 @@ BODIES = {
     "argmax": "x = f32[4,24] parameter(0) i = s32[4,24] parameter(1) v = f32[] parameter(2) k = s32[] parameter(3) "
     "ROOT r = (f32[4], s32[4]) reduce(x, i, v, k), dimensions={1}, to_apply=larger",
 }
+BODIES["padded-window"] = (
+    "x = f32[5,6,16] parameter(0) z = f32[] parameter(1) "
+    "ROOT r = f32[6,7,16] reduce-window(x, z), window={size=3x4x1 pad=2_1x1_3x0_0}, to_apply=max"
+)
+BODIES["grouped"] = (
+    "x = f32[2,9,6] parameter(0) k = f32[3,2,12] parameter(1) "
+    "ROOT r = f32[2,5,12] convolution(x, k), window={size=3 stride=2 pad=1_1}, dim_labels=b0f_0io->b0f, feature_group_count=3"
+)
+BODIES["padded-convolution"] = (
+    "x = f32[2,5,6,4] parameter(0) k = f32[3,2,4,8] parameter(1) "
+    "ROOT r = f32[2,5,6,8] convolution(x, k), window={size=3x2 pad=1_1x0_1}, dim_labels=b01f_01io->b01f"
+)
 BODIES["first-argmax"] = BODIES["argmax"].replace("larger", "first_largest")
 BODIES["scales"] = "x = f32[12,30] parameter(0) b = f32[12] parameter(1) ROOT r = f32[12,30] fusion(x, b), kind=kLoop, calls=scales"
 BODIES["stored"] = "x = f32[6,40] parameter(0) ROOT r = (f32[6,40], f32[6]) fusion(x), kind=kInput, calls=stored"

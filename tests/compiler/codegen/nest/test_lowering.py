@@ -19,7 +19,7 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.lower import LoweredNest, lower
-from xla_explorer.compiler.codegen.nest.schedule import parse_directives, run_schedule
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives, run_schedule
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import Evaluator
@@ -28,7 +28,7 @@ BODIES = ("bias", "rows", "columns", "all", "softmax", "reshape", "window", "dot
 
 
 def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:
-    """What the native code of a nest stores; every share in turn."""
+    """What the native code of a nest stores; every share in turn, of each phase."""
     found = lower(nest)
     assert isinstance(found, LoweredNest), found
     library = NativeLibrary(optimize_and_emit(found.text).objects, exports=["kernel"])
@@ -36,9 +36,10 @@ def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:
     given = [np.array(np.transpose(x, order), order="C") for x, order in zip(operands, orders, strict=False)]
     written = [a.shape for a in nest.arrays if a.written]
     results = [np.zeros([s.dimensions[d] for d in order], s.element_type.dtype) for s, order in zip(written, orders[len(given) :], strict=True)]
-    function = library.bind("kernel", None, [*[ctypes.c_void_p] * len(orders), ctypes.c_int64])
-    for share in range(nest.shares):
-        function(*[a.ctypes.data for a in (*given, *results)], share)
+    scratch = [np.zeros(found.scratch_bytes, np.uint8)] if found.scratch_bytes else []
+    function = library.bind("kernel", None, [*[ctypes.c_void_p] * (len(orders) + len(scratch)), ctypes.c_int64])
+    for share in range(sum(found.phases) or nest.shares):
+        function(*[a.ctypes.data for a in (*given, *results, *scratch)], share)
     return [np.array(r.transpose(np.argsort(order)), order="C") for r, order in zip(results, orders[len(given) :], strict=True)]
 
 
@@ -181,3 +182,10 @@ def test_what_is_not_lowered_says_so() -> None:
     nest, _ = run_schedule(plain("bias")[0], parse_directives("block{i}"))
     found = lower(nest)
     assert isinstance(found, Reason) and found.code == "axis-of-a-launch"
+
+
+@pytest.mark.parametrize("text", ["unroll{j},pad{l,13}", "split{p,16},unroll{j}", "split{n,2},unroll{j}", "split{n,2},unroll{j},split{l,4},vectorize{li}"])
+def test_what_copies_share_is_loaded_if_one_of_them_needs_it(text: str) -> None:
+    """The weights of a padded convolution are one load for all rows that are copies; which taps are inside differs from row to row."""
+    nest, operands, wanted = plain("padded-convolution")
+    assert_near(native(Schedule(nest, nest).then(text).nest, operands), wanted, text)

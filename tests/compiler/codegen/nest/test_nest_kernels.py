@@ -8,6 +8,8 @@ import pytest
 import xla_explorer as xe
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.compiler.codegen import parallel_plan
+from xla_explorer.compiler.codegen.nest.ir import Choose, walk
+from xla_explorer.compiler.codegen.nest.policies import elementwise
 
 HEAD = "HloModule m\nENTRY e { x = T[40,100] parameter(0) y = T[40,28] parameter(1) z = T[7,100] parameter(2) w = T[] parameter(3)\n"
 BODIES = {
@@ -34,6 +36,42 @@ def test_loops_are_cut_where_another_operand_is_read(name: str, element: str, th
     given = [random.integers(-9, 9, p.shape.dimensions).astype(p.shape.element_type.dtype) for p in session.source.entry.parameters()]
     for got, wanted in zip(session.run_flat(given), xe.compile(text, backend="interpreter").run_flat(given), strict=True):
         np.testing.assert_array_equal(got, wanted)
+
+
+@needs_fixed_width
+@pytest.mark.parametrize("element", ["s8", "f32"])
+def test_loops_are_cut_along_three_axes(element: str) -> None:
+    # Copies of loops that were cut before once had one name: `numpy.fft.fftshift` of three axes did not compile.
+    T = element
+    text = f"""HloModule m
+ENTRY e {{ x = {T}[5,7,11] parameter(0)
+  a = {T}[2,7,11] slice(x), slice={{[3:5],[0:7],[0:11]}}  b = {T}[3,7,11] slice(x), slice={{[0:3],[0:7],[0:11]}}
+  c = {T}[5,7,11] concatenate(a, b), dimensions={{0}}
+  d = {T}[5,3,11] slice(c), slice={{[0:5],[4:7],[0:11]}}  f = {T}[5,4,11] slice(c), slice={{[0:5],[0:4],[0:11]}}
+  g = {T}[5,7,11] concatenate(d, f), dimensions={{1}}
+  h = {T}[5,7,5] slice(g), slice={{[0:5],[0:7],[6:11]}}  i = {T}[5,7,6] slice(g), slice={{[0:5],[0:7],[0:6]}}
+  ROOT r = {T}[5,7,11] concatenate(h, i), dimensions={{2}} }}"""
+    session = xe.compile(text, cache=False)
+    (row,) = session.decisions("loop-nest").to_dict("records")
+    assert all(f"cut{{{axis}," in row["message"] for axis in "ijk"), "or this tests nothing"
+    x = np.arange(5 * 7 * 11).reshape(5, 7, 11).astype(session.source.entry.parameters()[0].shape.element_type.dtype)
+    np.testing.assert_array_equal(session.run_flat([x])[0], np.roll(x, (2, 3, 5), (0, 1, 2)))
+
+
+@pytest.mark.parametrize(("pieces", "most_cuts", "left"), [(13, 256, 0), (40, 256, 0), (80, 256, 0), (80, 8, 12)])
+def test_an_element_of_many_pieces_is_not_read_from_all_of_them(pieces: int, most_cuts: int, left: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Twelve cuts were all: with 14 operands every element was loaded 14 times, and 150 took 6,000 times as long as one after the other.
+    monkeypatch.setattr(elementwise, "MOST_CUTS", most_cuts)
+    lines = [f"p{k} = f32[{5 + k % 3}] parameter({k})" for k in range(pieces)]
+    given = [np.full(5 + k % 3, k, np.float32) for k in range(pieces)]
+    names = ", ".join([f"p{k}" for k in range(pieces)])
+    length = sum([x.size for x in given])
+    text = "\n".join(["HloModule m", "ENTRY e {", *lines, f"ROOT c = f32[{length}] concatenate({names}), dimensions={{0}} }}"])
+    session = xe.compile(text, threads=1, cache=False)
+    np.testing.assert_array_equal(session.run_flat(given)[0], np.concatenate(given))
+    (kernel,) = session.loops()
+    cases = [len(s.cases) for s, _ in walk(kernel.nest.body) if isinstance(s, Choose)]
+    assert max(cases, default=0) <= left and bool(cases) == bool(left)
 
 
 @needs_fixed_width

@@ -7,6 +7,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
@@ -91,3 +92,14 @@ def test_partial_sums_are_out_of_order_wherever_they_are_kept(directives: str) -
     made = Schedule(nest, nest).then(directives)
     assert not sums_out_of_order(nest) and sums_out_of_order(made.nest)
     assert not sums_out_of_order(Schedule(nest, nest).then(f"accumulate{{{second},{first}}}").nest)
+
+
+@pytest.mark.parametrize(("root", "count"), [("add(ab, cc)", 1), ("subtract(c, ab)", 1), ("add(a, c)", 0), ("multiply(ab, cc)", 0)])
+def test_a_sum_that_takes_a_product_unrounded_is_told(root: str, count: int) -> None:
+    text = f"""HloModule m
+ENTRY e {{ a = f32[64] parameter(0) b = f32[64] parameter(1) c = f32[64] parameter(2)
+  ab = f32[64] multiply(a, b) cc = f32[64] multiply(c, c) r = f32[64] {root} ROOT n = f32[64] negate(r) }}
+"""
+    (decision,) = xe.compile(text, threads=1, cache=False).decisions("loop-nest").to_dict("records")
+    expected = count if described_cpu().vector.fma else 0
+    assert decision["verdict"] != "accepted" or decision["facts"].get("contracts-products", 0) == expected

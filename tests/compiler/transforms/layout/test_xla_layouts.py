@@ -86,6 +86,26 @@ def test_what_a_lapack_call_asks_for_reaches_those_who_compute_its_operand() -> 
     assert sum(i.opcode.name == "copy" for i in module.instructions()) == 2
 
 
+def test_what_a_loop_carries_lies_as_a_call_in_its_body_asks() -> None:
+    """As real XLA solves by one matrix in each turn: the matrix is turned once, in front of the loop, and the vector in each turn."""
+    state = "(s32[], f32[2,2], f32[2,2])"
+    module = assigned(f"""HloModule m
+body {{ s = {state} parameter(0)
+  k = s32[] get-tuple-element(s), index=0  a = f32[2,2] get-tuple-element(s), index=1  b = f32[2,2] get-tuple-element(s), index=2
+  one = s32[] constant(1)  n = s32[] add(k, one)
+  x = f32[2,2] custom-call(a, b), custom_call_target="lapack_strsm_ffi", operand_layout_constraints={{f32[2,2]{{0,1}}, f32[2,2]{{1,0}}}}
+  ROOT t = {state} tuple(n, a, x) }}
+cond {{ c = {state} parameter(0)  i = s32[] get-tuple-element(c), index=0  end = s32[] constant(3)  ROOT p = pred[] compare(i, end), direction=LT }}
+ENTRY e {{ zero = s32[] constant(0)  m = f32[2,2] parameter(0)  v = f32[2,2] parameter(1)
+  first = {state} tuple(zero, m, v)  w = {state} while(first), condition=cond, body=body
+  u = f32[2,2] get-tuple-element(w), index=1  ROOT r = f32[2,2] negate(u) }}""")
+    shapes, carried = lines(module), "(s32[], f32[2,2]{0,1}, f32[2,2]{1,0})"
+    assert [shapes[name] for name in ("s", "c", "w", "t")] == [carried] * 4 and shapes["a"] == shapes["u"] == "f32[2,2]{0,1}"
+    assert module.find("x").operands[0] is module.find("a"), "nothing is copied in a turn"
+    assert {i.operands[0].name for i in module.instructions() if i.opcode.name == "copy"} == {
+        module.find("w").operands[0].operands[1].operands[0].name, "u"}  # fmt: skip
+
+
 def test_a_window_or_a_scatter_into_one_dimension_asks_before_a_reshape_chooses() -> None:
     text = """HloModule m
 a { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) }
@@ -97,3 +117,6 @@ a { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) }
 ENTRY e { x = f32[9] parameter(0)  k = s32[6,4] parameter(1)  u = f32[24,1] parameter(2)  r = s32[24,1] reshape(k)
   ROOT n = f32[9] scatter(x, r, u), update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=a }"""
     assert lines(assigned(text))["r"] == "s32[24,1]{1,0}"
+    updates = text.replace("k = s32[6,4] parameter(1)  u = f32[24,1] parameter(2)  r = s32[24,1] reshape(k)",
+                           "r = s32[24,1] parameter(1)  k = f32[6,4] parameter(2)  u = f32[24,1] reshape(k)")  # fmt: skip
+    assert lines(assigned(updates))["u"] == "f32[24,1]{0,1}", "of what it adds a scatter asks later"

@@ -9,7 +9,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import ALGEBRAIC_RULES
 from xla_explorer.compiler.transforms.simplifiers.checked_rule import check_rule
-from xla_explorer.plugin import Exactness, Rule, RuleSet, any_, operator, refuse
+from xla_explorer.plugin import Exactness, Rule, RuleSet, any_, operator, refuse, splat
 
 negate = operator("negate")
 BEFORE = "x = f32[4] parameter(0)\nn = f32[4] negate(x)\nROOT r = f32[4] negate(n)"
@@ -53,6 +53,21 @@ def test_a_rule_that_holds() -> None:
 def test_a_rule_that_does_not_hold_is_an_error(given: dict[str, Any], message: str) -> None:
     with pytest.raises(xe.errors.RuleError, match=f"the rule twice {message}"):
         declare(**given)
+
+
+@pytest.mark.parametrize("opcode", ["abs", "add"])
+def test_a_claim_is_checked_on_numbers_of_any_sign(opcode: str) -> None:
+    """|x| is x for positive numbers alone; x + 0 is x for all but -0."""
+    pattern = operator("abs")(any_("x")) if opcode == "abs" else operator("add")(any_("x"), splat())
+    body = "a = f32[4] abs(x)" if opcode == "abs" else "z = f32[] constant(0)\nzs = f32[4] broadcast(z), dimensions={}\nROOT a = f32[4] add(x, zs)"
+    before = f"x = f32[4] parameter(0)\n{body if 'ROOT' in body else 'ROOT ' + body}"
+
+    def itself(x: Any) -> Any:
+        """It is x."""
+        return x
+
+    with pytest.raises(xe.errors.RuleError, match="itself claims to be bitwise, and the values differ"):
+        xe.rule(pattern, exactness=Exactness.BITWISE, before=before, after="ROOT x = f32[4] parameter(0)")(itself)
 
 
 def test_the_rules_of_the_package_hold() -> None:

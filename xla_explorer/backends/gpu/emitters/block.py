@@ -9,45 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
-from xla_explorer.compiler.codegen.elemental.registry import Complex, Given, Scalar
+from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.types import I32, I64
+from xla_explorer.compiler.codegen.ir.types import I32, I64, Type
+from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_of, to_memory, type_bits, value_type
+from xla_explorer.compiler.codegen.llvm_types import memory_type, type_bits
+from xla_explorer.compiler.codegen.nest.elements import element_of, parts_of
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 WARP = 32
+_SHARED = Type("ptr", space=3)
 Combine = Callable[[list[Scalar], list[Scalar]], list[Scalar]]
-
-
-class SharedArray:
-    """An array of scalars in shared memory (of pairs, for complex numbers: two arrays)."""
-
-    def __init__(self, w: FunctionWriter, name: str, element_type: PrimitiveType, offset: int, count: int) -> None:
-        self.w, self.element_type = w, element_type
-        self.kind = memory_type(element_type)
-        size = type_bits(self.kind) // 8
-        self.parts = [f"getelementptr inbounds (i8, ptr addrspace(3) {name}, i64 {offset + k * count * size})"
-                      for k in range(2 if element_type.is_complex else 1)]  # fmt: skip
-
-    def _address(self, base: str, at: str | int) -> str:
-        return self.w.element_at(base, self.kind, at, "ptr addrspace(3)")
-
-    def load(self, at: str | int) -> Scalar:
-        """The element at a position."""
-        size = type_bits(self.kind) // 8
-        values = [self.w.read(self._address(base, at), self.kind, size, "ptr addrspace(3)") for base in self.parts]
-        if self.element_type.is_complex:
-            t = value_type(self.element_type)
-            return Complex(*[self.w.named(value, t) for value in values])
-        return from_memory(self.w, values[0], self.element_type)
-
-    def store(self, at: str | int, value: Given) -> None:
-        """Set the element at a position."""
-        size, scalar = type_bits(self.kind) // 8, scalar_of(self.w, value, self.element_type)
-        values = scalar if isinstance(scalar, Complex) else (to_memory(self.w, scalar, self.element_type),)
-        for base, part in zip(self.parts, values, strict=True):
-            self.w.write(part, self._address(base, at), self.kind, size, "ptr addrspace(3)")
 
 
 class Block:
@@ -72,20 +46,25 @@ class Block:
         """The warp's number in the block."""
         return self.w.div(self.thread, WARP)
 
-    def shared(self, element_type: PrimitiveType, count: int) -> SharedArray:
+    def shared(self, element_type: PrimitiveType, count: int) -> Elements:
         """So many elements of shared memory; `finish` says how much there is in all."""
-        width = type_bits(memory_type(element_type)) // 8 * (2 if element_type.is_complex else 1)
-        return SharedArray(self.w, self._name, element_type, self._reserved(width * count), count)
+        size, parts = count * type_bits(memory_type(element_type)) // 8, 2 if element_type.is_complex else 1
+        first = self._reserved(parts * size)
+        addresses = [self.w.named(self._address(first + k * size), _SHARED) for k in range(parts)]
+        return Elements(self.w, element_type, addresses)
 
     def shared_address(self, size: int) -> str:
         """The address of so many bytes of shared memory, a multiple of 16, as a constant of LLVM IR."""
-        return f"getelementptr inbounds (i8, ptr addrspace(3) {self._name}, i64 {self._reserved(size)})"
+        return self._address(self._reserved(size))
 
     def _reserved(self, size: int) -> int:
         """Where so many bytes begin."""
         offset = -(-self.shared_bytes // 16) * 16
         self.shared_bytes = offset + size
         return offset
+
+    def _address(self, offset: int) -> str:
+        return f"getelementptr inbounds (i8, {_SHARED} {self._name}, i64 {offset})"
 
     _name = "@SHARED"  # replaced when the size is known
 
@@ -116,59 +95,45 @@ class Block:
         w.branch(after)
         w.start_block(after)
 
-    def shuffle_xor(self, value: str, llvm_type: str, distance: int) -> str:
-        """The value of the lane whose number differs in the bits of `distance`."""
-        return self._moved(value, llvm_type, "bfly", distance, WARP - 1)
+    def shuffle_xor(self, word: str, distance: int) -> str:
+        """The i32 of the lane whose number differs in the bits of `distance`."""
+        return self._shuffle(self.w.named(word, I32), "bfly", distance, WARP - 1).name
 
-    def from_lane_below(self, values: list[Scalar], types: Sequence[PrimitiveType], distance: int) -> list[Scalar]:
+    def from_lane_below(self, values: list[Scalar], distance: int) -> list[Scalar]:
         """Values of the lane `distance` below; the lowest lanes get their own."""
-        return self._each_moved(values, types, "up", distance, 0)
+        return self._each_moved(values, "up", distance, 0)
 
-    def from_lane(self, values: list[Scalar], types: Sequence[PrimitiveType], lane: str | int) -> list[Scalar]:
+    def from_lane(self, values: list[Scalar], lane: str | int) -> list[Scalar]:
         """Values of a lane."""
         number = lane if isinstance(lane, int) else self.w.cast("trunc", lane, "i64", "i32")
-        return self._each_moved(values, types, "idx", number, WARP - 1)
+        return self._each_moved(values, "idx", number, WARP - 1)
 
-    def _each_moved(self, values: list[Scalar], types: Sequence[PrimitiveType], mode: str, lane: str | int, clamp: int) -> list[Scalar]:
-        moved: list[Scalar] = []
-        for value, element_type in zip(values, types, strict=True):
-            t = value_type(element_type)
-            parts = [self.w.named(self._moved(part.name, t.scalar, mode, lane, clamp), t)
-                     for part in (value if isinstance(value, Complex) else (value,))]  # fmt: skip
-            moved.append(Complex(*parts) if element_type.is_complex else parts[0])
-        return moved
+    def _each_moved(self, values: list[Scalar], mode: str, lane: str | int, clamp: int) -> list[Scalar]:
+        return [element_of([self._moved(part, mode, lane, clamp) for part in parts_of(value)]) for value in values]
 
-    def _moved(self, value: str, llvm_type: str, mode: str, distance: str | int, clamp: int) -> str:
+    def _moved(self, value: Value, mode: str, lane: str | int, clamp: int) -> Value:
+        """A value of another lane: its bits, in one or two words."""
         w = self.w
-        bits = type_bits(llvm_type)
-        if bits == 64:
-            whole = value if llvm_type == "i64" else w.cast("bitcast", value, llvm_type, "i64")
-            low = w.cast("trunc", whole, "i64", "i32")
-            high = w.cast("trunc", w.operation("lshr", whole, 32), "i64", "i32")
-            moved = [self._shuffle(part, mode, distance, clamp) for part in (low, high)]
-            low, high = [w.cast("zext", part, "i32", "i64") for part in moved]
-            whole = w.operation("or", w.operation("shl", high, 32), low)
-            return whole if llvm_type == "i64" else w.cast("bitcast", whole, "i64", llvm_type)
-        if llvm_type == "float":
-            return w.cast("bitcast", self._shuffle(w.cast("bitcast", value, "float", "i32"), mode, distance, clamp), "i32", "float")
-        if bits == 32:
-            return self._shuffle(value, mode, distance, clamp)
-        if llvm_type == "half":
-            value = w.cast("bitcast", value, "half", "i16")
-        word = w.cast("zext", value, f"i{bits}", I32)
-        narrow = w.cast("trunc", self._shuffle(word, mode, distance, clamp), I32, f"i{bits}")
-        return w.cast("bitcast", narrow, "i16", "half") if llvm_type == "half" else narrow
+        bits = w.to_bits(value)
+        if bits.type.bits == 64:
+            words = [w.convert("trunc", bits, "i32"), w.convert("trunc", w.binary("lshr", bits, 32), "i32")]
+            low, high = [w.convert("zext", part, "i64") for part in [self._shuffle(word, mode, lane, clamp) for word in words]]
+            moved = w.binary("or", w.binary("shl", high, 32), low)
+        elif bits.type.bits == 32:
+            moved = self._shuffle(bits, mode, lane, clamp)
+        else:
+            moved = w.convert("trunc", self._shuffle(w.convert("zext", bits, "i32"), mode, lane, clamp), bits.type.scalar)
+        return w.from_bits(moved) if value.type.is_float else w.retyped(moved, value.type)
 
-    def _shuffle(self, value: str, mode: str, lane: str | int, clamp: int) -> str:
+    def _shuffle(self, value: Value, mode: str, lane: str | int, clamp: int) -> Value:
         arguments = [self.w.named(x, I32) for x in (-1, value, lane, clamp)]
-        return self.w.intrinsic(f"llvm.nvvm.shfl.sync.{mode}.i32", I32, *arguments).name
+        return self.w.intrinsic(f"llvm.nvvm.shfl.sync.{mode}.i32", I32, *arguments)
 
-    def combine_lanes(self, values: list[Scalar], types: Sequence[PrimitiveType], lanes: int, combine: Combine) -> list[Scalar]:
+    def combine_lanes(self, values: list[Scalar], lanes: int, combine: Combine) -> list[Scalar]:
         """The combination over groups of `lanes` (a power of two up to 32) neighbouring lanes, in each of them. A fixed tree."""
         distance = lanes // 2
         while distance:
-            others = self._each_moved(values, types, "bfly", distance, WARP - 1)
-            values = combine(values, others)
+            values = combine(values, self._each_moved(values, "bfly", distance, WARP - 1))
             distance //= 2
         return values
 
@@ -176,7 +141,7 @@ class Block:
         """The combination over groups of `group` (a power of two) neighbouring threads, in each of them: shuffles within the warps,
         then one value a warp through shared memory, then shuffles again."""
         w = self.w
-        values = self.combine_lanes(values, types, min(group, WARP), combine)
+        values = self.combine_lanes(values, min(group, WARP), combine)
         if group <= WARP:
             return values
         warps = group // WARP
@@ -187,7 +152,7 @@ class Block:
         self.barrier()
         first = w.mul(w.div(self.thread, group), warps)
         at = w.add(first, w.mod(self.thread, warps))
-        return self.combine_lanes([slot.load(at) for slot in slots], types, warps, combine)
+        return self.combine_lanes([slot.load(at) for slot in slots], warps, combine)
 
 
 def both(w: FunctionWriter, a: str | None, b: str | None) -> str | None:
@@ -200,15 +165,6 @@ def smaller(w: FunctionWriter, a: str | int, b: str | int) -> str | int:
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
     return w.intrinsic("llvm.umin.i64", I64, w.named(a, I64), w.named(b, I64)).name
-
-
-def unravel(w: FunctionWriter, number: str | int, extents: Sequence[int]) -> list[str | int]:
-    """The index of element `number` (which exists) of a row-major array."""
-    index: list[str | int] = []
-    for position, extent in enumerate(reversed(extents)):
-        index.insert(0, w.mod(number, extent) if position + 1 < len(extents) else number)
-        number = w.div(number, extent)
-    return index
 
 
 def chosen(w: FunctionWriter, condition: str, types: Sequence[PrimitiveType], then: Sequence[Given],

@@ -14,10 +14,10 @@ from xla_explorer.backends.gpu.emitters.convolutions.tensor_core_convolution imp
 )
 from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import plan_tiled_convolution, write_tiled_convolution
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot, write_tensor_core_dot
-from xla_explorer.backends.gpu.emitters.dots.thin_dot import plan_thin_dot, write_thin_dot
 from xla_explorer.backends.gpu.emitters.dots.tiled_dot import plan_tiled_dot, write_tiled_dot
 from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import plan_faster_warpgroup_dot, write_warpgroup_dot
 from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
+from xla_explorer.backends.gpu.emitters.nests.thin_products import plan_thin_dot, write_thin_dot
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -32,7 +32,7 @@ class ProductRow(Generic[P]):
     opcode: str
     name: str
     plan: Callable[[HloInstruction, GpuArchitecture], P | Reason]
-    write: Callable[[HloInstruction, P, GpuArchitecture, tuple[int, ...]], OperationDraft]
+    write: Callable[[HloInstruction, P, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
     estimate: Callable[[P], float | None]
 
     def __call__(self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:

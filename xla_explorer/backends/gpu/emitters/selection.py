@@ -20,7 +20,6 @@ from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
 from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
-from xla_explorer.backends.gpu.emitters.wide_accesses import widen_accesses
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
@@ -162,8 +161,6 @@ def finished(
     used: dict[tuple[str, str], None] = {}
     for one in draft.kernels:
         used.update(dict.fromkeys(write_device_math(one.context.writer, math)))
-        if draft.nest is None:  # the lowering of nests widens accesses itself
-            widen_accesses(one.context.writer)
         kernel = one.context.finish(slots)
         kernel = kernel._replace(threads=one.launch.threads, parameters=kernel.parameters + scratch)
         kernels.append(EmittedKernel(

@@ -19,8 +19,16 @@ from xla_explorer.backends.gpu.emulator.instructions.memory_barriers import Wait
 from xla_explorer.backends.gpu.emulator.instructions.warpgroup_products import warpgroup_instruction
 from xla_explorer.backends.gpu.emulator.memory import GlobalMemory
 from xla_explorer.backends.gpu.emulator.operands import Getter, Names, getter, predicate_getter, setter, vector_parts
-from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, PtxKernel, PtxModule, PtxVariable, UnsupportedPtxError
+from xla_explorer.backends.gpu.emulator.ptx_text import (
+    PtxInstruction,
+    PtxKernel,
+    PtxModule,
+    PtxSyntaxError,
+    PtxVariable,
+    UnsupportedPtxError,
+)
 from xla_explorer.backends.gpu.emulator.scalar_types import DTYPES, Array
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 Step = Callable[[Batch, Group], None]
 _ENDS = frozenset({"bra", "brx", "ret", "exit", "bar", "barrier", "trap"})
@@ -122,7 +130,15 @@ class KernelCode:
                 block = blocks[pc] = BasicBlock(pc)
                 block.converges = pc in together
             block.end = pc + 1
-            self._add(block, pc, i)
+            try:
+                self._add(block, pc, i)
+            except XlaExplorerError:
+                raise
+            except (ValueError, IndexError, KeyError) as problem:
+                raise PtxSyntaxError(
+                    f"PTX line {i.line}: cannot read {i.text!r}",
+                    "has the instruction all its operands, does its label exist, and does the line before end with `;`?",
+                ) from problem
         last = blocks[len(code)] = BasicBlock(len(code))
         last.kind = "leave"
         return blocks

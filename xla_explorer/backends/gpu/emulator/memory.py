@@ -18,7 +18,7 @@ ALL_WRITTEN = {1: 0x02, 2: 0x0202, 4: 0x02020202, 8: 0x0202020202020202}
 
 
 class AddressSpace:
-    """octets: the bytes. shadow: UNMAPPED, MAPPED (nobody has written) or WRITTEN for each."""
+    """octets: the bytes. shadow: UNMAPPED, MAPPED (nothing has written) or WRITTEN for each."""
 
     def __init__(self, size: int, state: int = UNMAPPED) -> None:
         size = -(-max(size, 1) // 16) * 16
@@ -65,7 +65,7 @@ class GlobalMemory:
         self._free: dict[int, list[int]] = {}
 
     def allocate(self, size: int, name: str = "") -> int:
-        """The address of a new buffer of `size` bytes that nobody has written."""
+        """The address of a new buffer of `size` bytes that nothing has written."""
         room = -(-(max(size, 1) + _GUARD) // _ALIGNMENT) * _ALIGNMENT
         free = self._free.get(room)
         if free:

@@ -62,7 +62,7 @@ class CudaDriver:
         return None if not results else results[0] if len(results) == 1 else tuple(results)
 
     def discard(self, function: str, *arguments: Any) -> None:
-        """Give something back. What goes wrong has been said by the work that it belonged to, and nobody can do anything about it."""
+        """Give something back. What goes wrong has been said by the work that it belonged to, and nothing can be done about it."""
         if self.lost is None:
             with contextlib.suppress(CudaError):
                 self.call(function, *arguments)

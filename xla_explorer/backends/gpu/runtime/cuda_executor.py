@@ -141,7 +141,7 @@ class CudaExecutor:
             memory.handle = None
 
     def release_unused(self) -> None:
-        """Give the memory that nobody uses back to the device."""
+        """Give the memory that nothing uses back to the device."""
         self._synchronize_all()
         with self._lock:
             self._pinned.release()
@@ -219,7 +219,7 @@ class CudaExecutor:
         return found
 
     def _unload_given_up(self) -> None:
-        """Unload modules that nobody holds, once the work that used them is done."""
+        """Unload modules that nothing holds, once the work that used them is done."""
         if self._given_up:
             self._synchronize_all()
             while self._given_up:

@@ -52,7 +52,7 @@ def _release(address: int) -> None:
 
 
 def _release_unread(capsule: int) -> None:
-    """A capsule dies; one that nobody took (it still has its first name) lets go of the array."""
+    """A capsule dies; one that nothing took (it still has its first name) lets go of the array."""
     api = ctypes.pythonapi
     api.PyCapsule_IsValid.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     if api.PyCapsule_IsValid(capsule, b"dltensor"):
@@ -89,7 +89,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """For numba, CuPy, PyTorch, JAX. AttributeError on the emulator, whose memory is no device's."""
+        """For numba, CuPy, PyTorch, JAX. AttributeError on the emulator, whose memory is not a device's."""
         if self.executor.facts.emulated:
             raise AttributeError("this array is in the emulator's memory: copy it with numpy.asarray")
         size = self.dtype.itemsize
@@ -130,7 +130,7 @@ class DeviceArray:
 
 
 class _Borrowed:
-    """A DLPack tensor that another library made; it is told when nobody here reads it any more."""
+    """A DLPack tensor that another library made; it is told when nothing here reads it any more."""
 
     def __init__(self, capsule: Any) -> None:
         api = ctypes.pythonapi

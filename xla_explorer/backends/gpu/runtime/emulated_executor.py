@@ -55,7 +55,7 @@ class EmulatedExecutor:
 
     # -- memory --------------------------------------------------------------------------------------------------------
     def allocate(self, size: int) -> DeviceMemory:
-        """Memory that nobody has written."""
+        """Memory that nothing has written."""
         return self.allocate_named(size, "")
 
     def allocate_named(self, size: int, name: str) -> DeviceMemory:
@@ -122,7 +122,7 @@ class EmulatedExecutor:
         shared: int,
         stream: Any = None,
     ) -> None:
-        """See `DeviceExecutor`. KernelFaultError when faults are found and nobody collects them."""
+        """See `DeviceExecutor`. KernelFaultError when faults are found and are not collected."""
         kernel = loaded[function]
         if function == self.stop_before:
             raise LaunchReached(kernel, grid, block, arguments, shared)

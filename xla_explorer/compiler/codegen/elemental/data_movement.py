@@ -11,10 +11,12 @@ import math
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value, from_bits, to_bits
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
-from xla_explorer.compiler.codegen.elemental.registry import Complex, Given, Scalar, emits_indexed
+from xla_explorer.compiler.codegen.elemental.registry import Complex, Scalar, emits_indexed
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import I64, PTR
-from xla_explorer.compiler.codegen.llvm_types import constant, real, scalar_of, value_type
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
+from xla_explorer.compiler.codegen.llvm_types import constant, real, value_type
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, S64, PrimitiveType
@@ -188,20 +190,22 @@ def clamped_start(e: ElementalEmitter, start: HloInstruction, limit: int, at: In
     """A start index as i64, clamped to [0, limit]."""
     if limit <= 0:
         return 0
-    value = e.element(start, at)
-    return clamp_to(e.writer, value, start.shape.element_type, limit)
+    element = start.shape.element_type
+    return clamped(e.writer, as_index(e.writer, real(e.element(start, at)), element), element, 0, limit).name
 
 
-def clamp_to(w: FunctionWriter, given: Given, element_type: PrimitiveType, limit: int) -> str:
-    """An integer value as i64, clamped to [0, limit]; unsigned values count as large, not negative."""
-    value = real(scalar_of(w, given, element_type))
-    if value.type.bits < 64:
-        value = w.convert("sext" if element_type.is_signed else "zext", value, "i64")
+def clamped(b: Builder, x: Value[Integer], element_type: PrimitiveType, low: int, high: int) -> Value[Integer]:
+    """An integer between two indices, in its own type and all lanes; unsigned values count as large, not negative."""
     if element_type.is_signed:
-        value = w.per_lane("smin", w.per_lane("smax", value, w.number(0, I64)), w.number(limit, I64))
-    else:
-        value = w.per_lane("umin", value, w.number(limit, I64))
-    return value.name
+        x = b.per_lane("smax", x, b.number(low, x.type))
+    if high < (1 << (x.type.bits - element_type.is_signed)) - 1:
+        x = b.per_lane("smin" if element_type.is_signed else "umin", x, b.number(high, x.type))
+    return x
+
+
+def as_index(b: Builder, x: Value[Integer], element_type: PrimitiveType) -> Value[Integer]:
+    """An integer as i64."""
+    return x if x.type == I64 else b.convert("sext" if element_type.is_signed else "zext", x, "i64")
 
 
 def dynamic_starts(e: ElementalEmitter, starts: tuple[HloInstruction, ...], operand: Shape, sizes: tuple[int, ...]) -> list[str | int]:

@@ -31,7 +31,7 @@ def literal(t: Type, value: float) -> str:
             value = struct.unpack("<f", _packed("<f", value))[0]
         text = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
     elif value != int(value):
-        raise TypeError(f"{value} is no constant of type {t!r}")
+        raise TypeError(f"{value} is not a constant of type {t!r}")
     else:
         text = str(int(value)) if t.scalar != "i1" else ("true" if value else "false")
     return text if t.lanes == 1 else f"splat ({t.scalar} {text})"

@@ -10,6 +10,7 @@ from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.perturbed_tridiagonal import is_perturbed_solve, write_perturbed_solve
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import repeat_while
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.foundation.reason import Reason, refuse
@@ -109,4 +110,7 @@ def _write_sparse_product(context: KernelContext) -> None:
         output.store(w, index, Complex(*totals) if len(totals) == 2 else totals[0])
 
 
-_ROWS = {"cpu_csr_sparse_dense_ffi": _Row(_write_sparse_product, _is_sparse_product)}
+_ROWS = {
+    "cpu_csr_sparse_dense_ffi": _Row(_write_sparse_product, _is_sparse_product),
+    "tridiagonal_solve_perturbed_ffi": _Row(write_perturbed_solve, is_perturbed_solve),
+}

@@ -55,7 +55,7 @@ class KernelContext:
     def __init__(self, target: Target, instruction: HloInstruction, slots: tuple[int, ...], parts: int = 1) -> None:
         self.target = target
         self.instruction = instruction
-        self.writer = FunctionWriter(unroll=not target.is_launched)
+        self.writer = FunctionWriter(not target.is_launched, target.stack_space)
         self.writer.saturates = target.abilities.saturates
         self.writer.keeps_nan_payloads = target.abilities.keeps_nan_payloads
         self.shares = Shares(self.writer, parts)

@@ -206,7 +206,7 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
 
 
 def _rows_ahead(context: KernelContext, scatter: _Scatter) -> int:
-    """How many index rows before its turn a window is asked for; 0 where a window is no run of a few lines in memory."""
+    """How many index rows before its turn a window is asked for; 0 where a window is not a run of a few lines in memory."""
     if context.target.is_launched or not scatter.operand.shape.layout.is_default or len(scatter.operands) != 1:
         return 0
     sizes = [scatter.window_size.get(d, 1) for d in range(scatter.operand.shape.rank)]

@@ -45,7 +45,7 @@ from xla_explorer.hlo.analysis.indexing import (
     index,
     reads_of,
 )
-from xla_explorer.hlo.analysis.product_types import accumulation_type
+from xla_explorer.hlo.analysis.product_types import accumulation_type, operand_steps, sum_steps
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.identity_element import identity_element
@@ -363,7 +363,7 @@ class _Builder:
         wide = accumulation_type(i) if sums else self.sum_type(i)
         initial = [self.zero(wide)] if sums and wide else [self.value(i.operands[r.operand], ()) for r in reads[len(reads) // 2 :]]
         if wide is not None and not sums:
-            initial = [self.converted(initial[0], i.operands[1], wide)]
+            initial = [self.through(initial[0], (i.operands[1].shape.element_type, wide), None)]
         axes = [Axis(next(self.letters), axis.extent) for axis in inputs[0].over]
         renamed: Substitution = {old: index(new) for old, new in zip(inputs[0].over, axes, strict=True)}
         guards = tuple([Guard(g.expression.substitute(renamed), g.bound) for g in inputs[0].guards])
@@ -372,15 +372,15 @@ class _Builder:
             places = [self.place(tuple([x.substitute(renamed) for x in r.place])) for r in inputs]
             values = [self.value(o, place) for o, place in zip(operands, places, strict=True)]
             if wide is not None:
-                values = [self.converted(value, o, wide) for value, o in zip(values, operands, strict=True)]
+                kinds = [operand_steps(i, k) if sums else (o.shape.element_type, wide) for k, o in enumerate(operands)]
+                values = [self.through(value, steps, None) for value, steps in zip(values, kinds, strict=True)]
                 values = [self.product(values, wide)] if sums else values
         elements = (wide,) if wide else tuple([o.shape.element_type for o in operands])
         combiner = _ADD if sums else i.to_apply.root.opcode if wide else self.combiner(i, elements)
         ids = tuple([next(self.numbers) for _ in values])
         bound = tuple([BoundAxis(a) for a in axes])
         found = self.put(Reduce(ids, elements, combiner, tuple(initial), bound, tuple(inner.body), tuple(values), guards, origin), depth)
-        narrow = wide is not None and wide is not i.shape.element_type
-        return (self.convert(found[0], i.shape.element_type, origin),) if narrow else found
+        return (self.through(found[0], sum_steps(i) if sums else (wide, i.shape.element_type), origin),) if wide else found
 
     def sum_type(self, i: HloInstruction) -> PrimitiveType | None:
         """f32 for floats below 32 bits that one operation combines; None where a reduction computes in its own type."""
@@ -393,11 +393,12 @@ class _Builder:
     def zero(self, element: PrimitiveType) -> int:
         return self.put(Constant(next(self.numbers), literal_from_array(0, array_shape(element, ()))), 0)[0]
 
-    def converted(self, value: int, i: HloInstruction, element: PrimitiveType) -> int:
-        return value if i.shape.element_type is element else self.convert(value, element, None)
-
-    def convert(self, value: int, element: PrimitiveType, origin: Origin | None) -> int:
-        return self.put(Compute(next(self.numbers), element, _CONVERT, (value,), NO_ATTRIBUTES, origin), self.depth[value])[0]
+    def through(self, value: int, kinds: Sequence[PrimitiveType], origin: Origin | None) -> int:
+        """A value of the first of some types, converted to each of the others in turn."""
+        for source, target in itertools.pairwise(kinds):
+            if source is not target:
+                value = self.put(Compute(next(self.numbers), target, _CONVERT, (value,), NO_ATTRIBUTES, origin), self.depth[value])[0]
+        return value
 
     def product(self, values: list[int], element: PrimitiveType) -> int:
         made = Compute(next(self.numbers), element, _MULTIPLY, tuple(values), NO_ATTRIBUTES)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.ir import Allocate, Array, For, Load, LoopNest, Statement, Store, axes_of, walk
+from xla_explorer.compiler.codegen.nest.ir import Allocate, Array, For, Load, LoopNest, Reduce, Statement, Store, axes_of, walk
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, Substitution, linearize
+from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Guard, IndexExpression, Substitution, linearize
 
 
 class _Access(NamedTuple):
-    """An access to an array that is read and written. loops: the (axis, ordered) pairs around it, outermost first."""
+    """An access to an array that is read and written. loops: the (axis, ordered) pairs around it, outermost first. guards: of those."""
 
     array: Array
     offset: IndexExpression
     loops: tuple[tuple[Axis, bool], ...]
     stores: bool
+    guards: tuple[Guard, ...]
 
 
 def why_not_in_step(nest: LoopNest) -> list[Reason]:
@@ -33,7 +34,8 @@ def why_not_in_step(nest: LoopNest) -> list[Reason]:
         elif isinstance(s, (Load, Store)) and s.array in both and (array := nest.array(s.array)) is not None:
             inside = around[len(owned.get(s.array, ())) :]
             loops = tuple([(b.axis, isinstance(x, For) and x.ordered) for x in inside for b in axes_of(x)])
-            accesses[s.array].append(_Access(array, linearize(s.place, array.shape.strides), loops, isinstance(s, Store)))
+            guards = tuple([g for x in inside if isinstance(x, (For, Reduce)) for g in x.guards])
+            accesses[s.array].append(_Access(array, linearize(s.place, array.shape.strides), loops, isinstance(s, Store), guards))
     return [reason for found in accesses.values() if (reason := _first_conflict(found)) is not None]
 
 
@@ -66,10 +68,19 @@ def _apart(a: _Access, b: _Access, axis: Axis, step: int, outer: Sequence[Axis])
     left, right = a.offset.substitute(zero), b.offset.substitute(zero)
     if any(a.offset.coefficient(x) is None or a.offset.coefficient(x) != b.offset.coefficient(x) for x in outer):
         return False
-    (low, high), (low_b, high_b) = left.bounds, right.bounds
+    (low, high), (low_b, high_b) = _bounds(left, a.guards), _bounds(right, b.guards)
     if abs(step) > max(high_b - low, high - low_b):
         return True
     return a.offset == b.offset and a.loops == b.loops and _is_one_to_one(a, outer)
+
+
+def _bounds(x: IndexExpression, guards: Sequence[Guard]) -> tuple[int, int]:
+    """The smallest and the largest value of an index where guards hold."""
+    low, high = x.bounds
+    for g in guards:
+        beside = (x - g.expression).bounds
+        low, high = max(low, beside[0]), min(high, beside[1] + g.bound - 1)
+    return low, high
 
 
 def _is_one_to_one(a: _Access, outer: Sequence[Axis]) -> bool:

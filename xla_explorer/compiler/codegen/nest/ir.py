@@ -230,6 +230,7 @@ class LoopNest:
     body: Body
     names: Mapping[int, str] = field(default_factory=dict)
     shares: int = 1
+    _axes: dict[str, BoundAxis] = field(default_factory=dict, init=False, repr=False)
 
     def array(self, name: str) -> Array | None:
         """The array of a name: an operand, a result, or one that the nest allocates."""
@@ -244,7 +245,9 @@ class LoopNest:
 
     def axes(self) -> dict[str, BoundAxis]:
         """All axes by name, in the order of the text."""
-        return {bound.axis.name: bound for s in loops_in(self.body) for bound in axes_of(s)}
+        if not self._axes:  # every check asks
+            self._axes.update({bound.axis.name: bound for s in loops_in(self.body) for bound in axes_of(s)})
+        return self._axes
 
 
 def axes_of(s: Statement) -> tuple[BoundAxis, ...]:

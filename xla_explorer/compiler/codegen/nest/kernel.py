@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.ir.records import has_loop
-from xla_explorer.compiler.codegen.nest.directives import Cover, Directive
+from xla_explorer.compiler.codegen.nest.directives import Cover, Directive, DirectiveRefused
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.hlo_parts import spreads_elements
 from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, Choose, For, LoopNest, Reduce, Store, walk
@@ -61,15 +62,13 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     if isinstance(nest, Reason):
         return nest
     tiles = "dot" in opcodes and not overlap  # which LLVM does not make of loops
-    tuning = tuning_of(target, i) if own_vectors or tiles else LEFT_TO_LLVM
+    in_place = _is_in_place(i, slots)  # the second time that a step is done, the operand would be the result
+    tuning = replace(tuning_of(target, i), covers=not in_place) if own_vectors or tiles else LEFT_TO_LLVM
     schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning, parts, by_rows)
-    if isinstance(schedule, Schedule) and _does_steps_twice(schedule) and _is_in_place(i, slots):
-        # The second time the operand is the result. Loops that are left to LLVM do each step once.
-        if directives is not None:
-            return refuse("not-repeatable", f"%{i.name} takes the memory of an operand: no step may be done twice")
-        schedule = scheduled(nest, LEFT_TO_LLVM, parts, by_rows)
     if isinstance(schedule, Reason):
         return schedule
+    if in_place and any(isinstance(directive, Cover) for directive in schedule.directives):
+        return refuse("not-repeatable", f"%{i.name} takes the memory of an operand: no step may be done twice")
     code = Code(target.vector.fma, False, target.abilities.keeps_nan_payloads)
     lowered = lower(schedule.nest, code, [f"%a{slot}" for slot in array_parameters(i, slots)], overlap)
     if isinstance(lowered, Reason):
@@ -81,10 +80,6 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     origins = (*[origin for _, origin in lines], i.id)
     return NestCode(schedule, texts, origins, tuple(lowered.builder.declarations), schedule.nest.shares, effort,
                     lowered.scratch_bytes, lowered.phases)
-
-
-def _does_steps_twice(schedule: Schedule) -> bool:
-    return any(isinstance(directive, Cover) for directive in schedule.directives)
 
 
 def _is_in_place(i: HloInstruction, slots: Sequence[int]) -> bool:
@@ -127,10 +122,13 @@ def _is_another_window(i: HloInstruction) -> Reason | None:
 
 def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
     """What the policy of its family makes of a plain nest."""
-    if not any(isinstance(s, Reduce) for s, _ in walk(nest.body)):
-        return elementwise_policy(nest, tuning, parts, by_rows)
-    policy = window_policy if slides(nest) else product_policy
-    return policy(nest, tuning, parts)
+    try:
+        if not any(isinstance(s, Reduce) for s, _ in walk(nest.body)):
+            return elementwise_policy(nest, tuning, parts, by_rows)
+        policy = window_policy if slides(nest) else product_policy
+        return policy(nest, tuning, parts)
+    except DirectiveRefused as refused:
+        return refused.reason
 
 
 def shares_are_rows(nest: LoopNest) -> bool:

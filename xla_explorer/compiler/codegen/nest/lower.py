@@ -71,7 +71,8 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True)
 class LoweredNest:
-    """A function of the arrays' addresses in order and, for shares, of the number of the share (i64).
+    """A function of the arrays' addresses in order, of the scratch memory's where there is one, and, for shares, of the number of the share
+    (i64).
 
     scratch_bytes: of `%scratch`, which all shares are given. phases: shares of each, see `Kernel.phases`.
     """
@@ -85,7 +86,8 @@ class LoweredNest:
     def text(self) -> str:
         """The module as LLVM IR; the function has the name `kernel`."""
         arrays = [f"ptr noalias %a{k}" for k in range(len(self.nest.arrays))]
-        head = f"define void @kernel({', '.join([*arrays, 'i64 %part'])}) {{"
+        scratch = ["ptr noalias %scratch"] if self.scratch_bytes else []
+        head = f"define void @kernel({', '.join([*arrays, *scratch, 'i64 %part'])}) {{"
         definitions = [*self.builder.declarations, *metadata_of(self.nest)]
         return "\n".join([head, "entry:", *self.builder.lines(), "  ret void", "}", *definitions, ""])
 
@@ -299,7 +301,7 @@ class Lowering(Indices):
         array, guards = self.arrays[s.array], list[Guard]()
         if self.guards and any(x.bounds[0] < 0 or x.bounds[1] >= n for x, n in zip(s.place, array.shape.dimensions, strict=True)):
             axes = frozenset().union(*[x.axes for x in s.place])
-            guards = [g for g in self.guards if g.expression.axes & axes]
+            guards = [g for g in self.guards if not g.expression.axes or g.expression.axes & axes]  # one without axes never holds
         offset = linearize(s.place, array.shape.strides)
         step = self.step(offset)
         if step not in (0, 1):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import NamedTuple, TypeAlias
 
+from xla_explorer.compiler.codegen.elemental.data_movement import as_index, clamped
 from xla_explorer.compiler.codegen.ir.types import I32, I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import real
@@ -18,15 +20,16 @@ Point: TypeAlias = dict[Axis, int]
 
 
 class Copies:
-    """A value: an element for each point of its axes. later: each is made when it is asked for first."""
+    """A value: an element for each point of its axes. later: each is made when it is asked for first. again: whenever it is asked for,
+    by a function that knows whether it was made where this can be seen."""
 
-    __slots__ = ("_made", "_value", "axes")
+    __slots__ = ("_again", "_made", "_value", "axes")
 
-    def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Scalar], later: bool = False) -> None:
+    def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Scalar], later: bool = False, again: bool = False) -> None:
         self.axes = tuple(axes)
-        self._value = value
+        self._value, self._again = value, again
         self._made: dict[tuple[int, ...], Scalar] = {}
-        if not later:
+        if not later and not again:
             self._made = {tuple(point.values()): value(point) for point in points(self.axes)} if axes else {(): value({})}
 
     def at(self, point: Point) -> Scalar:
@@ -34,7 +37,9 @@ class Copies:
         key = tuple([point[a] for a in self.axes])
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = self._value(dict(zip(self.axes, key, strict=True)))
+            found = self._value(dict(zip(self.axes, key, strict=True)))
+            if not self._again:
+                self._made[key] = found
         return found
 
     def all(self) -> list[Scalar]:
@@ -158,13 +163,7 @@ class Indices:
         found, element = self.values[number].at(point), self.types[number]
         lane = next((lane for axis, lane in point.items() if axis not in self.unrolled), 0)
         x = real(found)  # clamped in all lanes, in its own type
-        most = (1 << (x.type.bits - (1 if element.is_signed else 0))) - 1
-        if element.is_signed:
-            x = self.b.per_lane("smax", x, self.b.number(atom.low, x.type))
-        if atom.high < most:
-            x = self.b.per_lane("smin" if element.is_signed else "umin", x, self.b.number(atom.high, x.type))
-        x = real(one_lane(self.b, x, lane))
-        return x if x.type == I64 else self.b.convert("sext" if element.is_signed else "zext", x, "i64")
+        return as_index(self.b, real(one_lane(self.b, clamped(self.b, x, element, atom.low, atom.high), lane)), element)
 
     def in_lanes(self, x: IndexExpression, point: Point) -> Value[Integer]:
         """The value of an index: a vector where it differs from lane to lane. i32 where that is enough."""
@@ -184,10 +183,18 @@ class Indices:
         return self.b.binary("add", self.b.splat(base, self.lanes), steps)
 
     def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
-        """Whether guards hold: an i1, a vector of them where lanes differ; None where they always do."""
+        """Whether guards hold: an i1, a vector of them where lanes differ; None where they always do. What all copies along an axis have
+        in common is asked for without that axis: whether they hold for any of them."""
         result: Value[Integer] | None = None
         if not guards:
             return None
+        shared = next((a for a in self.unrolled if a not in point and any(a in g.expression.axes for g in guards)), None)
+        if shared is not None:
+            copies = [self.mask(guards, {**point, shared: k}) for k in range(shared.extent)]
+            found = [x for x in copies if x is not None]
+            lanes = max([x.type.lanes for x in found], default=1)
+            masks = [self.b.splat(x, lanes) for x in found]
+            return reduce(self.b.either, masks) if len(masks) == len(copies) else None
         here: Substitution = {axis: index(step) for axis, step in point.items()}
         for g in [g for g in guards if not Guard(g.expression.substitute(here), g.bound).always_holds]:
             x = self.in_lanes(g.expression, point)

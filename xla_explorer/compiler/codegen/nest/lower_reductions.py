@@ -9,6 +9,7 @@ together in registers, once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
@@ -118,12 +119,14 @@ H = TypeVar("H", bound=ReductionHost)
 
 class Reducing(Generic[H]):
     """A reduction being written: how values come into accumulators, and how two of these combine. neutral: where accumulators begin, if not
-    with the identity element. lanes: of an accumulator. serial: the axes that are loops."""
+    with the identity element. lanes: of an accumulator. serial: the axes that are loops. in_turn: values come in one after the other, as
+    multiply-adds take products, not as a tree of them."""
 
     def __init__(self, host: H, s: Reduce, neutral: float | None = None) -> None:
         self.l, self.b, self.s = host, host.b, s
         self.element, self.lanes, self.neutral = s.elements[0], 1, neutral
         self.serial = [axis for axis, kind in s.axes if kind is AxisKind.SERIAL]
+        self.in_turn = False
         self._identities: dict[int, Scalar] = {}
 
     def needed(self) -> frozenset[Axis]:
@@ -147,10 +150,13 @@ class Reducing(Generic[H]):
         x, y = in_lanes(self.b, x, lanes), in_lanes(self.b, y, lanes)
         if isinstance(x, Value) and x.is_constant and x.name == real(self.identity(lanes)).name:
             return y
-        flags, self.b.float_flags = self.b.float_flags, ANY_ORDER
-        made = binary_value(self.b, self.s.combiner.name, self.element, x, y)
-        self.b.float_flags = flags
-        return made
+        return self.taken_in(x, y)
+
+    def taken_in(self, x: Scalar, y: Scalar) -> Scalar:
+        """The operation itself, of two scalars or of as many lanes."""
+        assert not isinstance(self.s.combiner, Combination)
+        with self.b.fast_math(ANY_ORDER):
+            return binary_value(self.b, self.s.combiner.name, self.element, x, y)
 
     def together(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
         """Two sets of accumulators as one, the earlier first."""
@@ -176,19 +182,30 @@ class Reducing(Generic[H]):
 
     def taken(self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]) -> list[Scalar]:
         """Accumulators with the values of some points, where the guards hold: of one operation a tree, of several one after the other."""
-        found: list[Scalar] = []
+        runs: list[tuple[Value[Integer] | None, list[Scalar]]] = []  # of points whose guards are the same condition
         for point in group:
             values = [self.l.values[number].at(point) for number in self.s.values]
             mask = self.l.mask(guards, point)
             self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
             if mask is not None and mask.name == "false":
                 continue
-            if not isinstance(self.s.combiner, Combination):
-                found.append(values[0] if mask is None else self._or_identity(mask, values[0]))
-                continue
-            new = [in_lanes(self.b, x, self.lanes) for x in self.together(mine, values)]
-            mine = new if mask is None else [chosen(self.b, self.b.splat(mask, self.lanes), x, y) for x, y in zip(new, mine, strict=True)]
-        return [in_lanes(self.b, self.combined(mine[0], self.tree(found)), self.lanes)] if found else mine
+            if isinstance(self.s.combiner, Combination):
+                mine = self._chosen(mask, [in_lanes(self.b, x, self.lanes) for x in self.together(mine, values)], mine)
+            elif runs and (mask if mask is None else mask.name) == (runs[-1][0] if runs[-1][0] is None else runs[-1][0].name):
+                runs[-1][1].append(values[0])
+            else:
+                runs.append((mask, values))
+        if self.in_turn:
+            for mask, values in runs:
+                mine = self._chosen(mask, [reduce(self.taken_in, values, mine[0])], mine)
+        elif runs:
+            totals = [self.tree(values) if mask is None else self._or_identity(mask, self.tree(values)) for mask, values in runs]
+            mine = [in_lanes(self.b, self.combined(mine[0], self.tree(totals)), self.lanes)]
+        return mine
+
+    def _chosen(self, mask: Value[Integer] | None, new: list[Scalar], old: list[Scalar]) -> list[Scalar]:
+        """New accumulators where a condition holds."""
+        return new if mask is None else [chosen(self.b, self.b.splat(mask, self.lanes), x, y) for x, y in zip(new, old, strict=True)]
 
     def _or_identity(self, mask: Value[Integer], value: Scalar) -> Scalar:
         lanes = max(lanes_of(value), mask.type.lanes)

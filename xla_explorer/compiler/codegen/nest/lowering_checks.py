@@ -8,6 +8,8 @@ from math import gcd
 from xla_explorer.compiler.codegen.elemental import ELEMENTWISE_EMITTERS
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
 from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
+    AxisKind,
     Body,
     Choose,
     Combination,
@@ -32,15 +34,17 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
 
-def why_not_lowered(nest: LoopNest) -> Reason | None:
-    """None where `lower` has all that a nest consists of."""
+def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
+    """None where a lowering has all that a nest consists of. launched: that for GPUs, which computes places dimension by dimension."""
     for array in nest.arrays:
         if (reason := type_is_emitted(array.shape)) is not None:
             return refuse("not-lowered", reason.message, element=array.shape.element_type.name)
-    for s, _ in walk(nest.body):
-        for bound in axes_of(s):
+    for s, around in walk(nest.body):
+        for bound in axes_of(s) if not launched else ():
             if bound.kind.is_launched:
                 return refuse("axis-of-a-launch", f"{bound.axis} is @{bound.kind.value}: a CPU has no launch")
+        if isinstance(s, Allocate) and any(b.kind in (AxisKind.THREAD, AxisKind.WARP) for x in around for b in axes_of(x)):
+            return refuse("not-lowered", f"%{s.array.name} is allocated by each thread")
         for t in elements_of(s):
             if not _is_written(t):
                 return refuse("not-lowered", f"values of {t} are not written for loop nests", element=t.name)
@@ -50,7 +54,7 @@ def why_not_lowered(nest: LoopNest) -> Reason | None:
             continue
         if isinstance(s, Reduce) and (reason := _combiner_is_not_written(s)) is not None:
             return reason
-        for x in _expressions(nest, s):
+        for x in s.place if launched and isinstance(s, (Load, Store)) else _expressions(nest, s):
             if not x.is_affine and any(isinstance(atom, (Quotient, Remainder)) and atom.dividend.bounds[0] < 0 for atom in x.atoms()):
                 return refuse("not-lowered", f"the index {x} divides what may be negative")
     return None

@@ -33,7 +33,7 @@ _KERNEL = re.compile(r"%?([\w.\-]+)\s*:\s*(.*)")
 
 
 class ScheduleError(XlaExplorerError, ValueError):
-    """A directive that is refused, or a text that is no schedule. reason: of the refusal."""
+    """A directive that is refused, or a text that is not a schedule. reason: of the refusal."""
 
     def __init__(self, message: str, hint: str = "", reason: Reason | None = None) -> None:
         super().__init__(message, hint)
@@ -91,10 +91,11 @@ class Schedule:
         return made
 
     def with_policys(self: S, directives: Iterable[Directive]) -> S:
-        """The schedule with directives of a policy, whose checks hold by construction: a policy may do what a user may not write."""
+        """The schedule with directives that a policy has applied. Policies of GPUs answer for the order in which values are combined."""
         made = self
         for directive in directives:
-            made = replace(made, nest=directive.applied(made.nest), directives=(*made.directives, directive))
+            nest = directive.applied(made.nest, ("order-must-be-kept",))
+            made = replace(made, nest=nest, directives=(*made.directives, directive))
         return made
 
     def plain(self: S) -> S:
@@ -127,7 +128,7 @@ class Schedule:
         """Each directive with the nest before and after it."""
         found, nest = [], self.start
         for directive in self.directives:
-            after = directive.applied(nest)
+            after = directive.applied(nest, ("order-must-be-kept",))
             found.append(Step(directive, nest, after, directive.facts(nest)))
             nest = after
         return found

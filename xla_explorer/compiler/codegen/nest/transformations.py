@@ -73,6 +73,7 @@ def pad(nest: LoopNest, name: str, extent: int) -> LoopNest:
 
 def collapse(nest: LoopNest, outer: str, inner: str) -> LoopNest:
     """Two nested axes as one that counts both."""
+    assert inner_loop(nest, outer, inner) is not None, f"{inner} is not the loop in {outer}"
     (a, kind), (b, _) = nest.axes()[outer], nest.axes()[inner]
     one = Axis(a.name + b.name, a.extent * b.extent)
     values: Substitution = {a: index(one) // b.extent, b: index(one) % b.extent}

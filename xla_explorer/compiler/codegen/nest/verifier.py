@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.in_step import why_not_in_step
@@ -235,7 +235,7 @@ class _Verifier:
         return None
 
 
-def facts_of(guards: tuple[Guard, ...]) -> tuple[Fact, ...]:
+def facts_of(guards: Iterable[Guard]) -> tuple[Fact, ...]:
     """What guards say of their expressions."""
     return tuple([Fact(g.expression, 0, g.bound - 1) for g in guards])
 
@@ -248,7 +248,8 @@ def denied_facts(guards: tuple[Guard, ...], facts: tuple[Fact, ...]) -> tuple[Fa
 
 
 def bounds_under(x: IndexExpression, facts: tuple[Fact, ...]) -> tuple[int, int]:
-    """The least and greatest value of an index where facts hold. Each fact is used alone: x is k times its expression, and a rest."""
+    """The least and greatest value of an index where facts hold. Each fact is used alone: x is k times its expression,
+    or a quotient of it, and a rest."""
     low, high = x.constant, x.constant
     for atom, factor in x.terms:
         ends = atom.bounds
@@ -259,7 +260,9 @@ def bounds_under(x: IndexExpression, facts: tuple[Fact, ...]) -> tuple[int, int]
             elif inner[0] // atom.divisor == inner[1] // atom.divisor:
                 ends = inner[0] % atom.divisor, inner[1] % atom.divisor
         low, high = low + min(factor * ends[0], factor * ends[1]), high + max(factor * ends[0], factor * ends[1])
-    for fact in facts:
+    divisors = {atom.divisor for atom, _ in x.terms if isinstance(atom, Quotient)}
+    parts = [Fact(f.expression // n, f.low // n, f.high // n) for n in divisors for f in facts]
+    for fact in (*facts, *parts):
         if not fact.expression.terms:
             continue
         atom, factor = fact.expression.terms[0]

@@ -112,7 +112,7 @@ def _collective_behind(cut: HloInstruction, opcode_name: str) -> HloInstruction 
 
 
 def same_dimension(source: Shape, target: Shape, dimension: int) -> int | None:
-    """The dimension of `source` that a reshape to `target` leaves as `dimension`; None when it is no dimension of its own."""
+    """The dimension of `source` that a reshape to `target` leaves as `dimension`; None when it is not a dimension of its own."""
     wanted = math.prod(target.dimensions[:dimension]), target.dimensions[dimension]
     for d, size in enumerate(source.dimensions):
         if (math.prod(source.dimensions[:d]), size) == wanted:

@@ -91,7 +91,7 @@ _MOVES = frozenset(["bitcast", "reshape", "slice", "convert", "dynamic-slice"])
 
 
 def _behind_moves(x: HloInstruction, opcode_name: str) -> tuple[HloInstruction, tuple[HloInstruction, ...]] | None:
-    """(the collective that x comes from, what moves its elements, the last one first), when nobody else reads any of them."""
+    """(the collective that x comes from, what moves its elements, the last one first), when nothing else reads any of them."""
     moves: list[HloInstruction] = []
     while x.opcode.name in _MOVES and len(x.users) == 1 and not x.is_root:
         moves.append(x)

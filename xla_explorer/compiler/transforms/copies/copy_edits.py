@@ -90,7 +90,7 @@ def _rebuild_root(computation: HloComputation, steps: list[tuple[Index, int, boo
 
 
 def _without_dead_tuples(computation: HloComputation, order: list[HloInstruction]) -> list[HloInstruction]:
-    """Drop tuples and elements that nobody reads any more."""
+    """Drop tuples and elements that nothing reads any more."""
     kept: list[HloInstruction] = []
     for i in reversed(order):
         if not i.users and i is not computation.root and i.opcode.name in ("tuple", "get-tuple-element"):

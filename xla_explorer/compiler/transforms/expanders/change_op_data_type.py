@@ -21,10 +21,10 @@ _WIDENED = frozenset({"dot", "convolution", "cholesky", "triangular-solve"})
 
 @measures(lambda i: f"{described(i)} of {', '.join([o.shape.text_without_layout for o in i.operands])}")
 def all_types_have_16_bits(i: HloInstruction) -> Reason | None:
-    """Operands and result must be floats of 16 bits."""
+    """Operands and result must be one type of floats of 16 bits."""
     types = [i.shape.element_type, *[o.shape.element_type for o in i.operands]]
-    if not all(t is not None and t.is_float and t.bits == 16 for t in types):
-        return refuse("not-16-bit", f"%{i.name} is {', '.join([str(t) for t in types])}, not 16-bit floats throughout")
+    if len(set(types)) > 1 or not all(t is not None and t.is_float and t.bits == 16 for t in types):
+        return refuse("not-16-bit", f"%{i.name} is {', '.join([str(t) for t in types])}, not one type of 16-bit floats")
     return None
 
 

@@ -80,7 +80,7 @@ def _before_the_end(b: HloBuilder, sizes: HloValue, dimensions: Dims, position: 
 def _contracted(
     b: HloBuilder, i: HloInstruction, operands: tuple[HloValue, ...], contracting: tuple[Dims, Dims], batch: tuple[Dims, Dims], ragged: int
 ) -> HloValue:
-    """Groups are a batch dimension in front; both sides are zero outside their group, for zero times infinity is no zero."""
+    """Groups are a batch dimension in front; both sides are zero outside their group, for zero times infinity is not zero."""
     lhs, rhs, sizes = operands
     count = sizes.shape.dimensions[0]
     sides = []

@@ -91,7 +91,7 @@ def stores_nothing_more(candidate: EpilogueCandidate) -> Reason | None:
 
 
 def is_stored(i: HloInstruction) -> bool:
-    """Whether something that is no loop reads it, so that it is in memory whatever the loops do."""
+    """Whether something that is not a loop reads it, so that it is in memory whatever the loops do."""
     if i.is_root:
         return True
     for user in i.users:

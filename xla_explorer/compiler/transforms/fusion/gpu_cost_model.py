@@ -133,7 +133,7 @@ class GpuCostModel:
         return self._estimate(operations, net, again, float(written), threads_of(root))
 
     def overlooked_user(self, producer: HloInstruction, own: KernelEstimate) -> float:
-        """Nanoseconds that fusing saves at a user that is no kernel."""
+        """Nanoseconds that fusing saves at a user that is not a kernel."""
         return 0.0
 
     def fusions(self, kernels: Sequence[HloInstruction]) -> KernelEstimate:

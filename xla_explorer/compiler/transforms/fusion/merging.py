@@ -97,7 +97,7 @@ def merge_cluster(
 
 
 def is_taken_apart(fusion: HloInstruction) -> bool:
-    """Whether a fusion has one result, or nobody reads the tuple of its results as a whole."""
+    """Whether a fusion has one result, or nothing reads the tuple of its results as a whole."""
     return fusion.shape.is_array or (
         not fusion.is_root and all(u.opcode is GET_TUPLE_ELEMENT and not u.is_root and not u.control_predecessors for u in fusion.users)
     )

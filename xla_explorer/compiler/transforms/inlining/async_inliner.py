@@ -47,7 +47,7 @@ def one_chain(done: HloInstruction) -> Reason | None:
 
 @measures(lambda done: f"{described(chain_of(done)[-1])}; operations {len(_work(chain_of(done)[-1]))}")
 def several_operations(done: HloInstruction) -> Reason | None:
-    """More than one operation that is no collective's: one has a stream to run on."""
+    """More than one operation that is not a collective's: one has a stream to run on."""
     *_, start = chain_of(done)
     if start.opcode.name != "async-start":
         return None  # `one_chain` says what is wrong

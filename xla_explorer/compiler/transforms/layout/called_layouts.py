@@ -2,23 +2,23 @@
 
 Such a call (LAPACK's, of JAX) says in which order each operand and result lies. XLA propagates that before all else, the last call first
 and from its last operand to the first: who computes an operand gives it so, and asks the same of its own operands where it cannot change
-the order.
+the order. What a loop carries lies as a call in its body asks; it is copied before the loop.
 Source: xla/service/layout_assignment.cc (`RunOnComputation`, `PropagateUseConstraintToDefs`, `PropagateBufferConstraintToOperands`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
 
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.opcodes import opcode
-from xla_explorer.hlo.shape import Shape, parse_shape
+from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, opcode
+from xla_explorer.hlo.shape import Shape, parse_shape, tuple_shape
 
-_CUSTOM_CALL, _COPY, _BROADCAST = [opcode(name) for name in ("custom-call", "copy", "broadcast")]
+_CUSTOM_CALL, _COPY, _BROADCAST, _WHILE = [opcode(name) for name in ("custom-call", "copy", "broadcast", "while")]
 _GIVEN: Final = frozenset([opcode(name) for name in (
     "parameter", "get-tuple-element", "tuple", "custom-call", "while", "conditional", "call", "dot", "convolution",
 )])  # fmt: skip
@@ -54,26 +54,47 @@ def copy_aliased_operands(module: HloModule) -> bool:
     return changed
 
 
-def layouts_asked_by_calls(module: HloModule) -> dict[HloInstruction, tuple[int, ...]]:
-    """Instruction -> the order of its result, minor to major, of all that a constrained call reaches."""
+class AskedLayouts(NamedTuple):
+    """What constrained calls ask for. results: instruction -> the order of its result, minor to major. states: body or condition of a loop
+    -> its state, where a call in the body asks for an element of it."""
+
+    results: dict[HloInstruction, tuple[int, ...]]
+    states: dict[HloComputation, Shape]
+
+
+def layouts_asked_by_calls(module: HloModule) -> AskedLayouts:
+    """Of all that constrained calls reach."""
     asked: dict[HloInstruction, tuple[int, ...]] = {}
+    elements: dict[tuple[HloComputation, int], tuple[int, ...]] = {}
     for computation in sequential_computations(module):
         for call in reversed(list(_calls(computation))):
             constraints = operand_constraints(call) or ()
             waiting = [(o, wanted.layout.minor_to_major) for o, wanted in zip(call.operands, constraints, strict=True)]
             while waiting:
                 i, order = waiting.pop()
+                if i.opcode is GET_TUPLE_ELEMENT and i.operands[0].opcode is PARAMETER and i.shape.is_array:
+                    elements.setdefault((computation, i.attribute("index")), order)
                 if i in asked or i.opcode in _GIVEN or not i.shape.is_array or i.shape.rank < 2:
                     continue
                 asked[i] = order
                 for number, operand in enumerate(i.operands):
                     if (kept := operand_order(i, order, number)) is not None:
                         waiting.append((operand, kept))
-    return asked
+    return AskedLayouts(asked, dict(_states(module, elements)) if elements else {})
+
+
+def _states(module: HloModule, elements: Mapping[tuple[HloComputation, int], tuple[int, ...]]) -> Iterator[tuple[HloComputation, Shape]]:
+    """The state of each loop of which a call in the body asks for an element: all of the loop has it so."""
+    for loop in module.instructions():
+        if loop.opcode is _WHILE and any(body is loop.called[-1] for body, _ in elements):
+            body, state = loop.called[-1], loop.shape.base
+            parts = [part.with_layout(elements[body, k]) if (body, k) in elements else part for k, part in enumerate(state.tuple_shapes)]
+            for computation in loop.called:
+                yield computation, tuple_shape(parts)
 
 
 def operand_order(i: HloInstruction, order: tuple[int, ...], number: int) -> tuple[int, ...] | None:
-    """In which order an instruction reads an operand whose result must lie in `order`; None where it has no wish."""
+    """In which order an instruction reads an operand whose result must lie in `order`; None where any order will do."""
     operand = i.operands[number].shape
     if not operand.is_array or operand.rank < 2:
         return None

@@ -141,7 +141,7 @@ class LayoutNormalization:
     name: ClassVar[str] = "layout_normalization"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """In every computation that is no fusion body."""
+        """In every computation that is not a fusion body."""
         bodies = module.fusion_computations()
         changed = False
         for computation in module.computations.values():

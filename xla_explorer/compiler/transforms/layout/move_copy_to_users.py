@@ -38,7 +38,7 @@ class MoveCopyToUsers:
     name: ClassVar[str] = "move_copy_to_users"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """In every computation that is no fusion body."""
+        """In every computation that is not a fusion body."""
         bodies = module.fusion_computations()
         changed = False
         for computation in module.computations.values():

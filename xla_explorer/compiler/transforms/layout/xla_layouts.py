@@ -43,7 +43,7 @@ class XlaLayouts:
         self.module, self.context = module, context
         self.parameters, self.result = parameters, result
         self.changed = copy_aliased_operands(module)
-        self._asked = layouts_asked_by_calls(module)
+        self._asked, self._states = layouts_asked_by_calls(module)
 
     def run(self) -> bool:
         """Callees before callers. Whether something changed."""
@@ -58,7 +58,7 @@ class XlaLayouts:
     def _assign(self, computation: HloComputation, i: HloInstruction, is_entry: bool) -> None:
         row = i.opcode
         if row is PARAMETER:
-            self._set(computation, i, self.parameters[int(i.payload)] if is_entry else i.shape.base)
+            self._set(computation, i, self.parameters[int(i.payload)] if is_entry else self._states.get(computation, i.shape.base))
         elif row is TUPLE:
             self._set(computation, i, tuple_shape([o.shape for o in i.operands]))
         elif row is GET_TUPLE_ELEMENT:
@@ -71,7 +71,7 @@ class XlaLayouts:
         else:
             asked = self._asked.get(i)
             for number, operand in enumerate(i.operands):
-                wanted = operand.shape.base
+                wanted = self._state_of(i) if i.opcode is WHILE else operand.shape.base
                 if asked is not None and (kept := operand_order(i, asked, number)) is not None:
                     wanted = _laid_out(wanted, kept)
                 self._read_as(computation, i, number, operand, wanted)
@@ -79,8 +79,8 @@ class XlaLayouts:
 
     def _result_shape(self, i: HloInstruction, is_entry: bool) -> Shape:
         if i.opcode is WHILE:
-            self._fix_root(i.called[-1], i.shape.base)
-            return i.shape.base
+            self._fix_root(i.called[-1], self._state_of(i))
+            return self._state_of(i)
         if i.opcode in (CALL, CONDITIONAL):
             wanted = i.called[0].root.shape
             for branch in i.called[1:]:
@@ -95,6 +95,9 @@ class XlaLayouts:
         if is_entry and i.is_root and i.opcode is not COPY and _same_order(i.shape, self.result):
             return self.result  # packed elements, say: it writes them so itself
         return i.shape.base
+
+    def _state_of(self, loop: HloInstruction) -> Shape:
+        return self._states.get(loop.called[-1], loop.shape.base)
 
     def _read_as(self, computation: HloComputation, user: HloInstruction, number: int, operand: HloInstruction, wanted: Shape) -> None:
         if _same_order(operand.shape, wanted) or (user.opcode is COPY and user not in self._asked):
@@ -155,7 +158,7 @@ def _asked_first(reshape: HloInstruction) -> bool:
     after, before = reshape.shape.dimensions, reshape.operands[0].shape.dimensions
     gains_ones = [size for size in after if size != 1] == [size for size in before if size != 1] or after[-1:] == before[-1:] == (1,)
     by_index = [user for user in reshape.users if user.opcode in (_SCATTER, _GATHER)]
-    if any(gains_ones or user.operands[0].shape.rank == 1 for user in by_index):
+    if any(gains_ones or (user.operands[0].shape.rank == 1 and user.operands[-1] is not reshape) for user in by_index):
         return True
     return any(user.opcode in _ASK_FIRST for user in reshape.users)
 

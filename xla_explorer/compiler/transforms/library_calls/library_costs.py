@@ -51,7 +51,7 @@ class Rates(NamedTuple):
 
     @classmethod
     def of(cls, target: Target) -> Rates:
-        """Those of a compile's target; an H100's where it is no GPU."""
+        """Those of a compile's target; an H100's where it is not a GPU."""
         gpu, _ = gpu_numbers(target)
         return cls(
             gpu.multiprocessors,

@@ -34,7 +34,7 @@ def _wrap_branch(branch: HloComputation, *, parameter: bool, result: bool) -> Hl
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConditionalCanonicalizer:
-    """A result that is no tuple becomes the element of one; operands that are none are wrapped."""
+    """A result that is not a tuple becomes the element of one; operands that are none are wrapped."""
 
     name: ClassVar[str] = "conditional-canonicalizer"
 

@@ -1,4 +1,4 @@
-"""What conditionals give twice, and what they give or take that nobody reads. Source: xla/service/conditional_simplifier.cc."""
+"""What conditionals give twice, and what they give or take that nothing reads. Source: xla/service/conditional_simplifier.cc."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def share_equal_results(conditional: HloInstruction) -> int:
 
 
 def drop_unused_results(conditional: HloInstruction, callers: Callers) -> int:
-    """Elements of the result that nobody reads are not given. Returns how many."""
+    """Elements of the result that nothing reads are not given. Returns how many."""
     if not may_be_narrowed(conditional):
         return 0
     count, kept = len(conditional.shape.tuple_shapes), sorted({int(user.attributes["index"]) for user in conditional.users})

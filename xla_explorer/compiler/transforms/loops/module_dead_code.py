@@ -1,4 +1,4 @@
-"""Dead code, with the elements of loop states that nobody needs. Source: xla/service/hlo_module_dce.cc."""
+"""Dead code, with the elements of loop states that nothing needs. Source: xla/service/hlo_module_dce.cc."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xla_explorer.hlo.module import HloModule
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class HloModuleDCE:
-    """What dce removes, and elements that loops carry for nobody."""
+    """What dce removes, and elements that loops carry for nothing."""
 
     name: ClassVar[str] = "hlo-module-dce"
 

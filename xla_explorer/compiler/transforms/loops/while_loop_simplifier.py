@@ -1,4 +1,4 @@
-"""Loops that do not run, run once, or carry what nobody reads. Source: xla/service/while_loop_simplifier.cc."""
+"""Loops that do not run, run once, or carry what nothing reads. Source: xla/service/while_loop_simplifier.cc."""
 
 from __future__ import annotations
 

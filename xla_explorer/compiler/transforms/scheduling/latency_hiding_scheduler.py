@@ -194,6 +194,6 @@ class BackwardList:
         return (float(crowded), early, memory, 0.0 if opens or closes else 1.0, -self.depth[i], -float(self.place[i]))
 
     def _growth(self, i: HloInstruction, alive: set[HloInstruction]) -> int:
-        """Bytes that come alive (going backwards) when it is placed: its operands that nobody later reads, less its result."""
+        """Bytes that come alive (going backwards) when it is placed: its operands that nothing reads later, less its result."""
         grown = sum([o.shape.byte_size for o in set(i.operands) if o not in alive])
         return grown - (i.shape.byte_size if i in alive else 0)

@@ -1,27 +1,27 @@
-"""The pass `memory-scheduler`: one order of execution per computation, chosen to keep few bytes alive.
+"""The pass `memory-scheduler`: one order of execution per computation, of three the one that keeps fewer bytes alive.
 
-List scheduling: of the instructions whose operands are ready, run the one that frees most (operands that die, minus the
-result); ties go to the original order. Updates in place wait for the other readers of the buffer, and the value that a loop
-carries on waits for the readers of the old one: both save a copy. Source: xla/service/hlo_memory_scheduler.cc.
+Updates in place wait for the other readers of the buffer, and the value that a loop carries on waits for the readers of the old one: both
+save a copy.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import heapq
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.pipeline.schedule_update import update_schedule
 from xla_explorer.compiler.transforms.scheduling.growing_order import GrowingOrder
+from xla_explorer.compiler.transforms.scheduling.sequential_orders import FREE, backward_order, forward_order, peak_bytes, written_order
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.in_place import in_place_pairs
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_FREE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "reshape", "opt-barrier", "after-all"})
+_CLEARLY_LESS = 0.98
+"""Of the peak: what an order must save to be taken instead of that from the operands on, whose neighbours read what is still in a cache."""
 
 
 @register_pass("hlo-memory-scheduler")
@@ -48,57 +48,18 @@ def ensure_schedule(computation: HloComputation) -> bool:
     return True
 
 
-def schedule_computation(computation: HloComputation, *, soft_edges: bool = True) -> list[HloInstruction]:
-    """A sequential order that respects operands and control predecessors and tends to keep few bytes alive. soft_edges: prefer
-    readers of a buffer before what overwrites it."""
-    order = computation.post_order()
-    place = {i: number for number, i in enumerate(order)}
-    waits = {i: len(set(i.operands)) + len(i.control_predecessors) for i in order}
-    followers: dict[HloInstruction, list[HloInstruction]] = {}
-    for i in order:
-        for before in i.control_predecessors:
-            followers.setdefault(before, []).append(i)
-    for before, after in order_that_saves_copies(computation) if soft_edges else ():
-        followers.setdefault(before, []).append(after)
-        waits[after] += 1
-    readers = {i: len(i.users) for i in order}  # of what has been computed, who still reads it
-    root = computation.root
-    ready: list[tuple[int, int, HloInstruction]] = []
-    result: list[HloInstruction] = []
-
-    def growth(i: HloInstruction) -> int:
-        """Bytes that running it adds to what is alive."""
-        if i.opcode.name in _FREE:
-            return -(1 << 60)
-        change = i.shape.byte_size
-        for operand in dict.fromkeys(i.operands):
-            if readers[operand] == 1 and operand is not root and operand.opcode.name not in ("parameter", "constant"):
-                change -= operand.shape.byte_size
-        return change
-
-    for i in order:
-        if waits[i] == 0:
-            heapq.heappush(ready, (growth(i), place[i], i))
-    done: set[HloInstruction] = set()
-    while ready:
-        _, _, i = heapq.heappop(ready)
-        if i in done:
-            continue  # an entry from before its estimate fell
-        done.add(i)
-        result.append(i)
-        for operand in dict.fromkeys(i.operands):  # in one order, on which estimates of the same moment depend
-            readers[operand] -= 1
-            if readers[operand] == 1 and operand.opcode.name not in _FREE:
-                for user in operand.users:  # its last reader frees it now
-                    if user not in done and waits[user] == 0:
-                        heapq.heappush(ready, (growth(user), place[user], user))
-        for user in (*i.users, *followers.get(i, ())):
-            waits[user] -= 1
-            if waits[user] == 0:
-                heapq.heappush(ready, (growth(user), place[user], user))
-    if len(result) < len(order):  # a preference contradicts a control edge
-        return schedule_computation(computation, soft_edges=False)
-    return result
+def schedule_computation(computation: HloComputation) -> list[HloInstruction]:
+    """A sequential order that respects operands and control predecessors, in which few bytes are alive at once, and readers of a buffer
+    stand before what overwrites it."""
+    preferred = order_that_saves_copies(computation)
+    forward = forward_order(computation, preferred)
+    if len(forward) < len(computation.instructions):  # a preference contradicts a control edge
+        preferred = []
+        forward = forward_order(computation)
+    limit = _CLEARLY_LESS * peak_bytes(forward)
+    others = [order for order in (backward_order(computation, preferred), written_order(computation, preferred)) if order]
+    peak, _, best = min([(peak_bytes(order), number, order) for number, order in enumerate(others)])
+    return best if peak < limit else forward
 
 
 def order_that_saves_copies(computation: HloComputation) -> list[tuple[HloInstruction, HloInstruction]]:
@@ -119,7 +80,7 @@ def order_that_saves_copies(computation: HloComputation) -> list[tuple[HloInstru
                 old = elements.get(number)
                 while made.opcode.name in ("bitcast", "reshape", "get-tuple-element") and made is not old:
                     made = made.operands[0]
-                if old is not None and made is not old and made.opcode.name not in _FREE:
+                if old is not None and made is not old and made.opcode.name not in FREE:
                     wanted.extend([(user, made) for user in _readers(old) if user is not made])
     if not wanted:
         return []

@@ -244,7 +244,7 @@ class ConstantFolding:
     fold_loops: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Fold in every computation that is no fusion body."""
+        """Fold in every computation that is not a fusion body."""
         bodies = module.fusion_computations()
         evaluator = Evaluator(max_elements=MAXIMUM_ELEMENTS, max_iterations=100_000)
         chosen = [c for c in module.computations.values() if c not in bodies]

@@ -57,7 +57,7 @@ def remove_dead_fusion_parameters(computation: HloComputation) -> int:
 
 
 def remove_dead_fusion_results(computation: HloComputation) -> int:
-    """Drop results of multi-output fusions that nobody takes. Returns the number dropped."""
+    """Drop results of multi-output fusions that nothing takes. Returns the number dropped."""
     dropped = 0
     for fusion in list(computation.instructions.values()):
         if (

@@ -167,7 +167,7 @@ class ReshapeMover:
     reshape_of_1d_broadcast_is_cheap: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Move in every computation that is no fusion body."""
+        """Move in every computation that is not a fusion body."""
         bodies = module.fusion_computations()
         return (
             sum(

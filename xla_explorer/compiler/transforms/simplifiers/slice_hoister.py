@@ -41,7 +41,7 @@ class SliceHoister:
     name: ClassVar[str] = "slice-hoister"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """In every computation that is no fusion body."""
+        """In every computation that is not a fusion body."""
         bodies = module.fusion_computations()
         changed = False
         for computation in module.computations.values():

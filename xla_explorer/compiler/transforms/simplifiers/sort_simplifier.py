@@ -1,4 +1,4 @@
-"""Operands of a sort that nobody reads go. Source: xla/hlo/transforms/simplifiers/sort_simplifier.cc."""
+"""Operands of a sort that nothing reads go. Source: xla/hlo/transforms/simplifiers/sort_simplifier.cc."""
 
 from __future__ import annotations
 

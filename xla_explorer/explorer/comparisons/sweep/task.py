@@ -17,6 +17,7 @@ from xla_explorer.backends.llvm.object_cache import user_cache_folder
 from xla_explorer.explorer.measures.profiling import spread, time_calls
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, compile_as, program_steps
+from xla_explorer.foundation.file_lock import try_lock
 from xla_explorer.foundation.private_folder import private_folder
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
@@ -102,7 +103,7 @@ def alone_on_this_machine(patience: float = PATIENCE) -> Iterator[str]:
     lock, note = _timing_lock()
     try:
         started, told = time.monotonic(), False
-        while lock is not None and not _locked(lock):
+        while lock is not None and not try_lock(lock):
             waited = time.monotonic() - started
             if waited > patience:
                 note = f"timed beside another sweep, which did not end its own timing within {patience:g} s"
@@ -127,18 +128,6 @@ def _timing_lock() -> tuple[int | None, str]:
         return os.open(folder / "timing.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600), ""
     except OSError as problem:
         return None, f"timed without a lock: {problem.strerror or problem}"
-
-
-def _locked(lock: int) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system
-        return True
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def machine() -> dict[str, Any]:

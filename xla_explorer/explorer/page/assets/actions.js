@@ -61,7 +61,7 @@ export function actionsOf(app, { tabs, why, help }) {
     app.decision = index;
     if (jump && d.step !== null) {
       if (d.step !== app.step) await app.go(d.step);
-      if (d.step > 0 && !app.isDrawn(subject)) await app.go(d.step - 1); // gone after the pass: look before it
+      if (d.step > 0 && !app.frames && !app.isDrawn(subject)) await app.go(d.step - 1); // gone after the pass: look before it
     }
     app.decision = index;
     app.select(subject, "decision");

@@ -3,11 +3,15 @@
 // where a box beside it was opened. Gaps therefore stay, until the picture is laid out afresh.
 import { adjacencyOf, BEND_WIDTH, bendKey, GAP_X, layeredLayout, PITCH, portsOf, ROW_HEIGHT, topInRows } from "./layout.js";
 
+/** @typedef {import("./layout.js").Link} Link */
+/** Where a node was; recent: in the picture before this one. @typedef {{ row: number, x: number, recent: boolean }} Anchor */
+/** @typedef {[number, number]} Interval */
 const BEND_GAP = 6,
   LOWER_ROWS = 3,
   ROW_PRICE = 60,
   TOUCHING = 1e-6;
 
+/** @param {import("./layout.js").Adjacency} graph @param {number[]} taken @param {(number | null)[]} old */
 function rowsDownward({ preds, succs, order, rank }, taken, old) {
   const below = old.map(row => row !== null);
   for (const v of order) for (const u of preds[v]) if (rank[u] < rank[v] && below[u]) below[v] = true;
@@ -31,9 +35,10 @@ function rowsDownward({ preds, succs, order, rank }, taken, old) {
 }
 
 // Where what is new needs more room, what is below goes down or what is above goes up, whichever moves fewer.
+/** @param {import("./layout.js").Adjacency} graph @param {number[]} taken @param {(number | null)[]} old @returns {number[]} */
 function anchoredRows(graph, taken, old) {
   const down = rowsDownward(graph, taken, old),
-    moved = now => old.reduce((sum, row, v) => sum + (row !== null && now[v] !== row ? 1 : 0), 0),
+    moved = (/** @type {number[]} */ now) => old.reduce((/** @type {number} */ sum, row, v) => sum + (row !== null && now[v] !== row ? 1 : 0), 0),
     most = moved(down);
   if (!most) return down;
   const last = taken.length - 1,
@@ -52,6 +57,10 @@ function anchoredRows(graph, taken, old) {
   return moved(up) < most ? up : down;
 }
 
+/**
+ * @param {number[]} widths @param {number[]} heights @param {number[]} taken @param {Link[]} edges
+ * @param {import("./layout.js").Adjacency} graph @param {(Anchor | null)[]} anchors
+ */
 function wantedPlaces(widths, heights, taken, edges, graph, anchors) {
   const n = anchors.length,
     known = anchors.map(a => a !== null),
@@ -86,12 +95,15 @@ function wantedPlaces(widths, heights, taken, edges, graph, anchors) {
 
 // What is taken in each row: intervals from left to right.
 function roomOf() {
+  /** @type {Map<number, Interval[]>} */
   const rows = new Map(),
-    before = (p, q) => p[0] - q[0] || p[1] - q[1];
+    before = (/** @type {Interval} */ p, /** @type {Interval} */ q) => p[0] - q[0] || p[1] - q[1];
+  /** @param {number} row @param {number} taken @param {number} x @param {number} half */
   const take = (row, taken, x, half) => {
     for (let at = row; at < row + taken; at++) {
       if (!rows.has(at)) rows.set(at, []);
-      const list = rows.get(at),
+      const list = /** @type {Interval[]} */ (rows.get(at)),
+        /** @type {Interval} */
         interval = [x - half, x + half];
       let low = 0,
         high = list.length;
@@ -104,6 +116,7 @@ function roomOf() {
     }
   };
   // The x nearest to `want` at which something so wide is free of everything in its rows.
+  /** @param {number} row @param {number} taken @param {number} half @param {number} gap @param {number} want */
   const nearest = (row, taken, half, gap, want) => {
     const near = half + gap - TOUCHING;
     let intervals = rows.get(row) || [];
@@ -131,6 +144,10 @@ function roomOf() {
   return { take, nearest };
 }
 
+/**
+ * @param {number} v @param {import("./layout.js").Adjacency} graph @param {number[]} taken @param {number[]} row @param {number} want
+ * @param {number} half @param {ReturnType<typeof roomOf>} room @returns {[number, number]} row and x
+ */
 function nearestPlace(v, { succs, rank }, taken, row, want, half, room) {
   let last = row[v] + LOWER_ROWS;
   for (const u of succs[v]) if (rank[u] > rank[v] && row[u] - taken[v] < last) last = row[u] - taken[v];
@@ -149,6 +166,11 @@ function nearestPlace(v, { succs, rank }, taken, row, want, half, room) {
   return [bestRow, bestX];
 }
 
+/**
+ * @param {import("./layout.js").Adjacency} graph @param {number[]} x @param {number[]} row @param {number[]} taken @param {number[]} half
+ * @param {number[]} heights @param {Link[]} edges @param {Map<string, number>} bends @param {ReturnType<typeof roomOf>} room
+ * @returns {import("./layout.js").Layout}
+ */
 function routedAround(graph, x, row, taken, half, heights, edges, bends, room) {
   const passed = new Map();
   for (const a of graph.order) {
@@ -208,6 +230,10 @@ function routedAround(graph, x, row, taken, half, heights, edges, bends, room) {
 }
 
 // anchors: per node null or { row, x, recent }, one at least not null. bends: Map "source:row" -> x. The rest as layeredLayout.
+/**
+ * @param {number[]} widths @param {number[]} heights @param {number[]} taken @param {Link[]} edges @param {(Anchor | null)[]} anchors
+ * @param {Map<string, number>} bends @returns {import("./layout.js").Layout}
+ */
 export function anchoredLayout(widths, heights, taken, edges, anchors, bends) {
   const n = widths.length,
     graph = adjacencyOf(n, edges),
@@ -221,6 +247,7 @@ export function anchoredLayout(widths, heights, taken, edges, anchors, bends) {
     x = new Array(n).fill(0),
     room = roomOf();
   // Who chooses first: those that stay, the tall before the others; those that were pushed down; the new ones.
+  /** @param {number} v @returns {[number, number, number]} */
   const turn = v => {
     const a = anchors[v];
     if (!a) return [3, 0, graph.rank[v]];

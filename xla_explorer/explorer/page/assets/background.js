@@ -1,11 +1,9 @@
 // Work that takes long goes to a Web Worker, so that the page goes on answering. Its script travels inside of this one (front_end.py),
 // since a saved page and a notebook have no file to load it from. Where a host allows no worker, the page does the work itself.
-import { keptPairs } from "./diff.js";
 import { inflate } from "./store.js";
+import { TASKS } from "./tasks.js";
 import { WORKER_SOURCE } from "./worker_source.js";
 
-/** @type {Record<string, (...given: any[]) => any>} what worker.js knows too */
-const TASKS = { keptPairs };
 /** @type {Promise<Worker | null> | null} */
 let started = null;
 /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void }>} */

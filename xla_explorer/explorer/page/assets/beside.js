@@ -1,4 +1,5 @@
 // The tab of code side by side: one kernel, a column for each stage, aligned by HLO line or in the order of the code.
+import { blocksPanel } from "./basic_blocks.js";
 import { make, messageOf, scrollWithin, showMicroseconds } from "./elements.js";
 import { paneTitle } from "./pane_titles.js";
 import { registerTab } from "./tabs.js";
@@ -7,21 +8,23 @@ import { highlighted } from "./highlighted.js";
 /** @typedef {import("./state.js").App} App */
 /** @typedef {[number, number]} Run lines of a stage: the first, from 1, and how many */
 /** @typedef {[string, number | null, Run[][]]} BesideRow HLO line, its instruction, runs by stage */
-/** @typedef {{ stages: string[], rows: BesideRow[], notes: Record<string, string>, times: Record<string, string> }} BesideKernel */
+/** @typedef {{ stages: string[], rows: BesideRow[], notes: Record<string, string>, times: Record<string, string>, beyond?: Record<string, Record<string, string>> }} BesideKernel beyond: lines behind the end of a page's panes */
 /** @typedef {[string, number, string, number | null, number[]]} BesideEntry name, instruction, source line, microseconds, what it computes */
 /** @typedef {{ stages: string[], open: string[], kernels: BesideEntry[], made: Record<string, BesideKernel> }} Beside */
 
 /** @param {App} app */
 function besideTab(app) {
-  const choice = make("select", { tabIndex: -1, ariaLabel: "kernel", onchange: () => open(Number(choice.value)) }),
+  const choice = make("select", { tabIndex: -1, ariaLabel: "kernel", title: "with the time of all its executions in one run of the program; the heads of the columns say that of one execution", onchange: () => open(Number(choice.value)) }),
     columns = make("span", { className: "xe-pane-chips", role: "group", ariaLabel: "columns" }),
     order = make("select", { tabIndex: -1, ariaLabel: "order", onchange: () => draw() }, make("option", { value: "aligned", textContent: "aligned by HLO line" }), make("option", { value: "order", textContent: "in the order of the code" })),
     wrap = make("button", { tabIndex: -1, textContent: "wrap", ariaPressed: "true", title: "long lines go on in the next row; else the columns scroll", onclick: () => wrap.setAttribute("aria-pressed", String(!body.classList.toggle("scrolled"))) }),
+    blocks = make("button", { tabIndex: -1, textContent: "blocks", ariaPressed: "false", title: "basic blocks of the last column's code, and llvm-mca's figures for its loops", onclick: () => { blocks.setAttribute("aria-pressed", String(blocks.getAttribute("aria-pressed") !== "true")); showBlocks(); } }),
+    flow = make("div", { className: "xe-flow", hidden: true }),
     previous = make("button", { tabIndex: 0, textContent: "‹", ariaLabel: "previous kernel", onclick: () => walk(-1) }),
     next = make("button", { tabIndex: 0, textContent: "›", ariaLabel: "next kernel", onclick: () => walk(1) }),
     note = make("p", { className: "xe-note", hidden: true, role: "status" }),
     body = make("div", { className: "xe-scroll xe-columns" }),
-    root = make("div", { className: "xe-beside xe-panel" }, make("div", { className: "xe-bar-row" }, previous, choice, next, columns, make("span", { className: "xe-grow" }), order, wrap), note, body);
+    root = make("div", { className: "xe-beside xe-panel" }, make("div", { className: "xe-bar-row" }, previous, choice, next, columns, make("span", { className: "xe-grow" }), order, wrap, blocks), note, make("div", { className: "xe-beside-parts" }, body, flow));
   /** @type {Beside | null} */
   let all = null;
   /** @type {string[]} */
@@ -62,7 +65,7 @@ function besideTab(app) {
     const found = /** @type {Beside} */ (all);
     shownStages = found.open.slice();
     if (!found.kernels.length || !found.stages.length) return say("this backend makes no kernels with code");
-    choice.replaceChildren(...found.kernels.map(([name, id, , us]) => make("option", { value: id, textContent: `%${name}${us ? `  ${showMicroseconds(us)}` : ""}` })));
+    choice.replaceChildren(...found.kernels.map(([name, id, , us]) => make("option", { value: id, textContent: `%${name}${us ? `, ${showMicroseconds(us)} a run` : ""}` })));
     follow();
     if (current < 0) open(found.kernels[0][1]);
   }
@@ -128,17 +131,30 @@ function besideTab(app) {
     }
     return el;
   }
+  /** @param {string} stage @param {number} at */
+  const textAt = (stage, at) => kernel?.beyond?.[stage]?.[at] ?? ready.get(stage)?.[at - 1] ?? "";
   /** The lines of a cell, with a mark where others lie between. @param {string} stage @param {Run[]} runs @param {number | null} id */
   function cell(stage, runs, id) {
-    const lines = ready.get(stage) ?? [],
-      out = /** @type {HTMLElement[]} */ ([]);
+    const out = /** @type {HTMLElement[]} */ ([]);
     runs.forEach(([first, count], k) => {
       if (k) out.push(make("div", { className: "xe-between", textContent: "⋮", ariaHidden: "true" }));
-      for (let at = first; at < first + count; at++) out.push(line(lines[at - 1] ?? "", id, at));
+      for (let at = first; at < first + count; at++) out.push(line(textAt(stage, at), id, at));
     });
     return make("td", { className: "xe-lines" }, ...out);
   }
+  /** @param {number} at a line of the last column's stage */
+  function scrollToLine(at) {
+    const found = [...body.querySelectorAll("td:last-child .no")].find(el => Number(el.textContent) === at);
+    if (found) scrollWithin(body, found, true);
+  }
+  function showBlocks() {
+    const on = blocks.getAttribute("aria-pressed") === "true",
+      stage = shownStages[shownStages.length - 1];
+    flow.hidden = !on || !kernel || !stage;
+    if (!flow.hidden) flow.replaceChildren(blocksPanel(app, current, stage, at => scrollToLine(at)));
+  }
   function draw() {
+    showBlocks();
     if (!kernel) return;
     const made = kernel,
       places = shownStages.map(stage => made.stages.indexOf(stage)),
@@ -162,8 +178,7 @@ function besideTab(app) {
       const inOrder = places.map((place, k) => {
         const all_ = made.rows.flatMap(([, id, cells]) => (cells[place] ?? []).flatMap(([first, count]) => Array.from({ length: count }, (_, n) => /** @type {[number, number | null]} */ ([first + n, id]))));
         all_.sort((a, b) => a[0] - b[0]);
-        const lines = ready.get(shownStages[k]) ?? [];
-        return make("td", { className: "xe-lines" }, ...all_.map(([at, id]) => line(lines[at - 1] ?? "", id, at)));
+        return make("td", { className: "xe-lines" }, ...all_.map(([at, id]) => line(textAt(shownStages[k], at), id, at)));
       });
       parts = [make("tr", {}, make("td", { className: "xe-lines hlo" }, ...made.rows.filter(([hlo]) => hlo).map(([hlo, id]) => line(hlo.trim(), id))), ...inOrder)];
     }

@@ -1,7 +1,8 @@
 // The code strip: any number of texts side by side, one selection through all of them.
 import { codePane, editorPane, firstPanes, panesOfStep } from "./code_pane.js";
 import { EDITED } from "./editor.js";
-import { make, messageOf } from "./elements.js";
+import { breath, make, messageOf } from "./elements.js";
+import { noiseButton } from "./noise.js";
 import { paneTitle } from "./pane_titles.js";
 
 /** @typedef {import("./code_pane.js").Pane} Pane */
@@ -13,7 +14,7 @@ export function codeStrip(app) {
     fold = make("button", { className: "xe-fold", tabIndex: -1, textContent: "▾", title: "fold or open (v)", onclick: () => root.classList.toggle("folded") }),
     note = make("span", { className: "xe-dim", textContent: "same stripe, same instruction" }),
     wrap = make("button", { className: "xe-wrap", tabIndex: -1, textContent: "wrap", title: "long lines go on in the next row", ariaPressed: "false", onclick: wrapLines }),
-    head = make("header", {}, fold, make("b", { textContent: "Code" }), chips, note, wrap),
+    head = make("header", {}, fold, make("b", { textContent: "Code" }), chips, note, noiseButton(app), wrap),
     root = make("section", { className: "xe-code", ariaLabel: "code" }, head, body);
   /** @type {Map<string, import("./code_pane.js").BuiltPane>} */
   const built = new Map();
@@ -130,6 +131,10 @@ export function codeStrip(app) {
     follow();
     const kept = panes.map(p => p.name).filter(name => app.keptPanes.includes(name));
     shown = kept.length ? kept : firstPanes(panes, app.wantedPane, store.data.live);
+    for (const name of shown.filter(name => name !== EDITED)) {
+      build(name);
+      await breath();
+    }
     layout();
     loaded = true;
     app.change({ panes: shown });

@@ -13,6 +13,7 @@ import { namedAll } from "./store.js";
  * @property {string} producer
  * @property {string} note
  * @property {import("./schema.js").TextLine[] | null} lines null: asked for when the pane is opened
+ * @property {any} [packed] the lines as columns, which are there when they are looked at
  * @property {boolean} [costly]
  * @property {boolean} [follows] whether it shows the chosen pass
  * @property {number | null} [entry] the instruction before which it opens
@@ -141,7 +142,7 @@ const FIRST_PANES = 3;
 export function firstPanes(panes, wantedName, live) {
   const named = new Map(panes.map(p => [p.name, p])),
     wanted = wantedName !== null && named.has(wantedName) ? [wantedName] : [],
-    choice = panes.every(p => p.lines || p.costly) ? FIRST_CHOICE : CHEAP_CHOICE;
+    choice = panes.every(p => p.costly || p.packed || p.lines) ? FIRST_CHOICE : CHEAP_CHOICE;
   /** @param {string} name */
   const isThere = name => named.has(name) && (live || !named.get(name)?.costly);
   const ranked = choice.flatMap(family => family.find(isThere) ?? []).filter(name => !wanted.includes(name)),

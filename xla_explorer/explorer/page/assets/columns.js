@@ -12,6 +12,7 @@ const TALL_ASPECT = 2, // height by width of a scene that is folded
   LANE = 5, // pixels between edges that go to other columns
   LANES = 8,
   MOST_COLUMNS = 12,
+  MOST_IN_ONE = 0.75, // of the height that stays in one column where cuts are uneven: else they are not worth the edges that go around
   MOST_CROSSING = 6; // edges that are led from column to column at one cut: more are a tangle, and the scene stays as it is
 
 /** The places between rows that no node spans, which few edges pass, with how many do. @param {Scene} scene @returns {{ y: number, edges: number }[]} */
@@ -42,7 +43,7 @@ export function columnCuts(scene, kept = []) {
     part = height / count;
   if (count < 2) return [];
   const stays = kept.filter(y => open.some(cut => Math.abs(cut.y - y) < 1));
-  if (stays.length === kept.length && kept.length === count - 1 && [top, ...kept, top + height].every((y, k, all) => !k || y - all[k - 1] < 1.5 * part)) return kept;
+  if (stays.length === kept.length && kept.length === count - 1 && [top, ...kept, top + height].every((y, k, all) => !k || y - all[k - 1] < 2 * part)) return kept;
   /** @type {number[]} */
   const found = [];
   for (let k = 1; k < count; k++) {
@@ -50,7 +51,24 @@ export function columnCuts(scene, kept = []) {
       near = open.filter(cut => Math.abs(cut.y - at) < part / 3 && cut.y > (found.at(-1) ?? -Infinity)).sort((a, b) => a.edges - b.edges || Math.abs(a.y - at) - Math.abs(b.y - at));
     if (near.length) found.push(near[0].y);
   }
-  return found;
+  const spread = found.length < count - 1 ? nearestCuts(scene, open, count) : found;
+  return tallest(scene, spread) < Math.min(tallest(scene, found), MOST_IN_ONE * height) ? spread : found;
+}
+
+/** The height of the tallest part. @param {Scene} scene @param {number[]} cuts */
+const tallest = ({ top, height }, cuts) => Math.max(...[...cuts, top + height].map((y, k) => y - (k ? cuts[k - 1] : top)));
+
+/** The cuts that are nearest to those of equal parts, however far: around a tangle, which stays in one column. @param {Scene} scene @param {{ y: number }[]} open @param {number} count */
+function nearestCuts({ top, height }, open, count) {
+  const part = height / count,
+    /** @type {number[]} */
+    found = [];
+  for (let k = 1; k < count; k++) {
+    const at = top + k * part,
+      [cut] = open.filter(({ y }) => [top, ...found, top + height].every(end => Math.abs(end - y) > part / 4)).sort((a, b) => Math.abs(a.y - at) - Math.abs(b.y - at));
+    if (cut) found.push(cut.y);
+  }
+  return found.sort((a, b) => a - b);
 }
 
 /** @param {Scene} scene @param {number[]} cuts @returns {Column[]} */

@@ -27,7 +27,8 @@ function decisionsTab(app) {
     note = make("p", { className: "xe-note" });
   const root = make("div", { className: "xe-decisions" }, chips, body, note);
   let filter = /** @type {string | null} */ (null),
-    byCost = false;
+    byCost = false,
+    built = false;
   const codes = new Map();
   for (const d of decisions) {
     const key = d.verdict + "\u0000" + d.code;
@@ -36,6 +37,7 @@ function decisionsTab(app) {
   }
 
   function build() {
+    built = true;
     const chip = (/** @type {string} */ text, /** @type {number} */ count, /** @type {string | null} */ key, /** @type {string} */ cls, title = "") =>
       make("button", {
         title,
@@ -137,9 +139,8 @@ function decisionsTab(app) {
     const on = table.querySelector("tr.on");
     if (on && app.tab === "fusion") scrollWithin(body, on);
   }
-  build();
   app.subscribe(["selected", "now"], mark);
-  return { root, shown: mark };
+  return { root, shown: () => (built ? mark() : build()) };
 }
 
 registerTab({

@@ -1,6 +1,7 @@
 // A placed scene as SVG elements. Shapes as svg.py; colours come from the style sheet by class, so that themes can differ.
 import { shape } from "./elements.js";
 import { labelPlaces } from "./labels.js";
+import { PITCH } from "./layout.js";
 
 /**
  * What a reader does to an element, and what a code of a refusal means.
@@ -54,15 +55,27 @@ function lineOf(p) {
   return d;
 }
 
+const MANY_EDGES = 40,
+  FAR = 4 * PITCH;
+
+/**
+ * The edges that are drawn faintly: where there are many, those that pass by several rows would bury the others. The selection lights its own.
+ * @param {import("./scene.js").Scene} scene
+ */
+export function farEdges({ edges }) {
+  const climbed = (/** @type {number[]} */ p) => p.reduce((sum, y, k) => sum + (k % 2 && k > 1 ? Math.abs(y - p[k - 2]) : 0), 0);
+  return new Set(edges.length < MANY_EDGES ? [] : edges.filter(e => e.kind !== "own" && climbed(e.points ?? []) > FAR));
+}
+
 /** @param {import("./scene.js").SceneEdge} edge @param {DrawingHooks} hooks */
-function drawEdge(edge, hooks) {
+function drawEdge(edge, hooks, isFaded = false) {
   const p = edge.points ?? [],
     x = p[p.length - 2],
     y = p[p.length - 1],
     width = 1 + Math.min(3, Math.floor(Math.log2(Math.max(edge.weight_bytes, 1)) / 8));
   const g = shape(
     "g",
-    { class: `xe-edge ${edge.kind}` },
+    { class: `xe-edge ${edge.kind}${isFaded ? " far" : ""}` },
     shape("path", { d: lineOf(p), class: "line", "stroke-width": num(width) }),
     shape("path", { d: `M${num(x - 3)} ${num(y - 6)}L${num(x)} ${num(y)}L${num(x + 3)} ${num(y - 6)}Z`, class: "tip" }),
   );
@@ -171,10 +184,11 @@ function drawNode(node, status, hooks) {
 
 /** @param {import("./scene.js").Scene} scene @param {Map<number, string>} status @param {DrawingHooks} hooks */
 export function drawScene(scene, status, hooks) {
+  const far = farEdges(scene);
   return shape(
     "g",
     {},
-    ...scene.edges.map(edge => drawEdge(edge, hooks)),
+    ...scene.edges.map(edge => drawEdge(edge, hooks, far.has(edge))),
     ...scene.nodes.map(node => drawNode(node, status, hooks)),
     ...drawEdgeLabels(scene, hooks),
   );

@@ -39,9 +39,9 @@ import { whyView } from "./why.js";
  */
 
 // Fields that views may watch, and when they change: `step` (asked for), `now`, `before`, `nowStep` (it is there), `text` (its long text
-// too), `boxes` (of the graph that were opened), `selected` (and `also` with it), `pointed` (what the mouse is over, in place of it), `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`.
+// too), `boxes` (of the graph that were opened), `selected` (and `also` with it), `pointed` (what the mouse is over, in place of it), `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`, `plain` (texts without noise).
 const STATE = {
-  step: -1, nowStep: -1, now: null, before: null, selected: null, also: [], pointed: null, decision: null, tab: "graph", origin: "", problem: "", query: "",
+  step: -1, nowStep: -1, now: null, before: null, selected: null, also: [], pointed: null, decision: null, tab: "graph", origin: "", problem: "", query: "", plain: false, frames: false,
 }; // prettier-ignore
 
 let widgets = 0; // for ids that are unique on a page of several widgets
@@ -52,9 +52,10 @@ let widgets = 0; // for ids that are unique on a page of several widgets
  */
 async function build(root, model, ask, disposals, editor) {
   const began = performance.now(),
-    store = await openStore(model, ask),
-    /** @type {View} */
-    kept = model.get("view") ?? {},
+    store = await openStore(model, ask);
+  await breath();
+  /** @type {View} */
+  const kept = model.get("view") ?? {},
     address = model.address?.read() ?? kept,
     app = observable({ ...STATE, root, store, editor, wantedPane: address.pane || null, keptPanes: kept.panes ?? [], boxes: address.open ?? [] }),
     live = make("p", { className: "xe-live", role: "status", ariaLive: "polite" }),
@@ -156,6 +157,7 @@ async function open(app, model, address, code) {
   if (store.data.complete) await loading; // a kernel's panes follow when it has them
   if (address.find) app.restoreSearch(address.find);
   if (wanted !== null) app.select(wanted, "address");
+  await breath();
   app.setTab(store.data.comparison ? "compare" : (address.tab ?? (somewhere ? app.tab : "overview")));
 }
 

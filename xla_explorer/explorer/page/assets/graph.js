@@ -1,7 +1,7 @@
 // The graph tab: what its keys and clicks do. What it knows is in graph_state.js, what it draws in graph_view.js, where it is looked at
 // from in graph_camera.js.
 import { bringBlocks, openBlocks } from "./blocks.js";
-import { make, messageOf } from "./elements.js";
+import { breath, make, messageOf } from "./elements.js";
 import { panByPointer } from "./graph_camera.js";
 import { chooseStart, fetchMiddle, lookAtHottest, showAround, showInstruction, showNeighbourhood, showPaths } from "./graph_reach.js";
 import { boxAround, instructionOf, neighbourByArrow } from "./graph_state.js";
@@ -62,7 +62,15 @@ function walkGraph(view, direction) {
 function toolBar(view) {
   /** @param {string} text @param {string} title @param {() => void} onclick */
   const tool = (text, title, onclick) => make("button", { textContent: text, title, ariaLabel: title, onclick, tabIndex: -1 }),
-    { camera } = view;
+    { camera } = view,
+    frames = tool("frames", "draw the module as it is at the decision that is shown, with what is fused so far; f and F are the next and the last frame", () => {
+      view.app.frames = !view.app.frames;
+      frames.setAttribute("aria-pressed", String(view.app.frames));
+      view.draw(true);
+      view.fit(READABLE);
+      view.reveal(view.app.selected);
+    });
+  frames.setAttribute("aria-pressed", "false");
   return make(
     "span",
     { className: "xe-tools" },
@@ -70,6 +78,7 @@ function toolBar(view) {
     tool("−", "zoom out (-)", () => camera.zoom(0.8)),
     tool("fit", "whole graph (0)", () => view.fit(0.05)),
     tool("+", "zoom in (+)", () => camera.zoom(1.25)),
+    frames,
     tool("parameters", "draw parameters as nodes, or as part of what reads them", () => view.change({ fold: !view.state.options.fold })),
     tool("tidy", "lay out afresh: nodes have kept their places so far (r)", () => view.relayout()),
     tool("JSON", "save this picture as JSON", () => {
@@ -124,15 +133,23 @@ function graphTab(app) {
   app.undo = () => view.undo();
   let looked = false;
   if (app.boxes.length) Object.assign(view.state.options, { opened: new Set(app.boxes), blocks: new Set(app.boxes) });
-  app.subscribe(["now"], () => {
-    const known = (looked || app.boxes.length) && view.state.options.focus === null ? fetchMiddle(view) : null; // a page has it at once
-    if (!looked) chooseStart(view); // before anything is drawn, so that nothing is drawn twice
-    view.draw();
-    if (looked && !known) fetchMiddle(view);
-    else if (!looked) lookAtHottest(view);
+  app.subscribe(["now"], async () => {
+    const first = !looked,
+      known = (looked || app.boxes.length) && view.state.options.focus === null ? fetchMiddle(view) : null; // a page has it at once
     looked = true;
+    if (first) {
+      chooseStart(view); // before anything is drawn, so that nothing is drawn twice
+      await breath();
+    }
+    view.draw();
+    if (first) lookAtHottest(view);
+    else if (!known) fetchMiddle(view);
   });
   app.subscribe(["selected"], () => {
+    if (app.frames) {
+      view.draw(true);
+      if (view.state.frame) view.fit(READABLE);
+    }
     view.mark();
     if (app.selected === null) return;
     if (app.origin === "graph") view.reveal(app.selected);

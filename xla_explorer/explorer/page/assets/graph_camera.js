@@ -10,6 +10,40 @@ const FARTHEST = 0.05,
   MARGIN_X = 90, // pixels between what is revealed and the border
   MARGIN_Y = 30;
 
+const PLACES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9], // parts of the stage at which an element may stand
+  OFF_MIDDLE = 0.12; // of the fullest place must be filled more for an element at the border than for one in the middle
+
+/**
+ * Where on the stage an element is to stand so that most of the stage is filled: at the end of a scene the middle would leave half of it empty.
+ * @param {{ x: number, y: number, width: number, height: number }} element with its middle
+ * @param {{ x: number, y: number, width: number, height: number }[]} nodes
+ * @param {number} width of the stage, in the scene's pixels
+ * @param {number} height
+ * @returns {[number, number]} parts of the stage
+ */
+export function fullestPlace(element, nodes, width, height) {
+  /** @type {[number, number, number][]} */
+  const found = [];
+  for (const across of PLACES)
+    for (const down of PLACES) {
+      const left = element.x - across * width,
+        top = element.y - down * height,
+        isCut = Math.min(across, 1 - across) * width < element.width / 2 || Math.min(down, 1 - down) * height < element.height / 2;
+      if (isCut && (across !== 0.5 || down !== 0.5)) continue;
+      let filled = 0;
+      for (const n of nodes) {
+        const wide = Math.min(n.x + n.width / 2, left + width) - Math.max(n.x - n.width / 2, left),
+          high = Math.min(n.y + n.height, top + height) - Math.max(n.y, top);
+        if (wide > 0 && high > 0) filled += wide * high;
+      }
+      found.push([filled, across, down]);
+    }
+  const most = Math.max(1, ...found.map(([filled]) => filled)),
+    worth = (/** @type {[number, number, number]} */ [filled, across, down]) => filled / most - OFF_MIDDLE * 2 * Math.hypot(across - 0.5, down - 0.5),
+    [, across, down] = found.reduce((best, one) => (worth(one) > worth(best) ? one : best));
+  return [across, down];
+}
+
 /**
  * The camera of a stage; it moves `canvas`.
  * @param {HTMLElement} stage
@@ -18,6 +52,12 @@ const FARTHEST = 0.05,
 export function cameraOn(stage, canvas) {
   const at = { x: 20, y: 20, k: 1 };
   let moved = () => {};
+  // Asked of the browser only after it has changed: to ask while what is drawn is new costs a layout of the whole page.
+  let known = { width: 0, height: 0 };
+  const size = () => (known.width ? known : (known = { width: stage.clientWidth, height: stage.clientHeight }));
+  new ResizeObserver(() => {
+    known = { width: 0, height: 0 };
+  }).observe(stage);
   const move = () => {
     canvas.setAttribute("transform", `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)}) scale(${at.k.toFixed(3)})`);
     moved();
@@ -29,14 +69,15 @@ export function cameraOn(stage, canvas) {
     onMove: listener => {
       moved = listener;
     },
-    isShown: () => stage.clientWidth > 0,
+    size,
+    isShown: () => size().width > 0,
     /** @param {number} x @param {number} y */
     panTo(x, y) {
       at.x = x;
       at.y = y;
       move();
     },
-    zoom(by = 1, x = stage.clientWidth / 2, y = stage.clientHeight / 2) {
+    zoom(by = 1, x = size().width / 2, y = size().height / 2) {
       const k = Math.min(NEAREST, Math.max(FARTHEST, at.k * by));
       at.x = x - ((x - at.x) * k) / at.k;
       at.y = y - ((y - at.y) * k) / at.k;
@@ -49,7 +90,7 @@ export function cameraOn(stage, canvas) {
      * @param {number} least
      */
     fit(scene, least) {
-      const { clientWidth: width, clientHeight: height } = stage;
+      const { width, height } = size();
       const fits = Math.min((width - 40) / Math.max(scene.width, 1), (height - 40) / Math.max(scene.height, 1));
       at.k = Math.min(FIT_AT_MOST, Math.max(least, fits));
       at.x = (width - scene.width * at.k) / 2 - scene.left * at.k;
@@ -57,23 +98,23 @@ export function cameraOn(stage, canvas) {
       move();
     },
     /** Whether all of a scene is in view. @param {Scene} scene */
-    shows: scene => scene.width * at.k <= stage.clientWidth && scene.height * at.k <= stage.clientHeight,
+    shows: scene => scene.width * at.k <= size().width && scene.height * at.k <= size().height,
     /**
-     * What a neighbourhood is of stands in the middle, as far as the scene goes on behind it.
+     * An element is in view, near the middle, and around it as much of what is drawn as can be.
      * @param {DrawnElement} element
      * @param {Scene | null} scene
      */
     centre(element, scene) {
-      const { clientWidth: width, clientHeight: height } = stage,
-        within = (/** @type {number} */ want, /** @type {number} */ room, /** @type {number} */ from, /** @type {number} */ size) =>
-          size * at.k > room ? Math.min(MARGIN_Y - from * at.k, Math.max(room - MARGIN_Y - (from + size) * at.k, want)) : want;
-      at.x = within(width / 2 - element.x * at.k, width, scene?.left ?? 0, scene?.width ?? 0);
-      at.y = within(height * 0.45 - (element.y + element.node.height / 2) * at.k, height, scene?.top ?? 0, scene?.height ?? 0);
+      const { width, height } = size(),
+        middle = element.y + element.node.height / 2,
+        [across, down] = fullestPlace({ x: element.x, y: middle, width: element.node.width, height: element.node.height }, scene?.nodes ?? [], width / at.k, height / at.k);
+      at.x = across * width - element.x * at.k;
+      at.y = down * height - middle * at.k;
       move();
     },
     /** @param {DrawnElement} element */
     reveal(element) {
-      const { clientWidth: width, clientHeight: height } = stage,
+      const { width, height } = size(),
         x = element.x * at.k + at.x,
         y = element.y * at.k + at.y,
         bottom = y + element.node.height * at.k;

@@ -3,7 +3,7 @@ import { bringBlocks, openBlocks } from "./blocks.js";
 import { messageOf } from "./elements.js";
 import { hottestInstruction } from "./graph_state.js";
 import { bringAround, bringBetween } from "./neighbours.js";
-import { BUDGET } from "./scene.js";
+import { BUDGET } from "./scene_tree.js";
 
 /** @typedef {import("./graph_view.js").GraphView} GraphView */
 
@@ -38,6 +38,7 @@ export function chooseStart(view) {
   if (hot === null || !app.now) return;
   view.layOut();
   if (openScopesOf(view, hot)) view.tellBoxes();
+  else view.isLaidOut = true;
 }
 
 /** Brings what the picture begins with into view. @param {GraphView} view */

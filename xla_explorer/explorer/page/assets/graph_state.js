@@ -1,5 +1,7 @@
 // What the graph tab knows: the scene, what is drawn of it, what was opened, where things were. Questions about it; nothing here draws.
-import { BUDGET } from "./scene.js";
+import { numberOf } from "./elements.js";
+import { fusionFrame } from "./fusion_frames.js";
+import { BUDGET } from "./scene_tree.js";
 import { named } from "./store.js";
 
 /** @typedef {import("./drawing.js").DrawnElement} DrawnElement */
@@ -21,6 +23,8 @@ import { named } from "./store.js";
  * @property {Map<number, DrawnElement[]>} ghosts step -> what it removed
  * @property {Map<number, string>} status what became of each instruction since the step before
  * @property {number} gone how many removed ones are drawn
+ * @property {number | null} hottest the instruction that takes most of the time
+ * @property {import("./fusion_frames.js").FusionFrame | null} frame the module as it was at a decision of this pass, where frames are wanted
  * @property {boolean} fitted whether the first picture was made to fit
  */
 
@@ -39,6 +43,8 @@ export const newGraphState = app => ({
   ghosts: new Map(),
   status: new Map(),
   gone: 0,
+  hottest: null,
+  frame: null,
   fitted: false,
 });
 
@@ -53,6 +59,17 @@ export function hottestInstruction({ store }) {
     predicted = Object.entries(store.data.columns.map(row => named("column", row)).find(c => c.unit === "us")?.values ?? {}),
     times = measured.length ? measured : predicted.map(([id, us]) => /** @type {[number, number]} */ ([Number(id), us]));
   return times.reduce((most, one) => (most === null || one[1] > most[1] ? one : most), /** @type {[number, number] | null} */ (null))?.[0] ?? null;
+}
+
+/**
+ * What is drawn where frames are wanted and a fusion of this pass is shown: the module at that decision.
+ * @param {import("./state.js").App} app
+ */
+export function frameOf({ frames, decision, before, step, store }) {
+  if (!frames || decision === null || !before) return null;
+  const inPass = store.decisions.filter(d => d.step === step && store.isFusion(d)),
+    at = inPass.findIndex(d => d.index === decision);
+  return at < 0 ? null : fusionFrame(before.picture, inPass, at);
 }
 
 /**
@@ -149,11 +166,12 @@ export function goneSince({ app, ghosts }, last) {
  * @param {number} gone
  * @returns {string[]}
  */
-export function graphCaption({ app, all, scene, options }, gone) {
+export function graphCaption({ app, all, scene, options, frame }, gone) {
   const drawn = all.filter(e => !e.node.box).length,
     folded = app.now.picture.aliases.size,
     hidden = (scene?.hidden ?? 0) + app.now.picture.hidden,
     isText = app.store.steps[app.step].level === "llvm";
+  if (frame) return [`decision ${frame.number} of ${frame.of}: ${numberOf(frame.kernels, "kernel")} of several so far`, `${drawn} drawn`, "f and F go on"];
   const parts = [drawn ? `${drawn} drawn` : isText ? "an LLVM pass has no instruction graph: see Text (t)" : "nothing to draw"];
   if (hidden) parts.push(`${hidden} hidden: +n, / or n show more`);
   if (folded) parts.push(`${folded} folded into users`);

@@ -1,11 +1,11 @@
 // The graph on the screen: the elements of a scene, their colours and marks, the line under them. Who was selected stays where it was.
 import { bringBlocks } from "./blocks.js";
 import { colouring } from "./colours.js";
-import { drawGhost, drawScene, flat, statusOfElement, statusSince } from "./drawing.js";
+import { drawGhost, drawScene, farEdges, flat, statusOfElement, statusSince } from "./drawing.js";
 import { make, shape } from "./elements.js";
 import { columnCuts, inColumns } from "./columns.js";
 import { cameraOn } from "./graph_camera.js";
-import { drawnElement, goneSince, graphCaption, newGraphState } from "./graph_state.js";
+import { drawnElement, frameOf, goneSince, graphCaption, hottestInstruction, newGraphState } from "./graph_state.js";
 import { minimapOn } from "./minimap.js";
 import { buildScene } from "./scene.js";
 import { KINDS } from "./schema.js";
@@ -36,8 +36,9 @@ export class GraphView {
     this.colours = colouring(app);
     this.stage = make("div", { className: "xe-stage" }, this.svg);
     this.camera = cameraOn(this.stage, this.canvas);
-    this.minimap = minimapOn(this.stage, this.camera);
+    this.minimap = minimapOn(this.camera);
     this.stage.append(this.minimap.root);
+    this.isLaidOut = false; // what is drawn next
   }
 
   /** @param {number | null} id */
@@ -55,8 +56,9 @@ export class GraphView {
     const started = performance.now(),
       anchor = this.find(app.selected),
       last = state.all;
-    this.layOut();
-    const gone = redrawOnly ? [] : goneSince(state, last);
+    if (!this.isLaidOut) this.layOut();
+    this.isLaidOut = false;
+    const gone = redrawOnly || state.frame ? [] : goneSince(state, last);
     this.showElements(gone);
     if (state.scene) this.minimap.show(state.scene);
     if (!state.fitted) this.fitFirst();
@@ -73,11 +75,14 @@ export class GraphView {
 
   layOut() {
     const { state } = this,
-      place = state.options.only || state.options.focus;
+      frame = (state.frame = frameOf(this.app)),
+      place = frame ? "frame" : state.options.only || state.options.focus;
     const memory = state.memories.get(place) ?? new Map(); // a neighbourhood has places of its own
     state.memories.set(place, memory);
     const isAside = state.aside?.step === this.app.now && (state.options.only || state.options.focus !== null);
-    const scene = buildScene(isAside ? state.aside?.picture : this.app.now.picture, state.options, memory);
+    const picture = frame?.picture ?? (isAside ? state.aside?.picture : this.app.now.picture),
+      options = frame ? { ...state.options, only: null, focus: null, start: this.app.selected } : state.options,
+      scene = buildScene(picture, options, memory);
     const cuts = columnCuts(scene, memory.get("cuts"));
     memory.set("cuts", cuts); // no path of a box
     state.scene = inColumns(scene, cuts);
@@ -89,7 +94,7 @@ export class GraphView {
   showElements(gone) {
     const { app, state } = this,
       hooks = { ...this.hooks, reason: (/** @type {string} */ label) => app.store.data.reasons[label] };
-    state.status = statusSince(app.before, app.now, app.store.steps[app.step].changed);
+    state.status = state.frame ? new Map() : statusSince(app.before, app.now, app.store.steps[app.step].changed);
     state.gone = gone.length;
     this.canvas.replaceChildren(
       ...gone.slice(0, MOST_GHOSTS).map(e => drawGhost(e.node)),
@@ -109,6 +114,7 @@ export class GraphView {
   }
 
   paint() {
+    this.markHottest();
     const scale = this.colours.paint(this.state.all),
       kinds = new Set(this.state.all.map(e => e.node.kind)),
       present = KINDS.filter(kind => kinds.has(kind));
@@ -121,15 +127,27 @@ export class GraphView {
       became = all.map(e => statusOfElement(e.node, status)),
       edges = all.length ? [...new Set([scene, ...all.map(e => e.scene)])].flatMap(s => s?.edges ?? []) : [],
       count = (/** @type {string} */ what) => became.filter(s => s === what).length,
-      refused = edges.filter(e => e.kind === "fusion-refused").length;
+      far = scene ? farEdges(scene).size : 0,
+      refused = edges.filter(e => e.kind === "fusion-refused").length,
+      own = edges.filter(e => e.kind === "own").length,
+      hottest = this.find(this.state.hottest);
     return /** @type {[string, string, number][]} */ ([
       ["new", "+ new", count("new")],
       ["changed", "● changed", count("changed")],
       ["gone", "╌ gone", gone],
       ["refused", "╌ fusion refused", refused],
+      ["own", "→ own edge", own],
+      ["far", "→ faint: passes by 4 rows or more", far],
+      ["hottest", "◎ longest kernel", Number(hottest !== null)],
     ])
       .filter(([, , n]) => n)
-      .map(([name, text, n]) => make("i", { className: `mark ${name}`, textContent: `${text} ${n}` }));
+      .map(([name, text, n]) => make("i", { className: `mark ${name}`, textContent: name === "hottest" ? text : `${text} ${n}` }));
+  }
+
+  // The kernel that takes most of the time, measured or predicted.
+  markHottest() {
+    for (const el of this.canvas.querySelectorAll(".hottest")) el.classList.remove("hottest");
+    this.find((this.state.hottest = hottestInstruction(this.app)))?.node.el.classList.add("hottest");
   }
 
   // Lights the selection, what is read and read by it, and what the decision is about.

@@ -64,10 +64,10 @@ function kernelsTab(app) {
         : "";
     const columns = [
       ["kernel", "mono", (/** @type {Kernel} */ r) => `%${r.name}`],
+      [timed ? "measured" : "predicted", "r", bar_of], // beside the name: it must stand on a narrow screen too
       ["computes", "long mono", (/** @type {Kernel} */ r) => r.computes],
       ...(llvm.size ? [["", "", llvmCell]] : []),
       ...(loops ? [["calls", "r", (/** @type {Kernel} */ r) => showNumber(r.calls)]] : []),
-      [timed ? "measured" : "predicted", "r", bar_of],
       ...(timed ? [["predicted", "r", (/** @type {Kernel} */ r) => `~${showMicroseconds(r.predicted_us)}`]] : []),
       ["reads + writes", "r", (/** @type {Kernel} */ r) => `~${showBytes(r.bytes_read + r.bytes_written)}`],
       ["flops", "r", (/** @type {Kernel} */ r) => `~${showNumber(r.flops)}`],

@@ -1,5 +1,16 @@
 // Layered layout on a grid of rows: layers by longest path, one chain of bends per source, barycentre sweeps for the order, weighted
 // least squares for the coordinates. Effort is bounded by counted work, never by a clock. layered_layout.py does it for static pictures.
+/** From a node to another, by their indices. @typedef {[number, number]} Link */
+/** @typedef {{ preds: number[][], succs: number[][], order: number[], rank: number[] }} Adjacency */
+/**
+ * Nodes and the bends of edges between them, each in a place of a row. chain: `bendKey` -> the slot of a bend.
+ * @typedef {{ nodes: number, half: number[], up: number[][], down: number[][], chain: Map<string, number>, total: number, rows: number[][] }} Slots
+ */
+/**
+ * Where everything is. row: of the grid; lines: of each edge the coordinates of its points; bends: `bendKey` -> x.
+ * @typedef {{ x: number[], y: number[], row: number[], lines: number[][], left: number, right: number, top: number, height: number,
+ *     bends: Map<string, number> }} Layout
+ */
 export const GAP_X = 14,
   GAP_Y = 44,
   ROW_HEIGHT = 48,
@@ -9,8 +20,10 @@ const SWEEP_WORK = 400000,
   WIDEST_ROW = 1800, // pixels
   WIDTH_TO_HEIGHT = 2;
 
+/** @param {number} owner @param {number} layer */
 export const bendKey = (owner, layer) => owner + ":" + layer;
 
+/** @param {number[]} neighbours @param {number[]} value */
 function meanOf(neighbours, value) {
   let total = 0;
   for (const u of neighbours) total += value[u];
@@ -18,6 +31,7 @@ function meanOf(neighbours, value) {
 }
 
 // The graph of n nodes and a topological order; cycles are cut where they are first met.
+/** @param {number} n @param {Link[]} edges @returns {Adjacency} */
 export function adjacencyOf(n, edges) {
   const preds = Array.from({ length: n }, () => /** @type {number[]} */ ([])),
     succs = Array.from({ length: n }, () => /** @type {number[]} */ ([]));
@@ -26,8 +40,10 @@ export function adjacencyOf(n, edges) {
     succs[a].push(b);
   }
   const missing = preds.map(p => p.length),
+    /** @type {number[]} */
     ready = [],
     seen = missing.map(m => m === 0),
+    /** @type {number[]} */
     order = [];
   for (let v = 0; v < n; v++) if (!missing[v]) ready.push(v);
   let restart = 0;
@@ -52,6 +68,7 @@ export function adjacencyOf(n, edges) {
   return { preds, succs, order, rank };
 }
 
+/** @param {Adjacency} graph @returns {number[]} */
 function layersOf({ preds, succs, order, rank }) {
   const layer = new Array(order.length).fill(0),
     light = new Array(order.length).fill(false);
@@ -72,7 +89,9 @@ function layersOf({ preds, succs, order, rank }) {
 }
 
 // A layer that is much wider than the picture is high goes on in further rows: what is fitted into a window can be read.
+/** @param {number[]} layer @param {number[]} widths @param {Adjacency} graph */
 function inRows(layer, widths, { rank }) {
+  /** @type {number[][]} */
   const members = [];
   widths.forEach((_, v) => (members[layer[v]] ??= []).push(v));
   const wide = members.map(row => row.reduce((sum, v) => sum + widths[v] + GAP_X, 0)),
@@ -90,11 +109,12 @@ function inRows(layer, widths, { rank }) {
   return found;
 }
 
+/** @param {number[]} widths @param {number[]} layer @param {Adjacency} graph @returns {Slots} */
 function slotsOf(widths, layer, { succs, rank }) {
   const n = widths.length,
     half = widths.map(w => w / 2),
-    up = widths.map(() => []),
-    down = widths.map(() => []);
+    up = widths.map(() => /** @type {number[]} */ ([])),
+    down = widths.map(() => /** @type {number[]} */ ([]));
   const slotLayer = layer.slice(),
     chain = new Map();
   const byRank = widths.map((_, k) => k).sort((a, b) => rank[a] - rank[b]);
@@ -128,6 +148,7 @@ function slotsOf(widths, layer, { succs, rank }) {
   return { nodes: n, half, up, down, chain, total, rows };
 }
 
+/** @param {number[][]} rows @param {number[][]} down @param {number[]} position @param {number} limit */
 function countCrossings(rows, down, position, limit) {
   let total = 0;
   for (const row of rows) {
@@ -147,12 +168,13 @@ function countCrossings(rows, down, position, limit) {
   return total;
 }
 
+/** @param {Slots} slots */
 function reduceCrossings(slots) {
   const { up, down } = slots,
     rows = slots.rows,
     position = new Array(slots.total).fill(0),
     key = new Array(slots.total).fill(0);
-  const number = row =>
+  const number = (/** @type {number[]} */ row) =>
     row.forEach((s, k) => {
       position[s] = k;
     });
@@ -183,11 +205,10 @@ function reduceCrossings(slots) {
   slots.rows = best;
 }
 
+/** @param {number[]} items @param {number[]} want @param {number[]} weight @param {number[]} half @param {number[]} x */
 function placeRow(items, want, weight, half, x) {
-  const starts = [],
-    means = [],
-    weights = [],
-    offsets = [];
+  /** @type {number[][]} */
+  const [starts, means, weights, offsets] = [[], [], [], []];
   let offset = 0,
     last = -1;
   items.forEach((s, k) => {
@@ -198,12 +219,12 @@ function placeRow(items, want, weight, half, x) {
       mean = want[s] - offset,
       w = weight[s];
     while (means.length && means[means.length - 1] > mean) {
-      const beforeMean = means.pop(),
-        beforeWeight = weights.pop(),
+      const beforeMean = /** @type {number} */ (means.pop()),
+        beforeWeight = /** @type {number} */ (weights.pop()),
         total = beforeWeight + w;
       mean = (beforeMean * beforeWeight + mean * w) / total;
       w = total;
-      start = starts.pop();
+      start = /** @type {number} */ (starts.pop());
     }
     starts.push(start);
     means.push(mean);
@@ -215,6 +236,7 @@ function placeRow(items, want, weight, half, x) {
   });
 }
 
+/** @param {Slots} slots @returns {number[]} */
 function freshCoordinates(slots) {
   const { half, total, rows } = slots,
     x = new Array(total).fill(0),
@@ -241,12 +263,14 @@ function freshCoordinates(slots) {
 }
 
 // Where each edge enters its target: spread over the width, left to right as they come.
+/** @param {Link[]} edges @param {number[]} comesFrom @param {number[]} x @param {number[]} half */
 export function portsOf(edges, comesFrom, x, half) {
+  /** @type {Map<number, number[]>} */
   const incoming = new Map(),
     ends = new Array(edges.length).fill(0);
   edges.forEach(([, b], k) => {
     if (!incoming.has(b)) incoming.set(b, []);
-    incoming.get(b).push(k);
+    incoming.get(b)?.push(k);
   });
   for (const [b, arriving] of incoming) {
     arriving.sort((p, q) => comesFrom[p] - comesFrom[q]);
@@ -258,12 +282,18 @@ export function portsOf(edges, comesFrom, x, half) {
 }
 
 // The top of a node in the middle of its rows.
+/** @param {number} row @param {number} taken @param {number} height */
 export const topInRows = (row, taken, height) => row * PITCH + (taken * PITCH - GAP_Y - height) / 2;
 
+/**
+ * @param {Slots} slots @param {number[]} x @param {number[]} heights @param {number[]} taken @param {Link[]} edges @param {number[]} layer
+ * @returns {Layout}
+ */
 function routed(slots, x, heights, taken, edges, layer) {
   const { nodes: n, half, total, rows } = slots,
-    first = [],
-    count = [];
+    bendOf = (/** @type {number} */ a, /** @type {number} */ at) => /** @type {number} */ (slots.chain.get(bendKey(a, at)));
+  /** @type {number[][]} */
+  const [first, count] = [[], []];
   let at = 0;
   for (const members of rows) {
     first.push(at);
@@ -282,7 +312,7 @@ function routed(slots, x, heights, taken, edges, layer) {
     y = heights.map((h, v) => topInRows(row[v], taken[v], h)),
     tops = first.map((k, i) => [k * PITCH, count[i] * PITCH - GAP_Y]);
   const comesFrom = edges.map(([a, b]) =>
-      layer[b] > layer[a] + 1 ? x[slots.chain.get(bendKey(a, layer[b] - 1))] : x[a],
+      layer[b] > layer[a] + 1 ? x[bendOf(a, layer[b] - 1)] : x[a],
     ),
     ends = portsOf(edges, comesFrom, x, half);
   const lines = edges.map(([a, b], k) => {
@@ -290,7 +320,7 @@ function routed(slots, x, heights, taken, edges, layer) {
       rowEnd = tops[layer[a]][0] + tops[layer[a]][1];
     if (rowEnd > points[1]) points.push(x[a], rowEnd);
     for (let number = layer[a] + 1; number < layer[b]; number++) {
-      const s = slots.chain.get(bendKey(a, number)),
+      const s = bendOf(a, number),
         [top, tall] = tops[number];
       points.push(x[s], top, x[s], top + tall);
     }
@@ -307,6 +337,7 @@ function routed(slots, x, heights, taken, edges, layer) {
 }
 
 // widths, heights: per node, in pixels. taken: how many rows of the grid each takes. edges: [source, target].
+/** @param {number[]} widths @param {number[]} heights @param {number[]} taken @param {Link[]} edges @returns {Layout} */
 export function layeredLayout(widths, heights, taken, edges) {
   const graph = adjacencyOf(widths.length, edges),
     layer = inRows(layersOf(graph), widths, graph),

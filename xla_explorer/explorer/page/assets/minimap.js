@@ -6,10 +6,9 @@ const WIDEST = 150,
   MOST_COVERED = 0.1; // of the stage: a larger map would hide what one looks at
 
 /**
- * @param {HTMLElement} stage
  * @param {import("./graph_camera.js").Camera} camera
  */
-export function minimapOn(stage, camera) {
+export function minimapOn(camera) {
   const view = shape("rect", { class: "view" }),
     boxes = shape("g"),
     map = shape("svg", {}, boxes, view),
@@ -22,7 +21,7 @@ export function minimapOn(stage, camera) {
   function follow() {
     if (!scene) return;
     const { x, y, k } = camera.at,
-      [width, height] = [stage.clientWidth, stage.clientHeight],
+      { width, height } = camera.size(),
       covered = scene.width * scale * scene.height * scale;
     root.hidden = covered > MOST_COVERED * width * height || camera.shows(scene);
     view.setAttribute("x", String(-x / k));
@@ -53,7 +52,8 @@ export function minimapOn(stage, camera) {
     const box = map.getBoundingClientRect(),
       x = scene.left + ((event.clientX - box.left) / box.width) * scene.width,
       y = scene.top + ((event.clientY - box.top) / box.height) * scene.height;
-    camera.panTo(stage.clientWidth / 2 - x * camera.at.k, stage.clientHeight / 2 - y * camera.at.k);
+    const { width, height } = camera.size();
+    camera.panTo(width / 2 - x * camera.at.k, height / 2 - y * camera.at.k);
   }
   root.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     event.stopPropagation(); // the stage would pan

@@ -11,7 +11,8 @@ import { registerTab } from "./tabs.js";
 
 const MOST_HOT = 8,
   MOST_DEAR = 5,
-  MOST_PLACES = 6;
+  MOST_PLACES = 6,
+  LONGEST_PLACE = 18;
 
 /** Measured time where there is one, else predicted. @param {KernelRow} row */
 const timeOf = row => row.measured_us ?? row.predicted_us ?? 0;
@@ -38,6 +39,34 @@ export const dearestRefusals = (decisions, isFusion) =>
     .filter(d => d.verdict === "refused" && isFusion(d) && d.names.length === 2 && (refusalCost(d)[0] ?? 0) > 0)
     .sort((a, b) => (refusalCost(b)[0] ?? 0) - (refusalCost(a)[0] ?? 0));
 
+/** A name without the number that makes it its own. @param {string} name */
+const family = name => name.replace(/(\.\d+|\.clone)+$/, "");
+
+/**
+ * What says the same of several, as the layers of a model do, is one entry with all of them, the heaviest first; entries by the weight of all.
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => string} keyOf
+ * @param {(item: T) => number} weightOf
+ * @returns {{ items: T[], weight: number }[]}
+ */
+export function foldedAlike(items, keyOf, weightOf) {
+  /** @type {Map<string, { items: T[], weight: number }>} */
+  const found = new Map();
+  for (const item of items) {
+    const entry = found.get(keyOf(item)) ?? { items: [], weight: 0 };
+    entry.items.push(item);
+    entry.weight += weightOf(item);
+    found.set(keyOf(item), entry);
+  }
+  for (const { items: alike } of found.values()) alike.sort((a, b) => weightOf(b) - weightOf(a));
+  return [...found.values()].sort((a, b) => b.weight - a.weight);
+}
+/** @param {KernelRow} row */
+const sameKernel = row => [family(row.name), row.opcode, row.bytes_read, row.bytes_written, row.flops].join(" ");
+/** @param {Decision} d */
+const sameRefusal = d => [d.kind, d.code, ...d.names.map(family), ...refusalCost(d).map(cost => (typeof cost === "number" ? cost.toPrecision(2) : cost))].join(" ");
+
 /**
  * Time by layer: the first part of the scopes in which they differ. Empty where the program names no scopes.
  * @param {{ row: KernelRow, share: number }[]} kernels
@@ -47,7 +76,12 @@ export function timeByLayer(kernels) {
   const named = kernels.filter(({ row }) => row.scope.length);
   if (!named.length) return [];
   let depth = 0;
-  while (named.every(({ row }) => row.scope.length > depth + 1 && row.scope[depth] === named[0].row.scope[depth])) depth++;
+  // What stands above the layers, as the update of weights does, has no part there: it hides no layers.
+  for (;;) {
+    const deep = named.filter(({ row }) => row.scope.length > depth);
+    if (deep.some(({ row }) => row.scope[depth] !== deep[0].row.scope[depth]) || !deep.some(({ row }) => row.scope.length > depth + 1)) break;
+    depth++;
+  }
   return sharesByName(kernels.map(({ row, share }) => [row.scope[depth] ?? row.scope.at(-1) ?? "(no scope)", share]));
 }
 
@@ -61,6 +95,9 @@ function sharesByName(parts) {
   for (const [name, share] of parts) sums.set(name, (sums.get(name) ?? 0) + share);
   return [...sums].sort((a, b) => b[1] - a[1]);
 }
+
+/** A place whose file has a long name, by its end. @param {string} line */
+const shortPlace = line => (line.length > LONGEST_PLACE ? `…${line.slice(1 - LONGEST_PLACE)}` : line);
 
 /** @param {number} share */
 function shareBar(share) {
@@ -81,11 +118,20 @@ function placesPart(title, parts) {
       "table",
       { className: "xe-places" },
       ...rows.map(([name, share]) =>
-        make("tr", {}, make("td", { className: "mono", textContent: name }), make("td", {}, shareBar(share)), make("td", { className: "r", textContent: showPercent(share) })),
+        make("tr", {}, make("td", { className: "mono", textContent: shortPlace(name), title: name }), make("td", {}, shareBar(share)), make("td", { className: "r", textContent: showPercent(share) })),
       ),
     ),
   ];
 }
+
+/** @typedef {[string, number, string]} Advice sentence, the most that it can gain in microseconds of a run, source line */
+/** @param {Advice[]} advice */
+const adviceList = advice =>
+  make(
+    "ol",
+    { className: "xe-advice" },
+    ...advice.map(([sentence, gain, line]) => make("li", {}, `${sentence}${line ? ` (${line})` : ""} `, make("span", { className: "xe-dim", textContent: `at most ${showMicroseconds(gain)} of a run` }))),
+  );
 
 /** @param {App} app */
 function overviewTab(app) {
@@ -120,23 +166,34 @@ function overviewTab(app) {
     isCurrent = true;
     try {
       const data = await app.store.report("kernels", {}, "kernels", "session.kernels()");
-      build(hottestKernels(namedAll("kernel", data.rows)));
+      build(hottestKernels(namedAll("kernel", data.rows)), await advised());
     } catch (error) {
       isCurrent = false;
       note.textContent = messageOf(error);
     }
   }
 
-  /** @param {{ row: KernelRow, share: number }[]} kernels */
-  function build(kernels) {
+  /** What to try first; nothing where there is no session behind it. @returns {Promise<Advice[]>} */
+  async function advised() {
+    try {
+      return await app.store.report("advice", {}, "advice", "session.explain()");
+    } catch {
+      return [];
+    }
+  }
+
+  /** @param {{ row: KernelRow, share: number }[]} kernels @param {Advice[]} advice */
+  function build(kernels, advice) {
     const measured = kernels.some(({ row }) => row.measured_us !== null),
       whole = kernels.reduce((sum, { row }) => sum + timeOf(row), 0),
+      run = measured ? app.store.timings.find(t => t.instruction === null)?.median_us : null,
       refusals = dearestRefusals(app.store.decisions, app.store.isFusion);
     note.textContent = kernels.length
-      ? `${numberOf(kernels.length, "kernel")}, ${measured ? "" : "~"}${showMicroseconds(whole)} in all · ${measured ? "measured" : "estimated by the cost model: not run yet"}`
+      ? `${numberOf(kernels.length, "kernel")}, ${measured ? "" : "~"}${showMicroseconds(whole)} in all${run ? ` of a run of ${showMicroseconds(run)}` : ""} · ${measured ? "measured" : "estimated by the cost model: not run yet"}`
       : "this backend makes no kernels";
     body.replaceChildren(
       ...(kernels.length ? [make("h4", { textContent: measured ? "hottest kernels" : "hottest kernels, estimated" }), kernelTable(kernels, measured)] : []),
+      ...(advice.length ? [make("h4", { textContent: "what to try first" }), adviceList(advice)] : []),
       ...refusalsPart(refusals),
       make("div", { className: "xe-two" }, make("div", {}, ...placesPart("by layer", timeByLayer(kernels))), make("div", {}, ...placesPart("by source line", timeByLine(kernels)))),
     );
@@ -145,32 +202,76 @@ function overviewTab(app) {
 
   /** @param {{ row: KernelRow, share: number }[]} kernels @param {boolean} measured */
   function kernelTable(kernels, measured) {
-    const roofs = new Map(app.store.timings.flatMap(t => (t.instruction === null ? [] : [[t.instruction, t.roof_share]])));
+    const isBoundKnown = kernels.some(({ row }) => row.bound),
+      roofs = new Map(app.store.timings.flatMap(t => (t.instruction === null ? [] : [[t.instruction, t.roof_share]])));
     return make(
       "table",
       { className: "xe-table xe-hottest" },
-      make("thead", {}, make("tr", {}, ...["kernel", "time", "share", "bound by", ...(roofs.size ? ["of roof"] : []), "line", "computes"].map(h => make("th", { textContent: h, scope: "col" })))),
+      make("thead", {}, make("tr", {}, ...["kernel", "time", "share", ...(isBoundKnown ? ["bound by"] : []), ...(roofs.size ? ["of roof"] : []), "line", "computes"].map(h => make("th", { textContent: h, scope: "col" })))),
       make(
         "tbody",
         {},
-        ...kernels.slice(0, MOST_HOT).map(({ row, share }) => {
-          const roof = row.instruction === null ? null : (roofs.get(row.instruction) ?? null),
-            line = make(
-              "tr",
-              { tabIndex: 0, onclick: () => app.select(row.instruction, "overview"), onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && showInGraph(row) },
-              make("td", { className: "mono", textContent: `%${row.name}` }),
-              make("td", { className: "r", textContent: `${measured ? "" : "~"}${showMicroseconds(timeOf(row))}` }),
-              make("td", { className: "share" }, shareBar(share), showPercent(share)),
-              make("td", { textContent: row.bound, title: BOUNDS[row.bound] ?? "" }),
-              ...(roofs.size ? [make("td", { className: "r", textContent: showPercent(roof), title: (roof ?? 0) > 1 ? "above 1: the data stay in a cache, and the roof is that of memory" : "" })] : []),
-              make("td", { className: "mono", textContent: row.line }),
-              make("td", { className: "long mono", textContent: row.computes, title: row.computes }),
-            );
-          line.dataset.id = String(row.instruction);
-          return line;
-        }),
+        ...foldedAlike(kernels, k => sameKernel(k.row), k => k.share)
+          .slice(0, MOST_HOT)
+          .flatMap(({ items, weight }) => folded(items, weight, (item, alike, share) => kernelLine(item, alike, share, measured, roofs, isBoundKnown))),
       ),
     );
+  }
+
+  /**
+   * The rows of what says the same: one for all, and behind a button one for each.
+   * @template T
+   * @param {T[]} items
+   * @param {number} weight
+   * @param {(item: T, alike: Node | null, weight: number | null) => HTMLElement} rowOf
+   */
+  function folded(items, weight, rowOf) {
+    if (items.length === 1) return [rowOf(items[0], null, null)];
+    const more = make("button", {
+        className: "xe-act xe-alike",
+        tabIndex: 0,
+        textContent: `× ${items.length}`,
+        title: "all together; a click shows each",
+        ariaExpanded: "false",
+        onclick: (/** @type {Event} */ event) => {
+          event.stopPropagation();
+          const isOpen = more.getAttribute("aria-expanded") === "true";
+          more.setAttribute("aria-expanded", String(!isOpen));
+          for (const each of rows) each.hidden = isOpen;
+        },
+      }),
+      rows = items.map(item => rowOf(item, null, null));
+    for (const each of rows) {
+      each.hidden = true;
+      each.classList.add("xe-one-of");
+    }
+    return [rowOf(items[0], more, weight), ...rows];
+  }
+
+  /**
+   * @param {{ row: KernelRow, share: number }} kernel
+   * @param {Node | null} alike
+   * @param {number | null} all the share of all that are alike
+   * @param {boolean} measured
+   * @param {Map<number, number | null>} roofs
+   * @param {boolean} isBoundKnown
+   */
+  function kernelLine({ row, share }, alike, all, measured, roofs, isBoundKnown) {
+    const roof = row.instruction === null ? null : (roofs.get(row.instruction) ?? null),
+      time = timeOf(row) * (all === null || !share ? 1 : all / share),
+      line = make(
+        "tr",
+        { tabIndex: 0, onclick: () => app.select(row.instruction, "overview"), onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && event.target === line && showInGraph(row) },
+        make("td", { className: "mono" }, `%${row.name}`, alike),
+        make("td", { className: "r", textContent: `${measured ? "" : "~"}${showMicroseconds(time)}` }),
+        make("td", { className: "share" }, shareBar(all ?? share), showPercent(all ?? share)),
+        ...(isBoundKnown ? [make("td", { textContent: row.bound, title: BOUNDS[row.bound] ?? "" })] : []),
+        ...(roofs.size ? [make("td", { className: "r", textContent: showPercent(roof), title: (roof ?? 0) > 1 ? "above 1: the data stay in a cache, and the roof is that of memory" : "" })] : []),
+        make("td", { className: "mono place", textContent: shortPlace(row.line), title: row.line }),
+        make("td", { className: "long mono", textContent: row.computes, title: row.computes }),
+      );
+    line.dataset.id = String(row.instruction);
+    return line;
   }
 
   /** @param {KernelRow} row */
@@ -181,29 +282,11 @@ function overviewTab(app) {
 
   /** @param {Decision[]} refusals */
   function refusalsPart(refusals) {
-    if (!refusals.length) return [make("p", { className: "xe-dim", textContent: "No refused fusion has a price by the cost model." })];
-    const rows = refusals.slice(0, MOST_DEAR).map(d => {
-      const [us, atMost] = refusalCost(d),
-        attempt = make("button", {
-          className: "xe-act xe-attempt",
-          tabIndex: 0,
-          textContent: app.store.data.live ? "try" : "why",
-          title: app.store.data.live ? "force this fusion, compile and measure again, compare" : "the checklist of this decision, and the call that forces it",
-          onclick: (/** @type {Event} */ event) => {
-            event.stopPropagation();
-            if (app.store.data.live) app.tryOut({ ask: "override", force: [[FUSION_KINDS[0], ...d.names]] }, attempt);
-            else app.showDecision(d.index, false);
-          },
-        });
-      return make(
-        "tr",
-        { onclick: () => app.showDecision(d.index, false) },
-        make("td", { className: "mono", textContent: decisionEnds(d) }),
-        make("td", { className: "r", textContent: `${atMost ? "≤ " : "~"}${showMicroseconds(us)}` }),
-        make("td", { textContent: d.code, title: app.store.data.reasons[d.code] || "" }),
-        make("td", {}, attempt),
-      );
-    });
+    if (!refusals.length) return [make("p", { className: "xe-dim", textContent: app.store.data.no_decisions || "No refused fusion has a price by the cost model." })];
+    const families = foldedAlike(refusals, sameRefusal, d => refusalCost(d)[0] ?? 0),
+      shownOnes = families.slice(0, MOST_DEAR),
+      left = refusals.length - shownOnes.reduce((sum, { items }) => sum + items.length, 0),
+      rows = shownOnes.flatMap(({ items, weight }) => folded(items, weight, (d, alike, us) => refusalLine(d, alike, us, us === null ? [d] : items)));
     return [
       make("h4", { textContent: "refused fusions by price" }),
       make(
@@ -212,8 +295,37 @@ function overviewTab(app) {
         make("thead", {}, make("tr", {}, ...["producer → consumer", "costs a run", "why", ""].map(h => make("th", { textContent: h, scope: "col" })))),
         make("tbody", {}, ...rows),
       ),
-      make("p", { className: "xe-dim", textContent: `by the cost model, ≤ an upper bound${refusals.length > MOST_DEAR ? ` · ${refusals.length - MOST_DEAR} more under Decisions (d)` : ""}` }),
+      make("p", { className: "xe-dim", textContent: `by the cost model, ≤ an upper bound${left ? ` · ${left} more: press d` : ""}` }),
     ];
+  }
+
+  /**
+   * @param {Decision} d
+   * @param {Node | null} alike
+   * @param {number | null} all what all that are alike cost
+   * @param {Decision[]} asked the refusals that the button turns round
+   */
+  function refusalLine(d, alike, all, asked) {
+    const [us, atMost] = refusalCost(d),
+      attempt = make("button", {
+        className: "xe-act xe-attempt",
+        tabIndex: 0,
+        textContent: app.store.data.live ? (asked.length > 1 ? "try all" : "try") : "why",
+        title: app.store.data.live ? `force ${asked.length > 1 ? "these fusions" : "this fusion"}, compile and measure again, compare` : "the checklist of this decision, and the call that forces it",
+        onclick: (/** @type {Event} */ event) => {
+          event.stopPropagation();
+          if (app.store.data.live) app.tryOut({ ask: "override", force: asked.map(one => [FUSION_KINDS[0], ...one.names]) }, attempt);
+          else app.showDecision(d.index, false);
+        },
+      });
+    return make(
+      "tr",
+      { onclick: () => app.showDecision(d.index, false) },
+      make("td", { className: "mono" }, decisionEnds(d), alike),
+      make("td", { className: "r", textContent: `${atMost ? "≤ " : "~"}${showMicroseconds(all ?? us)}` }),
+      make("td", { textContent: d.code, title: app.store.data.reasons[d.code] || "" }),
+      make("td", {}, attempt),
+    );
   }
 
   function mark() {
@@ -222,6 +334,7 @@ function overviewTab(app) {
   app.subscribe(["selected"], mark);
   app.subscribe(["timings"], () => {
     app.store.forget("kernels");
+    app.store.forget("advice");
     isCurrent = false;
     if (app.tab === "overview") shown();
   });

@@ -1,5 +1,11 @@
 // The exported page as the host of the explorer (see Host in explorer.js): the data that it holds, and its address.
+import { breath } from "./elements.js";
 import { render } from "./explorer.js";
+
+await breath(); // to read the file took long enough
+// The static form, which is not laid out where scripts run, is shown if this one does not come to its end.
+const page = document.documentElement;
+page.classList.add("failed");
 
 /** What html_page.py writes. @param {string} id */
 const partOfPage = id => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -41,5 +47,5 @@ const model = {
 };
 const host = partOfPage("explorer");
 render({ model, el: host });
-document.documentElement.classList.add("live");
+page.classList.replace("failed", "live");
 /** @type {HTMLElement} */ (host.querySelector(".xe")).focus({ preventScroll: true });

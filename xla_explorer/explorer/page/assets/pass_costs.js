@@ -1,10 +1,11 @@
 // The passes tab: what each pass did to instructions, bytes and flops, what it tried, how long it took; opcodes by pass.
+import { compileFlame } from "./flame.js";
 import { make, messageOf, showBytes, showMicroseconds, showNumber } from "./elements.js";
 import { csvButton, tableOf } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
 /** @typedef {[number, string, number, number, number, number, number, number, number, number, number]} CostRow */
-/** @typedef {{ columns: string[], rows: CostRow[], opcodes: { columns: string[], rows: any[][] }, left_out: string }} PassCosts */
+/** @typedef {{ columns: string[], rows: CostRow[], opcodes: { columns: string[], rows: any[][] }, left_out: string, flame: import("./flame.js").FlameSpan }} PassCosts */
 
 /** @param {number} v @param {(v: number) => string} show */
 const signed = (v, show) => (v ? `${v > 0 ? "+" : "−"}${show(Math.abs(v))}` : "");
@@ -34,19 +35,24 @@ function passCostsTab(app) {
         el.style.width = `${Math.round((70 * ms) / longest)}px`;
         return make("span", {}, el, ms ? showMicroseconds(ms * 1e3) : "");
       };
-    /** @type {[string, string, (row: any) => string | Node][]} */
+    /** @typedef {[string, string, (row: any) => string | Node][]} Columns */
+    const /** @type {Columns} */ counted = [
+        ["~bytes", "r", r => showBytes(r.row[5])],
+        ["Δ bytes", "r", r => signed(r.row[6], showBytes)],
+        ["~flops", "r", r => showNumber(r.row[7])],
+        ["Δ flops", "r", r => signed(r.row[8], showNumber)],
+      ],
+      /** @type {Columns} */ tried = [["tried", "r", r => String(r.row[10] || "")]];
+    /** @type {Columns} */
     const columns = [
       ["step", "r", r => String(r.row[0])],
       ["pass", "mono", r => r.row[1]],
       ["time", "r", r => flame(r.row[2])],
       ["instructions", "r", r => showNumber(r.row[3])],
       ["Δ", "r", r => signed(r.row[4], showNumber)],
-      ["~bytes", "r", r => showBytes(r.row[5])],
-      ["Δ bytes", "r", r => signed(r.row[6], showBytes)],
-      ["~flops", "r", r => showNumber(r.row[7])],
-      ["Δ flops", "r", r => signed(r.row[8], showNumber)],
+      ...(data.left_out ? [] : counted),
       ["rules applied", "r", r => String(r.row[9] || "")],
-      ["tried", "r", r => String(r.row[10] || "")],
+      ...(data.left_out ? [] : tried),
     ];
     const go = (/** @type {any} */ r) => app.go(r.row[0]);
     const costs = tableOf(columns, data.rows.map(row => ({ row })), go);
@@ -56,8 +62,8 @@ function passCostsTab(app) {
         data.opcodes.rows.map(row => ({ row })),
         r => app.search?.(`op:${r.row[0]}`),
       );
-    body.replaceChildren(costs, make("h4", { textContent: "opcodes as written, and what each pass changed" }), opcodes);
-    note.textContent = `passes that changed something; bytes and flops are estimates of the module after each${data.left_out ? `; ${data.left_out}` : ""}`;
+    body.replaceChildren(costs, ...(data.flame[1] ? [compileFlame(app, data.flame)] : []), make("h4", { textContent: "opcodes as written, and what each pass changed" }), opcodes);
+    note.textContent = `passes that changed something; ${data.left_out || "bytes and flops are estimates of the module after each"}`;
     bar.append(csvButton("passes", data.columns, () => data.rows), csvButton("opcodes", heads, () => data.opcodes.rows));
     mark();
   }

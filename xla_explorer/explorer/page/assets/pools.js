@@ -1,15 +1,17 @@
-// The rows of many steps, each stored once: the inverse of pools.py.
+// The rows of many steps, each stored once: the inverse of pools.py. What is long is done in pieces (see elements.js).
+import { atOnce } from "./elements.js";
 
-/**
- * The values of a column, whichever of its forms it has.
- * @param {import("./schema.js").PackedColumn} column
- * @returns {any[]}
- */
-export function valuesOf({ differences, words, at, stems, numbers, texts, names, uses, values }) {
+const SENTENCES_AT_ONCE = 4000;
+
+/** The values of a column, whichever of its forms it has. @param {import("./schema.js").PackedColumn} column @returns {any[]} */
+export const valuesOf = column => atOnce(valuesInPieces(column));
+
+/** @param {import("./schema.js").PackedColumn} column @returns {Generator<void, any[]>} */
+function* valuesInPieces({ differences, words, at, stems, numbers, texts, names, uses, values }) {
   if (differences) return sums(differences);
   if (words && at) return at.map(k => words[k]);
   if (stems && numbers) return numbered(valuesOf(stems), numbers);
-  if (texts && names && uses) return sentences(valuesOf(texts), valuesOf(names), uses);
+  if (texts && names && uses) return yield* sentences(valuesOf(texts), valuesOf(names), uses);
   return values ?? [];
 }
 
@@ -32,26 +34,35 @@ function numbered(stems, numbers) {
   });
 }
 
-/** @param {string[]} texts @param {string[]} names @param {number[]} uses */
-function sentences(texts, names, uses) {
+/** @param {string[]} texts @param {string[]} names @param {number[]} uses @returns {Generator<void, string[]>} */
+function* sentences(texts, names, uses) {
+  /** @type {string[]} */
+  const found = [];
   let first = 0,
     next = 0;
-  return texts.map(text => {
+  for (const text of texts) {
     const [head, ...rest] = text.split("%");
-    if (!rest.length) return text;
-    first += uses[next++];
-    return rest.reduce((made, part, k) => `${made}%${names[k ? first - uses[next++] : first]}${part}`, head);
-  });
+    if (rest.length) first += uses[next++];
+    found.push(rest.reduce((made, part, k) => `${made}%${names[k ? first - uses[next++] : first]}${part}`, head));
+    if (found.length % SENTENCES_AT_ONCE === 0) yield;
+  }
+  return found;
 }
 
 /**
- * The slots of a pool: [row, step, row, step, row ...], the first row, and from which step on another one stands for it.
+ * The slots of a pool: [row, step, row, step, row ...], the first row, and from which step on another one stands for it. It yields
+ * between pieces of work.
  * @param {import("./schema.js").PackedPool} pool
- * @returns {any[][]}
+ * @returns {Generator<void, any[][]>}
  */
-export function rowsOfSlots({ slots, versions, columns }) {
-  const values = columns.map(valuesOf),
-    steps = Array.from({ length: slots }, () => /** @type {number[]} */ ([]));
+export function* rowsOfSlots({ slots, versions, columns }) {
+  /** @type {any[][]} */
+  const values = [];
+  for (const column of columns) {
+    values.push(yield* valuesInPieces(column));
+    yield;
+  }
+  const steps = Array.from({ length: slots }, () => /** @type {number[]} */ ([]));
   for (let k = 0, slot = 0; k < versions.length; k += 2) steps[(slot += versions[k])].push(versions[k + 1]);
   let next = 0;
   const row = () => {
@@ -106,18 +117,19 @@ export function poolReader(packed) {
   const pools = new Map();
   /** @type {Map<string, number[]>} */
   const numbers = new Map();
-  /** @param {string} name */
-  function slots(name) {
-    const found = pools.get(name) ?? rowsOfSlots(packed[name]);
+  /** @param {string} name @returns {Generator<void, any[][]>} */
+  function* slots(name) {
+    const found = pools.get(name) ?? (yield* rowsOfSlots(packed[name]));
     pools.set(name, found);
     return found;
   }
   /**
+   * It yields between pieces of work.
    * @param {string} name of a pool
    * @param {[number, number[]][]} sequences the steps that have rows of it, in rising order, the last one being asked for
-   * @returns {any[]}
+   * @returns {Generator<void, any[]>}
    */
-  return (name, sequences) => {
+  return function* (name, sequences) {
     /** @type {number[]} */
     let shown = [];
     let at = 0;
@@ -127,8 +139,10 @@ export function poolReader(packed) {
       numbers.set(key, found);
       shown = found;
       at = step;
+      yield;
     }
-    const rows = slots(name);
+    const rows = yield* slots(name);
+    yield;
     return shown.map(number => rowAt(rows[number], at));
   };
 }

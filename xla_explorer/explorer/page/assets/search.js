@@ -5,7 +5,8 @@ import { instructionItem, parseQuery, SEARCH_KEYS, searchItems } from "./search_
 import { namedAll } from "./store.js";
 
 /** @typedef {import("./search_language.js").SearchItem} SearchItem */
-const MOST_SHOWN = 100;
+const MOST_SHOWN = 100,
+  DID_NOTHING = "did nothing"; // no word in which "changed" would be found
 const EXAMPLES = "op:dot  shape:f32[*,768]  bytes>1M  time>5%  scope:attn  line:model.py:40  reason:reads-multiply  -name:/^mul/";
 
 let searches = 0;
@@ -27,7 +28,7 @@ function itemsOf(app) {
   if (app.now?.lacksText) for (const n of app.now.picture.nodes) found.push({ what: "instruction", id: n.id, name: n.name, op: n.opcode, shape: n.detail, text: n.label, time: times[n.id], bytes: bytes[n.id] });
   for (const d of store.decisions)
     found.push({ what: "decision", decision: d.index, name: decisionEnds(d), kind: d.kind, verdict: d.verdict, reason: d.code, text: d.message, pass: d.step === null ? "" : store.steps[d.step]?.name, time: refusalCost(d)[0] });
-  for (const s of store.steps) found.push({ what: "pass", step: s.index, name: s.name, pass: s.name, text: s.changed ? "changed" : s.index ? "unchanged" : "" });
+  for (const s of store.steps) found.push({ what: "pass", step: s.index, name: s.name, pass: s.name, text: s.changed ? "changed" : s.index ? DID_NOTHING : "" });
   return found;
 }
 
@@ -181,7 +182,7 @@ export function searchBox(app) {
 
 /** @param {SearchItem} item */
 function noteOf(item) {
-  if (item.what === "pass") return `pass ${item.step}${item.text === "unchanged" ? ", unchanged" : ""}`;
+  if (item.what === "pass") return `pass ${item.step}${item.text === DID_NOTHING ? `, ${DID_NOTHING}` : ""}`;
   if (item.what === "decision") return item.name;
   return [item.op, item.shape, item.time ? showMicroseconds(item.time) : "", item.bytes ? showBytes(item.bytes) : ""].filter(Boolean).join("  ");
 }

@@ -1,4 +1,5 @@
 // The data behind the views: decoding, steps by number (embedded or asked from the kernel, each once), and who corresponds to whom.
+import { atOnce, inPieces } from "./elements.js";
 import { kinshipOf } from "./kinship.js";
 import { poolReader, valuesOf } from "./pools.js";
 import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
@@ -37,10 +38,22 @@ export function named(type, row) {
  */
 export const namedAll = (type, rows) => rows.map(row => named(type, row));
 
-/** @param {BufferSource} bytes deflated JSON @returns {Promise<any>} */
+/** @param {BufferSource} bytes deflated JSON, with long values in lines of their own (`packed` in payload.py) @returns {Promise<any>} */
 export async function inflate(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return JSON.parse(await new Response(stream).text());
+  return jsonOfLines((await new Response(stream).text()).split("\n"));
+}
+
+/** What JSON stands for; a value that has a line of its own is read when somebody looks at it. @param {string[]} lines @returns {any} */
+export function jsonOfLines([first, rest, ...values]) {
+  if (rest === undefined) return JSON.parse(first);
+  const data = JSON.parse(rest);
+  JSON.parse(first).forEach((/** @type {string[]} */ keys, /** @type {number} */ k) => {
+    const home = keys.length > 1 ? data[keys[0]] : data,
+      set = (/** @type {any} */ value) => Object.defineProperty(home, keys[keys.length - 1], { value, enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(home, keys[keys.length - 1], { get: () => (set(JSON.parse(values[k])), home[keys[keys.length - 1]]), set, enumerable: true, configurable: true });
+  });
+  return data;
 }
 
 const EMPTY_PICTURE = { nodes: [], edges: [], groups: [], aliases: [], hidden: 0, note: "" };
@@ -154,14 +167,20 @@ export function askerOf(model, news) {
 }
 
 /**
- * A long pane travels as columns of texts, instructions and further instructions.
+ * A long pane travels as columns of texts, instructions and further instructions. Its lines are made when somebody looks at them.
  * @param {import("./schema.js").PaneData} pane
  * @returns {import("./schema.js").PaneData}
  */
 export function unpackedPane(pane) {
-  if (!pane.packed) return pane;
-  const [texts, ids, more] = pane.packed.map(valuesOf);
-  return { ...pane, lines: texts.map((text, k) => (more?.[k] ? [text, ids[k], more[k]] : [text, ids[k]])) };
+  const { packed } = pane;
+  if (!packed) return pane;
+  /** @type {import("./schema.js").PaneData["lines"]} */
+  let lines = null;
+  const made = () => {
+    const [texts, ids, more] = packed.map(valuesOf);
+    return texts.map((text, k) => (more?.[k] ? [text, ids[k], more[k]] : [text, ids[k]]));
+  };
+  return Object.defineProperty({ ...pane }, "lines", { get: () => (lines ??= made()), enumerable: true });
 }
 
 /** @param {string} format */
@@ -198,7 +217,7 @@ export async function openStore(model, ask) {
     sentences = valuesOf(data.sentences),
     embeddedSteps = Object.keys(data.details).map(Number);
   /**
-   * The rows of a step in a pool: `sequence` has them in a detail, if it has any.
+   * The rows of a step in a pool, in pieces: `sequence` has them in a detail, if it has any.
    * @param {number} id
    * @param {string} pool
    * @param {(detail: any) => number[] | undefined} sequence
@@ -214,7 +233,7 @@ export async function openStore(model, ask) {
   /** @param {number} id @param {"picture" | "whole"} part @param {string} prefix */
   const unpooledPicture = (id, part, prefix) => ({
     ...data.details[id][part],
-    ...Object.fromEntries(["nodes", "edges", "groups", "aliases"].map(name => [name, unpooled(id, prefix + name, detail => detail[part]?.[name])])),
+    ...Object.fromEntries(["nodes", "edges", "groups", "aliases"].map(name => [name, atOnce(unpooled(id, prefix + name, detail => detail[part]?.[name]))])),
   });
   /** @param {number} id */
   const embedded = id => {
@@ -252,7 +271,7 @@ export async function openStore(model, ask) {
     const one = await step(number);
     if (!one.lacksText) return false;
     const id = data.same[number] ?? number;
-    const lines = await once("text" + id, async () => (data.complete ? unpooled(id, "text", detail => detail.text) : await ask({ ask: "text", id })));
+    const lines = await once("text" + id, async () => (data.complete ? await inPieces(unpooled(id, "text", detail => detail.text)) : await ask({ ask: "text", id })));
     one.text = lines;
     one.lacksText = false;
     return true;

@@ -4,6 +4,7 @@ import { commonEnds, diffRows, numbersBetween, rowsOfPairs } from "./diff.js";
 import { breath, make, numberOf } from "./elements.js";
 import { highlighted } from "./highlighted.js";
 import { LINE_HEIGHT, longList } from "./long_list.js";
+import { noiseButton } from "./noise.js";
 import { registerTab } from "./tabs.js";
 
 const AT_ONCE = 600; // lines between the common ends of two texts that are compared without the worker
@@ -37,7 +38,7 @@ function textTab(app) {
     { tabIndex: -1, onchange: () => build() },
     ...["unified", "side by side", "whole text"].map(t => make("option", { textContent: t, value: t })),
   );
-  const root = make("div", { className: "xe-text" }, make("div", { className: "xe-bar-row" }, title, mode), body);
+  const root = make("div", { className: "xe-text" }, make("div", { className: "xe-bar-row" }, title, mode, noiseButton(app)), body);
   /** @type {number | null} unchanged lines around a change; null shows all */
   let context = 3;
   let stale = true;

@@ -7,6 +7,7 @@ import os
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Prof
 from xla_explorer.backends.registry import is_registered_here, platform
 from xla_explorer.compiler.buffers.assignment import assign_buffers
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS
+from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.pass_interface import declared_passes
@@ -118,7 +120,7 @@ class RemoteProgram:
             return self._asked(process, name, self.number, *arguments)
 
     def _prepared(self) -> ChildProcess:
-        """The shared process, ready for the backend. One that died while nobody asked it, of whatever, is replaced."""
+        """The shared process, ready for the backend. One that died while it was not asked, of whatever, is replaced."""
         limits = self.isolation
         environment = {name: os.environ.get(name) for name in limits.environment}
         gone, _forgotten[:] = tuple(_forgotten), []
@@ -175,6 +177,12 @@ class RemoteExecutable:
         """What runs, in order."""
         return self.program.steps
 
+    @cached_property
+    def written_schedules(self) -> dict[int, WrittenSchedule]:
+        """By which schedules the kernels were written, by the id of the instruction."""
+        found: dict[int, WrittenSchedule] = self.program.ask("schedules")
+        return found
+
     def execute(self, arrays: list[Array]) -> list[Array]:
         """Leaves in, leaves out. IsolatedError (a crash, a timeout, memory) names the kernel."""
         return list(self.program.ask("execute", [np.asarray(a) for a in arrays]))
@@ -193,9 +201,9 @@ class RemoteEmulatedExecutable(RemoteExecutable):
         super().__init__(program)
         self._here = here
 
-    def emulate(self, arrays: list[Array], text: str | None = None) -> Any:
+    def emulate(self, arrays: list[Array], options: Any = None, text: str | None = None) -> Any:
         """See the GPU executable."""
-        return self.program.ask("emulate", [np.asarray(a) for a in arrays], text)
+        return self.program.ask("emulate", [np.asarray(a) for a in arrays], options, text)
 
     def stepper(self, *arguments: Any) -> Any:
         """See the GPU executable."""

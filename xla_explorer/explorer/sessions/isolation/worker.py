@@ -16,6 +16,7 @@ from typing import Any
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
+from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule, written_schedules
 from xla_explorer.compiler.pipeline import PassControl, PassPipeline, PassTrace
 from xla_explorer.compiler.target import Target
 from xla_explorer.explorer.sessions.isolation.blackboard import Blackboard
@@ -115,6 +116,10 @@ class Worker:
         stage = self.programs[number].stages[name]
         return (stage.text if stage.is_text else stage.data), stage.origins
 
+    def schedules(self, number: int) -> dict[int, WrittenSchedule]:
+        """By which schedules the kernels were written."""
+        return written_schedules(getattr(self.programs[number].executable, "program", None))
+
     def execute(self, number: int, arrays: list[Any]) -> list[Any]:
         """Leaves in, leaves out; with probes where the backend has them."""
         executable = self._begin(number, "running")
@@ -127,9 +132,9 @@ class Worker:
         """See `Executable.profile`."""
         return self._begin(number, "measuring").profile(arrays, repeats)
 
-    def emulate(self, number: int, arrays: list[Any], text: str | None = None) -> Any:
+    def emulate(self, number: int, arrays: list[Any], options: Any = None, text: str | None = None) -> Any:
         """See the GPU executable."""
-        return self._begin(number, "running").emulate(arrays, text=text)
+        return self._begin(number, "running").emulate(arrays, options, text)
 
     def _begin(self, number: int, phase: str) -> Any:
         self.board.begin(number, phase)

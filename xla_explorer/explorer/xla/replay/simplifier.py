@@ -1,22 +1,29 @@
 """XLA's algebraic simplifier: of each instruction that it rewrote, which of our rules says the same, and where only one of the two acts.
 
-What a rewrite does to an instruction is read off names, which both simplifiers keep where they leave an instruction alone: it is gone, or
-it reads other operands. An instruction that no rule names is gone because what read it was rewritten.
+What a rewrite does to an instruction: it is gone, or it reads other operands. Both results are matched by what they compute first, then by
+names, which XLA passes on: what replaces an instruction of the same opcode is called as that was. An instruction that no rule names is gone
+because what read it was rewritten.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from xla_explorer.compiler.pipeline import optimize
+from xla_explorer.compiler.pipeline import PassTrace, optimize
+from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
+from xla_explorer.hlo.analysis.module_matching import match_modules
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import CONSTANT
 
 PASS: Final = "algsimp"
+_LATE: Final = "after_layout_assignment"
+"""Of the names of pipelines in which layouts are assigned and must stay."""
 GONE, CHANGED, KEPT = "rewritten", "other operands", "not rewritten"
 
 
@@ -46,26 +53,30 @@ def replayed_simplifier(steps: Sequence[RecordedPass]) -> ReplayedSimplifier:
 
 def replayed_rules(step: RecordedPass) -> RecordedPasses[RecordedPass]:
     """Our rules on the module that a run of XLA's simplifier was given; its instructions keep their ids."""
-    return RecordedPasses(optimize(step.before.clone(), PASS), RecordedPass)
+    options = ["as_xla=true", "rewrite_no_op_bitcast_convert_to_bitcast=true", *["is_layout_sensitive=true"] * (_LATE in step.pipeline)]
+    module = step.before.clone()
+    for i in _dead_no_ops(module):  # XLA visits what nothing reads first: the operand may have but one user then
+        i.parent.remove(i)
+    return RecordedPasses(optimize(module, f"{PASS}{{{','.join(options)}}}"), RecordedPass)
 
 
 def agreement_by_name(step: RecordedPass, ours: RecordedPasses[RecordedPass]) -> dict[str, bool]:
     """Instruction before the pass -> whether XLA rewrote it too, of those that our rules rewrote."""
-    theirs, made = [_fates(step.before, after) for after in (step.module, ours.module)]
+    made, theirs = _both_fates(step.before, ours.record, step.module)
     return {name: theirs[name] != KEPT for name, fate in made.items() if fate != KEPT}
 
 
 def _rows(step: RecordedPass) -> Iterator[ReplayRow]:
-    before = step.before
-    trace = replayed_rules(step).record
+    before, trace = step.before, replayed_rules(step).record
     rules: dict[str, str] = {}
     for event in decision_events(trace, "rule"):
         if event.acted and event.names:
             rules.setdefault(event.names[0].lstrip("%"), event.by)
-    theirs, ours = [_fates(before, after) for after in (step.module, trace.module)]
+    ours, theirs = _both_fates(before, trace, step.module)
+    dead = _dead(before)
     for i in before.instructions():
         here, there = ours[i.name], theirs[i.name]
-        if KEPT == here == there:
+        if KEPT == here == there or i in dead:
             continue
         agrees = (here == KEPT) == (there == KEPT)
         rule = rules.get(i.name, "")
@@ -74,13 +85,83 @@ def _rows(step: RecordedPass) -> Iterator[ReplayRow]:
         yield ReplayRow(i.name, "", here, there, agrees, rule, f"%{i.name} ({i.opcode.name}) {verb}, {by}", i.shape.byte_size, (i.id,))
 
 
-def _fates(before: HloModule, after: HloModule) -> dict[str, str]:
-    """What became of each instruction of a module."""
+def _both_fates(before: HloModule, trace: PassTrace, theirs: HloModule) -> tuple[dict[str, str], dict[str, str]]:
+    """What became of each instruction by our rules, and by XLA's."""
+    ours, theirs = _names_kept(before, trace), _own_names(before, theirs)
+    return _fates(before, ours, {i: i.id for i in ours.instructions()}), _fates(before, theirs, _identities(before, ours, theirs))
+
+
+def _dead(module: HloModule) -> set[HloInstruction]:
+    """What nothing reads: XLA's rules rewrite it too and leave it to the next pass, ours do not look at it and remove it."""
+    found: set[HloInstruction] = set()
+    for computation in module.computations.values():
+        for i in reversed(computation.post_order()):
+            if i is not computation.root and not has_side_effect(i) and i.opcode.name != "parameter" and found.issuperset(i.users):
+                found.add(i)
+    return found
+
+
+def _dead_no_ops(module: HloModule) -> list[HloInstruction]:
+    """Reshapes and transposes that nothing reads and that change nothing: XLA puts their operand in their place."""
+    return [i for i in _dead(module) if i.opcode.name in ("reshape", "transpose") and not i.users and i.shape == i.operands[0].shape
+            and i.attributes.get("dimensions", ()) in ((), tuple(range(i.shape.rank)))]  # fmt: skip
+
+
+def _own_names(before: HloModule, theirs: HloModule) -> HloModule:
+    """XLA's result, where what took over the name of a dead no-op of its own opcode is called as before."""
+    after = theirs.clone()
     later = {i.name: i for i in after.instructions()}
+    for i in _dead_no_ops(before):
+        operand = i.operands[0]
+        if i.opcode is operand.opcode and i.name in later and operand.name not in later:
+            later[i.name].name = operand.name
+    return after
+
+
+def _names_kept(before: HloModule, trace: PassTrace) -> HloModule:
+    """Our result with XLA's names: what replaces an instruction of the same opcode takes over its name, as in XLA."""
+    after = trace.module.clone()
+    opcodes = {i.id: i.opcode.name for module in (after, before) for i in module.instructions()}
+    names: dict[int, str] = {}
+    for event in trace.journal.events if trace.journal is not None else ():
+        if event.is_rewrite and event.acted and len(event.subjects) > 1:
+            (old, new), said = event.subjects, event.names
+            kinds = [opcodes.get(number) or name.lstrip("%").partition(".")[0] for number, name in zip((old, new), said, strict=True)]
+            if kinds[0] == kinds[1]:
+                names[new] = names.get(old, said[0].lstrip("%"))
+    for i in after.instructions():
+        i.name = names.get(i.id, i.name)
+    return after
+
+
+def _identities(before: HloModule, ours: HloModule, theirs: HloModule) -> dict[HloInstruction, int]:
+    """Each instruction of XLA's result with the id of the same in ours, else with that of the instruction before whose name it bears."""
+    matching = match_modules(theirs, ours, by_name=False)
+    found = {a: b.id for a, b in matching.left_to_right.items() if matching.evidence[a] == "meaning" or a.name == b.name}
+    taken, earlier = set(found.values()), {i.name: i for i in before.instructions()}
+    for number, i in enumerate(theirs.instructions(), 1):
+        if i not in found:
+            same = earlier.get(i.name)
+            found[i] = same.id if same is not None and same.opcode is i.opcode and same.id not in taken else -number
+    return found
+
+
+def _same_constant(one: HloInstruction, other: HloInstruction) -> bool:
+    """Which of several equal constants is read tells nothing."""
+    return one.opcode is other.opcode is CONSTANT and one.shape == other.shape and one.payload == other.payload
+
+
+def _fates(before: HloModule, after: HloModule, identities: Mapping[HloInstruction, int]) -> dict[str, str]:
+    """What became of each instruction of a module."""
+    dead = _dead(after)
+    later = {identities[i]: i for i in after.instructions() if i not in dead}
     found = {}
     for i in before.instructions():
-        now = later.get(i.name)
-        same = now is not None and now.opcode is i.opcode
-        kept = now is not None and same and [o.name for o in now.operands] == [o.name for o in i.operands]
-        found[i.name] = KEPT if kept else CHANGED if same else GONE
+        now = later.get(i.id)
+        if now is None or now.opcode is not i.opcode:
+            found[i.name] = GONE
+            continue
+        operands = list(zip(now.operands, i.operands, strict=False))
+        reads_the_same = len(now.operands) == len(i.operands) and all(identities[o] == p.id or _same_constant(o, p) for o, p in operands)
+        found[i.name] = KEPT if reads_the_same and now.shape.dimensions == i.shape.dimensions else CHANGED
     return found

@@ -209,7 +209,7 @@ class World:
             self._abandon()
 
     def _abandon(self) -> NoReturn:
-        """End this device. One that is alone has nobody who would report the failure, and may run again."""
+        """End this device. One that is alone has no other that would report the failure, and may run again."""
         if len(self.devices) > 1 or self.failure is None:
             raise AbandonedError
         problem, self.failure = self.failure, None

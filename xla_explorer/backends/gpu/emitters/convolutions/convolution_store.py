@@ -5,7 +5,8 @@ from __future__ import annotations
 from xla_explorer.backends.gpu.emitters.block import Block, both
 from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
 from xla_explorer.backends.gpu.emitters.dots.result_store import Product, ResultStore
-from xla_explorer.backends.gpu.emitters.index_words import Word, Words
+from xla_explorer.backends.gpu.emitters.index_words import Words
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 
 

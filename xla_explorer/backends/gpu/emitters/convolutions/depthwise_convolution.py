@@ -16,12 +16,12 @@ from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import
 from xla_explorer.backends.gpu.emitters.dots.blocked_product import sum_type
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
-from xla_explorer.backends.gpu.emitters.index_words import Word
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext

@@ -12,8 +12,9 @@ from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Border, Gath
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Products, partial_sums, sum_of_parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import Product, product_in
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, scratch_pointer
-from xla_explorer.backends.gpu.emitters.index_words import Word, Words
+from xla_explorer.backends.gpu.emitters.index_words import Words
 from xla_explorer.backends.gpu.product_rates import product_us
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction

@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
-from xla_explorer.backends.gpu.emitters.block import WARP, Block
+from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import (
     BlockPlace,
     ServedConvolution,
@@ -25,14 +25,12 @@ from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import
 from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatrix
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matrices, Operand
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, parts_for
-from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import DEPTH, OWN_SHARE, TILES, DotPlan, TensorCoreKernel, Tile
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import DEPTH, DotPlan, TensorCoreKernel, Tile, plan_tiles
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
-from xla_explorer.backends.gpu.emitters.index_words import Word, Words
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, on_multiprocessors
-from xla_explorer.backends.gpu.product_rates import product_us
+from xla_explorer.backends.gpu.emitters.index_words import Words
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -62,30 +60,17 @@ def plan_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitectur
     if min(geometry.features.extent, k) < _LEAST:
         text = f"%{i.name}: {m} x {n} x {k} leaves most of a fragment empty"
         return refuse("matrix-is-small", text, m=m, n=n, k=k)
-    steps, one_phase = -(-k // DEPTH), math.prod(geometry.phases) == 1
     operands = [Operand(0, int(not side.kept_is_minor), ()) for side in _sides(geometry)]
     gathered = _GATHERED if any(side.width(CHUNK) < CHUNK for side in _sides(geometry)) else 1.0
-    choices = []
-    for (rows, columns), (_, relative) in TILES.items():
-        tiles = geometry.products * -(-m // rows) * -(-n // columns)
-        parts = parts_for(tiles, steps, architecture) if one_phase else Parts(1, steps)
-        waves = -(-tiles * parts.number // architecture.multiprocessors)
-        work, share = waves * rows * columns * parts.each * DEPTH, OWN_SHARE * relative * gathered
-        estimate = product_us(work, mma_rate(architecture), share, architecture, 1) + parts.extra_us(geometry, architecture)
-        choices.append((estimate, rows, columns, tiles, parts))
-    estimate, rows, columns, tiles, parts = min(choices)
-    loop = loop_us(served, architecture)
-    if loop <= estimate and product.root is product.dot:
-        text = f"%{i.name}: one thread an element is estimated at {loop:.3g} us, tensor cores at {estimate:.3g} us"
-        return refuse("loop-is-faster", text, own_us=round(estimate, 2), loop_us=round(loop, 2))
-    warps, blocks = TILES[rows, columns][0], tiles * parts.number
-    threads = warps[0] * warps[1] * WARP
-    why = (f"{geometry.sentence}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time"
-           f"{parts.sentence}; {on_multiprocessors(blocks, architecture.multiprocessors)}; estimated at {estimate:.3g} us, one thread an "
-           f"element at {loop:.3g} us")  # fmt: skip
-    launch = LaunchDimensions(blocks, threads, blocks * threads, why)
     matrices = Matrices(kind.name, m, n, k, (geometry.groups,), operands[0], operands[1])
-    return TensorCoreConvolutionPlan(served, DotPlan(rows, columns, warps, matrices, parts, launch, estimate))
+    one_phase = math.prod(geometry.phases) == 1
+    plan = plan_tiles(matrices, geometry, geometry.products, one_phase, gathered, geometry.sentence, architecture)
+    loop = loop_us(served, architecture)
+    if loop <= plan.estimated_us and product.root is product.dot:
+        text = f"%{i.name}: one thread an element is estimated at {loop:.3g} us, tensor cores at {plan.estimated_us:.3g} us"
+        return refuse("loop-is-faster", text, own_us=round(plan.estimated_us, 2), loop_us=round(loop, 2))
+    why = f"{plan.launch.reasoning}; estimated at {plan.estimated_us:.3g} us, one thread an element at {loop:.3g} us"
+    return TensorCoreConvolutionPlan(served, plan._replace(launch=plan.launch._replace(reasoning=why)))
 
 
 def _sides(geometry: ConvolutionProduct) -> tuple[GatheredMatrix, GatheredMatrix]:

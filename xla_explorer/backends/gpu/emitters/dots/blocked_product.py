@@ -20,13 +20,14 @@ from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatrix
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
-from xla_explorer.backends.gpu.emitters.index_words import Word, Words
+from xla_explorer.backends.gpu.emitters.index_words import Words
 from xla_explorer.backends.gpu.launch_dimensions import on_multiprocessors
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext

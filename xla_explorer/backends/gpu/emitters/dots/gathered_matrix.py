@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.emitters.block import both
-from xla_explorer.backends.gpu.emitters.index_words import Word, Words
+from xla_explorer.backends.gpu.emitters.index_words import Words
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 
 
 class Axis(NamedTuple):

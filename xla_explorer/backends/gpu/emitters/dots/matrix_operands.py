@@ -14,7 +14,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 CHUNK = 8  # units of 16 bits in 16 bytes
-_OUTPUTS = frozenset({"f32", "bf16", "f16"})
+_OUTPUTS = {"f32": ("f32", "bf16", "f16"), "bf16": ("f32", "bf16"), "f16": ("f32", "f16")}
 _TF32 = "dot_tf32_tf32_f32"
 
 
@@ -32,7 +32,8 @@ class Operand(NamedTuple):
 
 
 class Matrices(NamedTuple):
-    """kind: bf16, f16 or tf32. m, n: of one product; k: units of 16 bits of its reduced dimension. left, right: strides in units."""
+    """kind: of the elements, tf32 where tensor cores take f32. m, n: of one product; k: units of its reduced dimension, 16 bits each for
+    tensor cores. left, right: strides in units."""
 
     kind: str
     m: int
@@ -43,48 +44,54 @@ class Matrices(NamedTuple):
     right: Operand
 
 
+def matrices_in(dot: HloInstruction, kind: str, units: int = 1) -> Matrices | Reason:
+    """The operands of a dot, or why they are no matrices. units: that an element takes."""
+    sides = []
+    for o, side in zip(dot.operands, ("lhs", "rhs"), strict=True):
+        batch, contracting = dot.attribute(f"{side}_batch_dims"), dot.attribute(f"{side}_contracting_dims")
+        kept = [d for d in range(o.shape.rank) if d not in batch and d not in contracting]
+        if len(kept) != 1 or len(contracting) != 1:
+            return refuse("dot-is-no-matrix-product", f"%{o.name} has {len(kept)} kept and {len(contracting)} reduced dimensions")
+        strides = [units * s for s in o.shape.strides]
+        reduced = 1 if strides[contracting[0]] == units else strides[contracting[0]]
+        extents = [o.shape.dimensions[d] for d in (*kept, *contracting, *batch)]
+        sides.append((Operand(strides[kept[0]], reduced, tuple([strides[d] for d in batch])), extents))
+    (left, (m, k, *batches)), (right, (n, *_)) = sides
+    if 0 in (m, n, k, *batches) or not dot.shape.layout.is_default:
+        return refuse("result-not-row-major", f"%{dot.name} is empty or not row-major")
+    return Matrices(kind, m, n, k * units, tuple(batches), left, right)
+
+
 def matrices_of(dot: HloInstruction) -> Matrices | Reason:
     """The operands of a dot for tensor cores, or why they cannot be."""
     a, b = dot.operands
     kind, name = a.shape.element_type, a.shape.element_type.name
     tf32 = name == "f32" and _TF32 in str(dot.attributes.get("algorithm"))
-    if (name not in ("bf16", "f16") and not tf32) or b.shape.element_type is not kind or dot.shape.element_type.name not in _OUTPUTS:
+    if (name not in ("bf16", "f16") and not tf32) or b.shape.element_type is not kind or dot.shape.element_type.name not in _OUTPUTS[name]:
         text = f"%{dot.name}: {kind} x {b.shape.element_type} to {dot.shape.element_type}"
         if name == "f32":
             text += f", and no algorithm={_TF32}"
         return refuse("type-not-of-tensor-cores", text, type=name)
-    left_batch, right_batch = dot.attribute("lhs_batch_dims"), dot.attribute("rhs_batch_dims")
     units = 2 if tf32 else 1
-    left = _operand(a, left_batch, dot.attribute("lhs_contracting_dims"), units)
-    right = _operand(b, right_batch, dot.attribute("rhs_contracting_dims"), units)
-    if isinstance(left, Reason):
-        return left
-    if isinstance(right, Reason):
-        return right
-    (left_operand, m), (right_operand, n) = left, right
-    k = a.shape.dimensions[dot.attribute("lhs_contracting_dims")[0]]
-    batch = tuple([a.shape.dimensions[d] for d in left_batch])
-    if 0 in (m, n, k, *batch) or not dot.shape.layout.is_default:
-        return refuse("result-not-row-major", f"%{dot.name} is empty or not row-major")
-    return Matrices("tf32" if tf32 else name, m, n, k * units, batch, left_operand, right_operand)
+    found = matrices_in(dot, "tf32" if tf32 else name, units)
+    if isinstance(found, Reason):
+        return found
+    for o, operand, kept in ((a, found.left, found.m), (b, found.right, found.n)):
+        reason = _why_not_copied(o, operand, found.k if operand.reduced_is_minor else units * kept, units)
+        if reason is not None:
+            return reason
+    return found
 
 
-def _operand(i: HloInstruction, batch: tuple[int, ...], contracting: tuple[int, ...], units: int) -> tuple[Operand, int] | Reason:
-    """An operand as matrices, and the extent of its kept dimension; or why it is none that 16-byte copies can bring."""
-    strides, rank = [units * s for s in i.shape.strides], i.shape.rank
-    kept = [d for d in range(rank) if d not in batch and d not in contracting]
-    if len(kept) != 1 or len(contracting) != 1:
-        return refuse("dot-is-no-matrix-product", f"%{i.name} has {len(kept)} kept and {len(contracting)} reduced dimensions")
-    if units > 1 and strides[contracting[0]] != units:
+def _why_not_copied(i: HloInstruction, found: Operand, minor: int, units: int) -> Reason | None:
+    """None where 16-byte copies can bring an operand. minor: units of its rows in memory."""
+    if units > 1 and not found.reduced_is_minor:
         text = f"%{i.name}: products of TF32 read neighbours along the reduced dimension, which is not the minor one"
         return refuse("reduced-is-not-minor", text)
-    reduced = 1 if strides[contracting[0]] == units else strides[contracting[0]]
-    found = Operand(strides[kept[0]], reduced, tuple([strides[d] for d in batch]))
-    if 1 not in (found.kept, found.reduced):
+    strides = (found.kept, found.reduced, *found.batch)
+    if 1 not in strides[:2]:
         return refuse("minor-dimension-is-batch", f"%{i.name}: neither the kept nor the reduced dimension is minor", strides=strides)
-    others = [s for s in (found.kept, found.reduced, *found.batch) if s != 1]
-    minor = units * i.shape.dimensions[contracting[0] if found.reduced_is_minor else kept[0]]
-    if any(s % CHUNK for s in others) or minor % CHUNK:
+    if any(s % CHUNK for s in strides if s != 1) or minor % CHUNK:
         text = f"%{i.name}: rows must be a multiple of 16 bytes, which an asynchronous copy moves"
         return refuse("rows-not-aligned", text, strides=strides)
-    return found, i.shape.dimensions[kept[0]]
+    return None

@@ -207,7 +207,7 @@ class ResultStore:
             if k & distance:
                 continue
             low, high = words[k], words[k + distance]
-            received = self.block.shuffle_xor(w.choose(upper, low, high, "i32"), "i32", distance)
+            received = self.block.shuffle_xor(w.choose(upper, low, high, "i32"), distance)
             result[k] = w.choose(upper, received, low, "i32")
             result[k + distance] = w.choose(upper, high, received, "i32")
         return result

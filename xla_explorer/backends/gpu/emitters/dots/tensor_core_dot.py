@@ -15,9 +15,9 @@ import math
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, unravel
+from xla_explorer.backends.gpu.emitters.block import WARP, Block
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matrices, Operand, matrices_of
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for, sum_of_parts
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Products, partial_sums, parts_for, sum_of_parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, on_multiprocessors
@@ -64,22 +64,29 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
     _, m, n, k, batch, *_ = found
     if min(m, n, k) < _FRAGMENT_K:
         return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} does not fill one fragment of 16", m=m, n=n, k=k)
-    products, steps = math.prod(batch), -(-k // DEPTH)
+    return plan_tiles(found, found, math.prod(batch), True, 1.0, f"{m} x {n} x {k}", architecture)
+
+
+def plan_tiles(
+    matrices: Matrices, sums: Products, products: int, may_split: bool, share: float, what: str, architecture: GpuArchitecture
+) -> DotPlan:
+    """The tiles that should take least. sums: how partial ones lie in scratch memory. products: of matrices, in one launch. may_split: the
+    reduced dimension may be cut. share: of the rate of a dot."""
+    m, n, steps = matrices.m, matrices.n, -(-matrices.k // DEPTH)
     choices = []
     for (rows, columns), (_, relative) in TILES.items():
         tiles = products * -(-m // rows) * -(-n // columns)
-        parts = parts_for(tiles, steps, architecture)
+        parts = parts_for(tiles, steps, architecture) if may_split else Parts(1, steps)
         waves = -(-tiles * parts.number // architecture.multiprocessors)
-        work, share = waves * rows * columns * parts.each * DEPTH, OWN_SHARE * relative
-        estimate = product_us(work, mma_rate(architecture), share, architecture, 1) + parts.extra_us(found, architecture)
+        work, rate = waves * rows * columns * parts.each * DEPTH, OWN_SHARE * relative * share
+        estimate = product_us(work, mma_rate(architecture), rate, architecture, 1) + parts.extra_us(sums, architecture)
         choices.append((estimate, rows, columns, tiles, parts))
     estimate, rows, columns, tiles, parts = min(choices)
     warps, blocks = TILES[rows, columns][0], tiles * parts.number
     threads = warps[0] * warps[1] * WARP
-    why = (f"{m} x {n} x {k}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time"
+    why = (f"{what}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time"
            f"{parts.sentence}; {on_multiprocessors(blocks, architecture.multiprocessors)}")  # fmt: skip
-    launch = LaunchDimensions(blocks, threads, blocks * threads, why)
-    return DotPlan(rows, columns, warps, found, parts, launch, estimate)
+    return DotPlan(rows, columns, warps, matrices, parts, LaunchDimensions(blocks, threads, blocks * threads, why), estimate)
 
 
 class Tile:
@@ -176,7 +183,7 @@ class TensorCoreKernel:
         column, rest = w.mod(rest, across), w.div(rest, across)
         row = w.mod(rest, down)
         self.place_in(context, plan, block, w.mul(row, plan.rows), w.mul(column, plan.columns), split)
-        self.batch = unravel(w, w.div(rest, down), plan.matrices.batch)
+        self.batch = w.unravel(w.div(rest, down), plan.matrices.batch)
         found = product_in(context.instruction)
         assert not isinstance(found, Reason)
         self.result = ResultStore(context, block, found, plan.matrices.m, plan.matrices.n)

@@ -16,7 +16,7 @@ import math
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import Block, unravel
+from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots import warpgroup_assembly as assembly
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices, Operand, matrices_of
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for, sum_of_parts
@@ -230,7 +230,7 @@ class _Kernel:
             left = w.sub(down, start)
             height = w.choose(w.test("slt", left, band), left, band)
             row, column = w.operation("urem", rest, height), w.operation("udiv", rest, height)
-        return w.mul(w.add(start, row), ROWS), w.mul(column, plan.columns), unravel(w, product, plan.matrices.batch), part
+        return w.mul(w.add(start, row), ROWS), w.mul(column, plan.columns), w.unravel(product, plan.matrices.batch), part
 
     def copy(self) -> None:
         """Start copies into stages that are free."""

@@ -1,4 +1,4 @@
-"""Directives in the making: applied one by one by a policy, which knows that they are legal."""
+"""Directives in the making: applied one by one by a policy, if they are legal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 
 
 class Applied:
-    """nest: after the directives so far. The verifier is not asked: tests ask it for the nests of all policies."""
+    """nest: after the directives so far; DirectiveRefused where one is not legal. Tests ask the verifier for the nests of all policies."""
 
     def __init__(self, nest: LoopNest) -> None:
         self.start = self.nest = nest
@@ -23,7 +23,7 @@ class Applied:
     def then(self, *directives: Directive) -> None:
         """More directives."""
         for directive in directives:
-            self.nest = directive.applied(self.nest)
+            self.nest = directive.applied(self.nest, ("order-must-be-kept",))  # pairs of argmax meet by their indices
             self.directives.append(directive)
 
     def sink(self) -> None:

@@ -11,15 +11,17 @@ from xla_explorer.backends.gpu.emitters.nests.plans import ColumnPlan, plan_colu
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
 from xla_explorer.backends.gpu.emitters.nests.splitting import cut, in_two_kernels, may_be_cut, size_of_parts
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.compiler.codegen.nest.directives import Pad, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread, Warp
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.foundation.reason import Reason, refuse
 
 
-def column_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning, may_split: bool = True) -> NestSchedule | Reason:
-    """Threads beside and above one another, or why not."""
+def column_schedule(
+    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning, may_split: bool = True, thin: str = ""
+) -> NestSchedule | Reason:
+    """Threads beside and above one another, or why not. thin: the last loop but one, of whose few steps each thread has all."""
     applied = Applied(nest)
     applied.sink()
     loops: list[For] = []
@@ -34,7 +36,7 @@ def column_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTu
     for s in reductions:
         if (reason := why_not_associative(s)) is not None:
             return reason
-    outer = applied.joined(tuple([loop.axis.name for loop in loops[:-1]]))
+    outer = applied.joined(tuple([loop.axis.name for loop in loops[:-1] if loop.axis.name != thin]))
     column = loops[-1].axis.name
     sweeps = [applied.joined(tuple([b.axis.name for b in s.axes])) for s in reductions]
     lengths = {applied.extent(name) if name else 1 for name in sweeps}  # a reduction over no dimension has one element
@@ -47,19 +49,21 @@ def column_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTu
         return refuse("not-along-memory", "columns do not lie beside one another")
     width = applied.width([column], tuning, tuning.most_columns)
     outers = applied.extent(outer) if outer else 1
-    held = sum([element.bytes for s in reductions for element in s.elements])
+    held = sum([element.bytes for s in reductions for element in s.elements]) * (applied.extent(thin) if thin else 1)
     plan = plan_columns(outers, length, applied.extent(column), width, held, architecture, tuning, may_split and may_be_cut(body))
     if plan.splits > 1:
         size = size_of_parts(length, plan.splits, plan.above, 1)
-        halves = cut(applied, tuple([name for name in (outer, column) if name]), sweeps, size, True)
+        halves = cut(applied, tuple([name for name in (outer, thin, column) if name]), sweeps, size, True)
         before = applied.schedule("column-reduction", plan.launch.reasoning)
-        return in_two_kernels(before, halves, lambda n: column_schedule(n, architecture, tuning, False),
+        return in_two_kernels(before, halves, lambda n: column_schedule(n, architecture, tuning, False, thin),
                               lambda n: _combining(n, architecture, tuning))  # fmt: skip
     plan = plan._replace(above=min(plan.above, 1 << (length.bit_length() - 1)))
     if plan.above * plan.across < LANES:
         return refuse("reduction-is-short", f"columns of {length} elements: one thread reduces each", elements=length)
     if plan.across > applied.extent(column) // plan.width:
         applied.then(Pad(column, plan.across * plan.width))
+    if thin:
+        applied.then(Reorder(thin, column), Unroll(thin))
     _apply(applied, outer, column, sweeps, plan, tuning)
     return applied.schedule("column-reduction", plan.launch.reasoning)
 

@@ -7,6 +7,7 @@ import math
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
+from xla_explorer.backends.gpu.emitters.nests.questions import adds_products
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchDimensions, counted, launch_dimensions
 from xla_explorer.compiler.codegen.nest.directives import Directive, Pad, Split, Unroll, Vectorize
@@ -90,14 +91,14 @@ def _distribute(applied: Applied, name: str, count: int, launch: LaunchDimension
 
 
 def _unroll_short(applied: Applied, tuning: GpuTuning) -> None:
-    """Reductions over few elements are straight-line code; sums of products are a loop, where LLVM keeps their order."""
+    """Reductions over few elements are straight-line code; sums of products are a loop, where LLVM keeps their order. Of windows over
+    the edge, what lies at one place of a window."""
     for s, _ in walk(applied.nest.body):
-        if not isinstance(s, Reduce) or isinstance(s.combiner, Combination) or s.guards:
+        if not isinstance(s, Reduce) or isinstance(s.combiner, Combination):
             continue
-        made = s.body[-1] if s.body else None
-        sums_products = isinstance(made, Compute) and made.origin is None and made.opcode.name == "multiply"
-        if math.prod([b.axis.extent for b in s.axes]) <= tuning.short and not sums_products:
-            applied.then(*[Unroll(b.axis.name) for b in s.axes])
+        axes = [b.axis for b in s.axes if not any(b.axis in g.expression.axes for g in s.guards)]
+        if math.prod([axis.extent for axis in axes]) <= tuning.short and bool(s.guards) >= adds_products(s):
+            applied.then(*[Unroll(axis.name) for axis in axes])
 
 
 def groups_of(body: Body) -> list[list[For]] | Reason:
@@ -111,8 +112,6 @@ def groups_of(body: Body) -> list[list[For]] | Reason:
             found.append(loops)
     if found and any(isinstance(s, Reduce) for s in body):
         return refuse("several-loops", "all elements depend on a reduction, which each thread would make again")
-    if any(isinstance(s, Reduce) and s.guards for s, _ in walk(body)):
-        return refuse("window-over-the-edge", "some elements under a window lie outside of the array: each would be asked for")
     return found
 
 

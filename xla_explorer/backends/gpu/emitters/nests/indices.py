@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import TYPE_CHECKING
 
-from xla_explorer.compiler.codegen.elemental.data_movement import clamp_to
+from xla_explorer.compiler.codegen.elemental.data_movement import as_index, clamped
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexArithmetic, Word
+from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, walk
 from xla_explorer.compiler.codegen.nest.launch import opened_axes
-from xla_explorer.compiler.codegen.nest.lower_indices import Point
+from xla_explorer.compiler.codegen.nest.lower_indices import Point, points
+from xla_explorer.compiler.codegen.nest.verifier import bounds_under, facts_of
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Quotient, Remainder, RuntimeValue, index, linearize
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
 
-Word = str | int
 
-
-class Indices:
+class Indices(IndexArithmetic):
     """fixed: steps of axes that are known where code is written: of a last iteration, of a point in a branch of its own."""
 
     def __init__(self, writer: NestWriter) -> None:
@@ -31,6 +33,7 @@ class Indices:
         self._known: list[dict[tuple[str, Word, Word], Word]] = [{}]
         self._values: list[dict[object, Scalar]] = [{}]
         self._pending: list[Guard] = []
+        self.entered: list[Guard] = []  # what holds in the branches around
         block, launch = writer.block, writer.launch
         self._padded = block.threads > launch.threads  # who is beyond does the work of another again, and stores nothing
         self.thread: Word = self.mod(block.thread, launch.threads) if self._padded else block.thread
@@ -65,21 +68,9 @@ class Indices:
         found = self._values[-1][key] = compute()
         return found
 
-    def add(self, a: Word, b: Word) -> Word:
-        """a + b."""
-        return self.once("add", self.w.add, a, b)
-
-    def mul(self, a: Word, b: int) -> Word:
-        """a * b."""
-        return self.once("mul", self.w.mul, a, b)
-
-    def div(self, a: Word, b: int) -> Word:
-        """a // b of a >= 0."""
-        return self.once("div", lambda x, _: self.w.div(x, b), a, b)
-
-    def mod(self, a: Word, b: int) -> Word:
-        """a % b of a >= 0."""
-        return self.once("mod", lambda x, _: self.w.mod(x, b), a, b)
+    def index_operation(self, op: str, a: Word, b: Word, flags: str = "") -> Word:
+        """See `IndexArithmetic`."""
+        return self.once(op, lambda x, y: self.w.index_operation(op, x, y, flags), a, b)
 
     def below(self, a: Word, limit: int) -> str:
         """Whether 0 <= a < limit."""
@@ -166,6 +157,10 @@ class Indices:
         """Two conditions; None always holds."""
         return a or b if a is None or b is None else str(self.once("and", lambda x, y: self.w.operation("and", x, y, "i1"), a, b))
 
+    def either(self, a: str, b: str) -> str:
+        """One of two conditions."""
+        return str(self.once("or", lambda x, y: self.w.operation("or", x, y, "i1"), a, b))
+
     # -- values --------------------------------------------------------------------------------------------------------
     def here(self, x: IndexExpression, point: Point) -> IndexExpression:
         """An expression with everything replaced that is known."""
@@ -241,8 +236,7 @@ class Indices:
         if isinstance(atom, RuntimeValue):
             number = int(atom.source[1:])
             element = self.writer.types[number]
-            clamped = clamp_to(self.w, self.writer.at(number, point), element, atom.high - atom.low)
-            return self.add(clamped, atom.low)
+            return clamped(self.w, as_index(self.w, real(self.writer.at(number, point)), element), element, atom.low, atom.high).name
         dividend = self._whole(atom.dividend, point)
         return self.div(dividend, atom.divisor) if isinstance(atom, Quotient) else self.mod(dividend, atom.divisor)
 
@@ -282,13 +276,17 @@ class Indices:
         return frozenset().union(*[g.expression.axes for g in self._pending])
 
     def holds(self, g: Guard, point: Point) -> bool | str:
-        """Whether a guard holds at a point."""
+        """Whether a guard holds at a point, or at any of the copies that share what is read there."""
         x = self.here(g.expression, point)
-        low, high = x.bounds
+        low, high = bounds_under(x, facts_of([Guard(self.here(other.expression, point), other.bound) for other in self.entered]))
         if low >= 0 and high < g.bound:
             return True
         if low >= g.bound or high < 0:
             return False
+        if shared := [a for a in self.writer.unrolled if a in x.axes]:
+            found = [self.holds(g, {**point, **one}) for one in points(shared)]
+            conditions = [one for one in found if isinstance(one, str)]
+            return True in found or (reduce(self.either, conditions) if conditions else False)
         return self.below(self.unguarded(x, point), g.bound)
 
     def mask(self, guards: Sequence[Guard], point: Point) -> bool | str:
@@ -314,7 +312,7 @@ class Indices:
         """Whether pending guards that concern a load let it happen: False, a condition, or True where no index leaves its array."""
         found: str | None = None
         for g in self._pending:
-            if g.expression.axes & axes and (one := self.holds(g, point)) is not True:
+            if (not g.expression.axes or g.expression.axes & axes) and (one := self.holds(g, point)) is not True:
                 if one is False:
                     return False
                 if self._clamped_axis(g, point) is None:
@@ -332,12 +330,13 @@ class Indices:
         return True
 
     def _clamped_axis(self, g: Guard, point: Point) -> Axis | None:
-        """An axis of the launch, without whose steps a guard always holds."""
+        """An axis of the launch, without whose steps a guard always holds, and which no other guard asks for: its place would change."""
         x = self.here(g.expression, point)
+        others = frozenset().union(*[other.expression.axes for other in self._pending if other is not g and self._may_fail(other, point)])
         for kind in (AxisKind.WARP, AxisKind.THREAD, AxisKind.BLOCK):
             for axis in reversed(self._open[kind]):
                 low, high = x.substitute({axis: index(0)}).bounds
-                if axis in x.axes and low >= 0 and high < g.bound:
+                if axis in x.axes and axis not in others and low >= 0 and high < g.bound:
                     return axis
         return None
 

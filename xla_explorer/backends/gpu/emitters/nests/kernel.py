@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, NestSchedule, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter, NotWritten
-from xla_explorer.backends.gpu.emitters.nests.questions import why_not_written
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.compiler.codegen.nest.lowering_checks import why_not_lowered
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -18,7 +19,7 @@ def nest_draft(i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...]
     memory = ScratchArrays([a.shape.element_type for a in schedule.scratch], count)
     stage: NestSchedule | None = schedule
     while stage is not None:
-        reason = why_not_written(stage.nest)
+        reason = why_not_lowered(stage.nest, launched=True)
         if reason is not None:
             return reason
         context = fresh_context(i, slots)
@@ -29,6 +30,9 @@ def nest_draft(i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...]
             writer.write()
         except NotWritten as found:
             return found.reason
+        if writer.block.shared_bytes > STATIC_SHARED_BYTES:
+            bytes_ = writer.block.shared_bytes
+            return refuse("shared-memory", f"@{stage.nest.name} needs {bytes_} bytes of shared memory, a block has {STATIC_SHARED_BYTES}")
         blocks, threads = writer.launch.blocks, writer.block.threads
         launch = LaunchDimensions(blocks, threads, blocks * writer.launch.threads, stage.reasoning)
         drafts.append(KernelDraft(context, launch, writer.block.shared_bytes, "_combine" if drafts else ""))

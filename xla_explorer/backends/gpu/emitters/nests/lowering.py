@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from xla_explorer.backends.gpu.emitters.block import Block
-from xla_explorer.backends.gpu.emitters.nests.copies import Late
 from xla_explorer.backends.gpu.emitters.nests.indices import Indices
 from xla_explorer.backends.gpu.emitters.nests.memory import Memory
 from xla_explorer.backends.gpu.emitters.nests.questions import loaded_arrays, needed_by_all_threads, stored_arrays
@@ -155,7 +154,7 @@ class NestWriter:
             self.w.origin = outer
             return found
 
-        return Late((), lambda _: self.indices.remembered(s.id, load)) if array.invariant else Copies((), lambda _: load())
+        return Copies((), lambda _: self.indices.remembered(s.id, load), again=True) if array.invariant else Copies((), lambda _: load())
 
     def _computed(self, s: Constant | Iota | Compute) -> Copies:
         if isinstance(s, Constant):
@@ -260,7 +259,9 @@ class NestWriter:
         holds = self.indices.mask(guards, {})
         if holds is not False:
             with self.only_if(None if holds is True else holds):
+                self.indices.entered += guards
                 self.body(s.body)
+                del self.indices.entered[len(self.indices.entered) - len(guards) :]
 
     def iterations(self, axis: Axis, guards: Sequence[Guard]) -> Iterator[None]:
         """The body of a serial axis is to be written once for each: all iterations, or all but the last and the last."""

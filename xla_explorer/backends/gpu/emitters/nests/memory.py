@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from xla_explorer.backends.gpu.emitters.block import SharedArray
 from xla_explorer.backends.gpu.emitters.nests.copies import are_neighbours
-from xla_explorer.backends.gpu.emitters.nests.indices import Word
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
+from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory, stored_type, to_memory
 from xla_explorer.compiler.codegen.nest.elements import element_of
@@ -50,7 +50,7 @@ class Memory:
     def __init__(self, writer: NestWriter, scratch: Mapping[str, ArrayInMemory]) -> None:
         self.writer, self.w, self.indices = writer, writer.w, writer.indices
         self.arrays = arrays_of(writer.nest, writer.context, scratch)
-        self.shared: dict[str, SharedArray] = {}
+        self.shared: dict[str, Elements] = {}
         self._shapes: dict[str, Shape] = {name: a.shape for name, a in self.arrays.items()}
 
     def allocate(self, array: Array) -> None:
@@ -63,9 +63,9 @@ class Memory:
         tile = self.shared.get(s.array)
         axes = self.writer.copies_of(s.id)
         shape = self._shapes[s.array]
-        strides = shape.strides
-        offset = linearize(s.place, strides)
-        concerned = frozenset().union(*[x.axes for x in s.place])
+        offset = linearize(s.place, shape.strides)
+        leaving = [x for x, n in zip(s.place, shape.dimensions, strict=True) if x.bounds[0] < 0 or x.bounds[1] >= n]
+        concerned = frozenset().union(*[x.axes for x in leaving])  # without guards, the others are inside as well
         found: dict[tuple[int, ...], Scalar] = {}
 
         def one(point: Point) -> None:
@@ -73,21 +73,29 @@ class Memory:
             if holds is False:
                 found[tuple(point.values())] = constant(self.w, 0, s.element)
                 return
-            at = self.indices.offset(s.place, strides, point)
-            if isinstance(holds, str):
-                at = self.w.choose(holds, at, 0)
+            at = self._allowed(s, holds, point)
             found[tuple(point.values())] = tile.load(at) if tile is not None else self.arrays[s.array].load_linear(self.w, at)
 
         def together(group: list[Point]) -> None:
-            if not self.indices.hold_alike(concerned, group) or self.indices.loaded(concerned, group[0]) is not True:
+            holds = self.indices.loaded(concerned, group[0])
+            if holds is False or not self.indices.hold_alike(concerned, group):
                 for point in group:
                     one(point)
                 return
-            values = self._load_wide(self.arrays[s.array], self.indices.offset(s.place, strides, group[0]), len(group))
+            values = self._load_wide(self.arrays[s.array], self._allowed(s, holds, group[0]), len(group))
             found.update(zip([tuple(p.values()) for p in group], values, strict=True))
 
         self._by_neighbours(s.array, offset, axes, one, together)
         return Copies(axes, lambda point: found[tuple(point.values())])
+
+    def _allowed(self, s: Load, holds: str | bool, point: Point) -> Word:
+        """The offset of a load, 0 where its guards do not hold."""
+        at = self.offset(s, point)
+        return self.w.choose(holds, at, 0) if isinstance(holds, str) else at
+
+    def offset(self, s: Load, point: Point) -> Word:
+        """Where the element lies in its array."""
+        return self.indices.offset(s.place, self._shapes[s.array].strides, point)
 
     def _by_neighbours(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.elementwise import loops_of
-from xla_explorer.compiler.codegen.nest.directives import Chain, Directive, Merge, Reorder
+from xla_explorer.compiler.codegen.nest.directives import Chain, Directive, DirectiveRefused, Merge, Reorder
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, index
@@ -43,9 +43,10 @@ def with_merged_sweeps(nest: LoopNest) -> Applied | None:
 
 def _then(applied: Applied, directive: Directive) -> bool:
     """Apply a directive where it is legal."""
-    if any(check(applied.nest) is not None for check in directive.checks()):
+    try:
+        applied.then(directive)
+    except DirectiveRefused:
         return False
-    applied.then(directive)
     return True
 
 

@@ -16,6 +16,7 @@ from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
 from xla_explorer.backends.gpu.emitters.nests.splitting import groups_of_results, one_after_the_other
 from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
+from xla_explorer.compiler.codegen.nest.directives import DirectiveRefused
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest, Reduce, walk
 from xla_explorer.foundation.reason import Reason, refuse
@@ -88,7 +89,10 @@ def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int,
     nest = nest_of(i, updates_in_place(i, slots))
     if isinstance(nest, Reason):
         return nest
-    schedule = policy(nest, architecture, DEFAULT_TUNING)
+    try:
+        schedule = policy(nest, architecture, DEFAULT_TUNING)
+    except DirectiveRefused as refused:
+        return refused.reason
     return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
 
 

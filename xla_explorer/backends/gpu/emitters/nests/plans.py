@@ -79,12 +79,14 @@ def plan_columns(
     # Threads on other multiprocessors read more at once than wide accesses do; those of the same block do not.
     widths = [width >> k for k in range(width.bit_length())]
     blocks_of = {w: min(outer * -(-columns // (w * LANES)), architecture.multiprocessors) for w in widths}
-    width = next(w for w in widths if blocks_of[w] == blocks_of[1])
+    width = next(w for w in widths if blocks_of[w] == blocks_of[1] and (w == 1 or tuning.block * w * held <= STATIC_SHARED_BYTES))
     chunks = columns // width
     across = min(LANES, 1 << (chunks - 1).bit_length())
     tiles = -(-chunks // across)
-    block = tuning.block
-    while outer * tiles < architecture.multiprocessors and 2 * block <= min(tuning.lone_block, STATIC_SHARED_BYTES // held):
+    block, most = tuning.block, STATIC_SHARED_BYTES // (held * width)
+    while block > most and block > LANES:
+        block //= 2
+    while outer * tiles < architecture.multiprocessors and 2 * block <= min(tuning.lone_block, most):
         block *= 2
     above = min(block // across, 1 << (length.bit_length() - 1))
     above = max(above, LANES // across)

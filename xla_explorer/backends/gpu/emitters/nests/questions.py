@@ -1,20 +1,14 @@
-"""What the writer of a nest asks about it before it begins: types of values, who needs them, whether all can be written."""
+"""What the writer of a nest asks about it before it begins: who needs values, what is stored, what may be combined in any order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS
 from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
 from xla_explorer.compiler.codegen.nest.ir import (
-    Allocate,
-    AxisKind,
     Body,
-    Choose,
     Combination,
     Compute,
-    For,
-    Iota,
     Load,
     LoopNest,
     Reduce,
@@ -26,7 +20,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, Quotient, Remainder, RuntimeValue
+from xla_explorer.hlo.analysis.indexing import Axis
 
 
 def statements_of(nest: LoopNest) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
@@ -35,17 +29,6 @@ def statements_of(nest: LoopNest) -> Iterator[tuple[Statement, tuple[Statement, 
         yield s, around
         if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
             yield from [(x, around) for x, _ in walk(s.combiner.body)]
-
-
-def indices_of(s: Statement) -> tuple[IndexExpression, ...]:
-    """The indices and guards that a statement is written with."""
-    if isinstance(s, Load | Store):
-        return s.place
-    if isinstance(s, Iota):
-        return (s.index,)
-    if isinstance(s, Choose):
-        return tuple([g.expression for case in s.cases for g in case.guards])
-    return tuple([g.expression for g in s.guards]) if isinstance(s, For | Reduce) else ()
 
 
 def needed_by_all_threads(nest: LoopNest) -> set[int]:
@@ -63,23 +46,6 @@ def needed_by_all_threads(nest: LoopNest) -> set[int]:
     return found
 
 
-def why_not_written(nest: LoopNest) -> Reason | None:
-    """None where a kernel can be written of a nest."""
-    for s, around in statements_of(nest):
-        if isinstance(s, Allocate):
-            if any(b.kind in (AxisKind.THREAD, AxisKind.WARP) for x in around for b in axes_of(x)):
-                return refuse("not-lowered", f"%{s.array.name} is allocated by each thread")
-        if isinstance(s, Compute) and s.opcode.name not in ELEMENTWISE_EMITTERS:
-            return refuse("not-lowered", f"%{s.id}: {s.opcode.name} has no emitter of single elements", opcode=s.opcode.name)
-        for x in indices_of(s):
-            for atom in x.atoms():
-                if isinstance(atom, Quotient | Remainder) and atom.dividend.bounds[0] < 0:
-                    return refuse("not-lowered", f"the index {x} divides what may be negative")
-                if isinstance(atom, RuntimeValue) and atom.low:
-                    return refuse("not-lowered", f"the index {x} is clamped from {atom.low} on, not from 0")
-    return None
-
-
 def stored_arrays(body: Body) -> set[str]:
     """The arrays that statements store to."""
     return {s.array for s, _ in walk(body) if isinstance(s, Store)}
@@ -88,6 +54,12 @@ def stored_arrays(body: Body) -> set[str]:
 def loaded_arrays(body: Body) -> set[str]:
     """The arrays that statements load from."""
     return {s.array for s, _ in walk(body) if isinstance(s, Load)}
+
+
+def adds_products(s: Reduce) -> bool:
+    """Whether a reduction is that of a dot or convolution."""
+    made = s.body[-1] if s.body else None
+    return isinstance(made, Compute) and made.origin is None and made.opcode.name == "multiply"
 
 
 def why_not_associative(s: Reduce) -> Reason | None:

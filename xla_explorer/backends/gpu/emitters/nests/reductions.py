@@ -6,30 +6,34 @@ thread combines all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from xla_explorer.backends.gpu.emitters.block import SharedArray
-from xla_explorer.backends.gpu.emitters.nests.copies import Late
+from xla_explorer.backends.gpu.emitters.nests.questions import adds_products
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
+from xla_explorer.compiler.codegen.function_writer import UNROLLED_ITERATIONS
 from xla_explorer.compiler.codegen.ir.values import Scalar
-from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators, Elements
 from xla_explorer.compiler.codegen.llvm_types import register_type
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, Reduce, axes_of, walk
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, Load, Reduce, axes_of, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
 from xla_explorer.compiler.codegen.nest.lower_reductions import Reducing, Sums
-from xla_explorer.hlo.analysis.indexing import Axis, Guard
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
+from xla_explorer.hlo.opcodes import OpcodeSpec
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
+
+HANDED_AT_ONCE = 8  # partial results, its own among them, that a thread combines before the next barrier
 
 
 class Reduction(Reducing["NestWriter"]):
     """One reduction. outer: the axes of copies that it depends on, each with accumulators of its own."""
 
     def __init__(self, writer: NestWriter, s: Reduce) -> None:
-        super().__init__(writer, s)
+        super().__init__(writer, s, 0.0 if adds_products(s) else None)
         self.indices, self.types = writer.indices, list(s.elements)
         needed = self.needed().union(*[writer.values[v].axes for v in s.initial])
         self.outer = [a for a in writer.unrolled if a in needed]
@@ -38,7 +42,15 @@ class Reduction(Reducing["NestWriter"]):
         apart = [a for a in self.own if a not in lanes]
         in_trees = [[{**point, **lane} for lane in points(lanes)] for point in points(apart)]
         self.groups = in_trees if not isinstance(s.combiner, Combination) else [list(points(self.own))]
+        self.in_turn = self.neutral is not None
         self.guards: tuple[Guard, ...] = ()
+        asked = frozenset().union(*[g.expression.axes for g in s.guards])
+        self.alone = not any(kind.is_launched for _, kind in s.axes) and asked.isdisjoint([*self.own, *writer.unrolled])
+        if self.alone:  # outside of a window, everything that would be read is left out at once
+            self.serial.sort(key=lambda axis: axis not in asked)
+        sliding = [axis for axis in self.serial if axis in asked]
+        few = self.alone and isinstance(s.combiner, OpcodeSpec) and math.prod([axis.extent for axis in sliding]) <= UNROLLED_ITERATIONS
+        self.one_by_one = sliding if few else []  # what lies inside for sure needs no branch
         self.meeting = False  # partial results are combined, not elements
         self.begins_with_identity = not isinstance(s.combiner, Combination) and any(kind.is_launched for _, kind in s.axes)
 
@@ -73,7 +85,7 @@ class Reduction(Reducing["NestWriter"]):
             w.origin = before
             return found
 
-        return {number: Late(self.outer, lambda point, k=k: value(k, point)) for k, number in enumerate(self.s.ids)}  # type: ignore[misc]
+        return {number: Copies(self.outer, lambda point, k=k: value(k, point), again=True) for k, number in enumerate(self.s.ids)}  # type: ignore[misc]
 
     def initial(self, point: Point) -> list[Scalar]:
         """The initial values."""
@@ -84,6 +96,26 @@ class Reduction(Reducing["NestWriter"]):
         return self.together(self.initial(point), total) if self.begins_with_identity else total
 
     # -- one thread ----------------------------------------------------------------------------------------------------
+    def swept(self, serial: Sequence[Axis], sums: Sums) -> Sums:
+        """See `Reducing.swept`. Where all that guards ask for is known, a thread on its own branches around what is outside of a window."""
+        guards = self.guards if self.alone else ()
+        if not guards or any(axis in g.expression.axes for g in guards for axis in serial):
+            return super().swept(serial, sums)
+        holds = self.indices.mask(guards, {})
+        if not isinstance(holds, str):
+            return super().swept(serial, sums) if holds else sums
+        slots, self.guards = self._slots(sums), ()
+        later = {*serial, *self.outer}
+        for s in self.s.body:  # indices once for all branches, which see nothing of one another
+            if isinstance(s, Load) and not any(
+                isinstance(atom, RuntimeValue) or not later.isdisjoint(x.axes) for x in s.place for atom in x.atoms()
+            ):
+                self.l.memory.offset(s, dict.fromkeys(self.own, 0))
+        with self.l.only_if(holds):
+            self._keep(slots, super().swept(serial, sums))
+        self.guards = guards
+        return [slot.load() for slot in slots]
+
     def step(self, sums: Sums) -> Sums:
         """See `Reducing.step`."""
         with self.indices.pending(self.guards), self.indices.scope():
@@ -97,22 +129,31 @@ class Reduction(Reducing["NestWriter"]):
 
     def repeated(self, axis: Axis, sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
         """See `Reducing.repeated`; the last iteration is written on its own where only it needs guards."""
-        if axis.extent == 1:
-            with self.indices.at_point({axis: 0}):
-                return body(sums)
+        if axis.extent == 1 or axis in self.one_by_one:
+            for step in range(axis.extent):
+                with self.indices.at_point({axis: step}), self.indices.scope():
+                    sums = body(sums)
+            return sums
         inner = [g for x, _ in walk(self.s.body) if axes_of(x) for g in getattr(x, "guards", ())]
-        slots = [Accumulators(self.l.context, self.types) for _ in sums]
+        slots = self._slots(sums)
         last: Sums = []
-        for slot, values in zip(slots, sums, strict=True):
-            slot.store(values)
         for _ in self.l.iterations(axis, [*self.s.guards, *inner]):
             after = body([slot.load() for slot in slots])
             if axis in self.indices.fixed:
                 last = after
-                continue
-            for slot, values in zip(slots, after, strict=True):
-                slot.store(values)
+            else:
+                self._keep(slots, after)
         return last or [slot.load() for slot in slots]
+
+    def _slots(self, sums: Sums) -> list[Accumulators]:
+        """Variables of a thread with these values."""
+        slots = [Accumulators(self.l.context, self.types) for _ in sums]
+        self._keep(slots, sums)
+        return slots
+
+    def _keep(self, slots: Sequence[Accumulators], sums: Sums) -> None:
+        for slot, values in zip(slots, sums, strict=True):
+            slot.store(values)
 
     def together(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
         """See `Reducing.together`; of pairs that threads hand over, that of the lower index counts as the earlier."""
@@ -132,7 +173,7 @@ class Reduction(Reducing["NestWriter"]):
         """The combinations over an axis of threads, in all of them; the axis is the innermost open one."""
         block = self.l.block
         if kind is AxisKind.WARP:
-            return [block.combine_lanes(values, self.types, axis.extent, self.together) for values in totals]
+            return [block.combine_lanes(values, axis.extent, self.together) for values in totals]
         apart = self.indices.inner_threads(axis)
         if self.l.serial_loops and (axis.extent > LANES or apart > 1):
             block.barrier()  # others may still read what an iteration before has left
@@ -141,32 +182,35 @@ class Reduction(Reducing["NestWriter"]):
         return [block.combine_threads(values, self.types, axis.extent, self.together) for values in totals]
 
     def _through_memory(self, totals: list[list[Scalar]], axis: Axis, apart: int) -> list[list[Scalar]]:
-        """Threads `apart` from one another: the upper half hands over to the lower half, until one of them has the whole. The others read
-        it where they need it."""
+        """Threads `apart` from one another: the first eighth takes what the others hand over, until one of them has the whole. The others
+        read it where they need it."""
         block, w, launch = self.l.block, self.l.w, self.l.launch
         number = self.indices.mod(self.indices.div(self.indices.thread, apart), axis.extent)
         shared = [[block.shared(t, launch.threads) for t in self.types] for _ in totals]
-        slots = [Accumulators(self.l.context, self.types) for _ in totals]
-        for slot, values in zip(slots, totals, strict=True):
-            slot.store(values)
-        half = axis.extent // 2
-        while half:
-            self._hand_over(w.test("ult", w.operation("sub", number, half), half), shared, slots)
-            with block.only_if(w.test("ult", number, half)):
-                other = w.add(self.indices.thread, half * apart)
-                for arrays, slot in zip(shared, slots, strict=True):
-                    slot.store(self.together(slot.load(), [array.load(other) for array in arrays]))
-            half //= 2
-        if self.s.ids[0] not in self.l.for_all:
+        slots = self._slots(totals)
+        counted, for_all, count = self.indices.counted(), self.s.ids[0] in self.l.for_all, axis.extent
+        with block.only_if(counted):  # who only fills a warp would store where another thread does
+            self._hand_over(shared, slots)
+        block.barrier()
+        while count > 1:
+            kept = count // min(count, HANDED_AT_ONCE)
+            with block.only_if(self.indices.both(w.test("ult", number, kept), counted)):
+                for further in range(kept, count, kept):
+                    other = w.add(self.indices.thread, further * apart)
+                    for arrays, slot in zip(shared, slots, strict=True):
+                        slot.store(self.together(slot.load(), [array.load(other) for array in arrays]))
+                if kept > 1 or for_all:
+                    self._hand_over(shared, slots)
+            if kept > 1 or for_all:
+                block.barrier()
+            count = kept
+        if not for_all:
             return [slot.load() for slot in slots]
-        self._hand_over(w.test("eq", number, 0), shared, slots)
         first = w.sub(self.indices.thread, w.mul(number, apart))
         return [[array.load(first) for array in arrays] for arrays in shared]
 
-    def _hand_over(self, condition: str, shared: list[list[SharedArray]], slots: list[Accumulators]) -> None:
-        """Threads of which the condition holds store for the others; who only fills a warp would store where another thread does."""
-        with self.l.block.only_if(str(self.indices.both(condition, self.indices.counted()))):
-            for arrays, slot in zip(shared, slots, strict=True):
-                for array, value in zip(arrays, slot.load(), strict=True):
-                    array.store(self.indices.thread, value)
-        self.l.block.barrier()
+    def _hand_over(self, shared: list[list[Elements]], slots: list[Accumulators]) -> None:
+        """A thread stores its accumulators for others."""
+        for arrays, slot in zip(shared, slots, strict=True):
+            for array, value in zip(arrays, slot.load(), strict=True):
+                array.store(self.indices.thread, value)

@@ -18,7 +18,7 @@ from xla_explorer.backends.gpu.emitters.nests.splitting import cut, in_two_kerne
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.compiler.codegen.nest.directives import Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
-from xla_explorer.compiler.codegen.nest.ir import Body, For, LoopNest, Reduce, Statement, walk
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Body, For, LoopNest, Reduce, Statement, walk
 from xla_explorer.foundation.reason import Reason, refuse
 
 
@@ -82,6 +82,9 @@ def rows_of(nest: LoopNest) -> Rows | Reason:
     while True:
         inner = [s for s in body if isinstance(s, For)]
         if any(isinstance(s, Reduce) for s in body) or len(inner) != 1:
+            break
+        if inner[0].kind is AxisKind.UNROLLED:  # each thread has all of its steps
+            body = inner[0].body
             break
         if rows and len(body) > 1:
             return refuse("several-loops", f"something is computed once for each {rows[-1]}")

@@ -1,6 +1,7 @@
 """The schedule of a kernel that reads arrays along one dimension of its result and writes along another: a square tile is read along the
 arrays, put into shared memory, and taken along the result. An odd pitch keeps the columns of the tile in different banks; elements of one
-and two bytes are moved four and two at a time.
+and two bytes are moved four and two at a time. Where such tiles have too few threads to keep the memory busy, they are smaller, then have
+more threads each.
 
 Source: xla/backends/gpu/codegen/emitters/transpose.cc (Transpose and PackedTranspose).
 """
@@ -14,10 +15,12 @@ from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.elementwise import lanes, loops_of
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
+from xla_explorer.backends.gpu.launch_dimensions import counted
 from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Stage, Unroll
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread, Warp
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.compiler.costs.gpu_kernel_costs import threads_in_flight
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, linearize
 
@@ -45,6 +48,10 @@ def transpose_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: Gp
     width = max(4 // max(sizes), 1)
     while width > 1 and (read.extent % width or written.extent % width):
         width //= 2
+    matrices, enough = math.prod([a.extent for a in axes if a not in (read, written)]), threads_in_flight(architecture)
+    widest, rows = width, tuning.rows_at_once
+    while (width > 1 or rows < LANES) and matrices * _tiles(read, written, LANES * width) * LANES * rows < enough:
+        width, rows = max(width // 2, 1), rows if width > 1 else 2 * rows
     side = LANES * width
     if side * max([_pitch(side, width, size) for size in sizes]) * sum(sizes) > STATIC_SHARED_BYTES:
         return refuse("shared-memory", f"tiles of {len(staged)} arrays need more than {STATIC_SHARED_BYTES} bytes of shared memory")
@@ -52,13 +59,20 @@ def transpose_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: Gp
     for number, s in enumerate(staged):
         applied.then(Stage(f"%{s.array}", around, "shared", _pitch(side, width, s.element.bytes)))
         suffix = "s" * (number + 1)
-        _threads(applied, f"{j}{suffix}", f"{i}{suffix}", width, tuning)
-    _threads(applied, i, j, width, tuning)
-    tiles = math.prod([-(-a.extent // side) for a in (read, written)])
-    why = f"{tiles} tiles of {side} x {side} elements for each matrix, {LANES * tuning.rows_at_once} threads each"
+        _threads(applied, f"{j}{suffix}", f"{i}{suffix}", width, rows)
+    _threads(applied, i, j, width, rows)
+    why = f"{counted(_tiles(read, written, side), 'tile')} of {side} x {side} elements for each matrix, {LANES * rows} threads each"
     if width > 1:
         why += f", {width} elements a thread at once"
+    if (width, rows) != (widest, tuning.rows_at_once):
+        before = f"tiles of {LANES * widest} x {LANES * widest} elements with {LANES * tuning.rows_at_once} threads each"
+        why += f": {before} have fewer than the {enough} threads that keep the memory busy"
     return applied.schedule("transpose", why)
+
+
+def _tiles(read: Axis, written: Axis, side: int) -> int:
+    """How many squares cover a matrix."""
+    return -(-read.extent // side) * -(-written.extent // side)
 
 
 def _tiled(applied: Applied, axes: list[Axis], read: Axis, written: Axis, side: int) -> tuple[str, str, str]:
@@ -81,9 +95,12 @@ def _tiled(applied: Applied, axes: list[Axis], read: Axis, written: Axis, side: 
     return f"{i}i", f"{j}i", outer[1]
 
 
-def _threads(applied: Applied, across: str, along: str, width: int, tuning: GpuTuning) -> None:
+def _threads(applied: Applied, across: str, along: str, width: int, rows: int) -> None:
     """A warp along a row of the tile, some rows at once."""
-    applied.then(Split(across, tuning.rows_at_once), Unroll(f"{across}o"), Thread(f"{across}i"))
+    if applied.extent(across) > rows:
+        applied.then(Split(across, rows), Unroll(f"{across}o"))
+        across = f"{across}i"
+    applied.then(Thread(across))
     if width > 1:
         applied.then(Split(along, width))
         applied.then(lanes(applied.nest, f"{along}i"))

@@ -12,12 +12,12 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, SharedArray, smaller
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, smaller
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.emitters.operations.fourier_lines import ArrayLines, Index, Roots, choose, complex_type
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators, Elements
 from xla_explorer.compiler.codegen.kernels.fourier.stages import Complex, FourierStages, chirp_length, radices
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names, register_type
@@ -170,7 +170,7 @@ class _Fourier:
             with block.only_if(inside):
                 body(line, k)
 
-    def _stage_in_shared(self, block: Block, shared: SharedArray, places: _Places, stages: FourierStages, roots: Roots,
+    def _stage_in_shared(self, block: Block, shared: Elements, places: _Places, stages: FourierStages, roots: Roots,
                          stage: tuple[int, int, int], per_line: int) -> None:  # fmt: skip
         w = block.w
         n, s, radix = stage

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, chosen, unravel
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, chosen
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
@@ -176,7 +176,7 @@ class _Cholesky:
         self.panels, self.w, self.block = panels, panels.w, panels.block
         self.source, self.output = panels.context.arrays[i.operands[0]], panels.context.outputs[0]
         self.lower, self.size = bool(i.attribute("lower")), panels.size
-        self.batch = tuple(unravel(panels.w, self.block.number, i.shape.dimensions[:-2]))
+        self.batch = tuple(panels.w.unravel(self.block.number, i.shape.dimensions[:-2]))
         self.failed = self.block.shared(S32, 1)
 
     def _place(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
@@ -307,7 +307,7 @@ def write_triangular_solve(i: HloInstruction, architecture: GpuArchitecture, slo
     panels = _Panels(context, i.shape.element_type, size, threads, WIDE_PANEL)
     w, block, n = panels.w, panels.block, panels.panel
     groups = -(-sides // threads)
-    batch = tuple(unravel(w, w.div(block.number, groups), b.shape.dimensions[:-2]))
+    batch = tuple(w.unravel(w.div(block.number, groups), b.shape.dimensions[:-2]))
     side = w.add(w.mul(w.mod(block.number, groups), threads), block.thread)
     exists = None if sides % threads == 0 else w.test("ult", side, sides)
     if exists is not None:

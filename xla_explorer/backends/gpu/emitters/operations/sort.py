@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import Block, smaller, unravel
+from xla_explorer.backends.gpu.emitters.block import Block, smaller
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record, SharedRecords, padded_count
 from xla_explorer.backends.gpu.emitters.operations.record_order import order_of_records
@@ -54,7 +54,7 @@ class ArrayRows:
         self.others = [n for d, n in enumerate(dimensions) if d != axis]
 
     def _index(self, row: str | int, at: str | int) -> tuple[str | int, ...]:
-        index = unravel(self.w, row, self.others)
+        index = self.w.unravel(row, self.others)
         return (*index[: self.axis], at, *index[self.axis :]) if self.arrays[0].shape.rank else ()
 
     def load(self, row: str | int, at: str | int) -> Record:

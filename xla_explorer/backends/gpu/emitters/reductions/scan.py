@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, unravel
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context, load_record
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
@@ -96,7 +96,7 @@ class _Scan:
         """The index of a place along the dimension."""
         w, plan, dimensions = self.w, self.plan, self.root.shape.dimensions
 
-        return (*unravel(w, row, dimensions[: plan.dimension]), at, *unravel(w, column, dimensions[plan.dimension + 1 :]))
+        return (*w.unravel(row, dimensions[: plan.dimension]), at, *w.unravel(column, dimensions[plan.dimension + 1 :]))
 
     def place(self, first: str | int, number: int = 0, width: int = 1) -> str | int:
         """Where the scan's position first + number is, of `width` neighbouring ones (which keeps their addresses' alignment visible)."""
@@ -186,14 +186,14 @@ class _Scan:
             distance = 1
             while distance < min(plan.group, WARP):
                 further = w.test("uge", own, distance)
-                total = reducer.select(further, reducer.join(block.from_lane_below(total, reducer.wide, distance), total), total)
+                total = reducer.select(further, reducer.join(block.from_lane_below(total, distance), total), total)
                 distance *= 2
             lanes = total
-            before = reducer.select(w.test("ne", own, 0), block.from_lane_below(lanes, reducer.wide, 1), self.identity())
+            before = reducer.select(w.test("ne", own, 0), block.from_lane_below(lanes, 1), self.identity())
             if plan.group < WARP:
-                whole = block.from_lane(lanes, reducer.wide, w.add(w.sub(block.lane, own), plan.group - 1))
+                whole = block.from_lane(lanes, w.add(w.sub(block.lane, own), plan.group - 1))
             elif shared is None:
-                whole = block.from_lane(lanes, reducer.wide, WARP - 1)
+                whole = block.from_lane(lanes, WARP - 1)
             else:
                 with block.only_if(w.test("eq", own, WARP - 1)):
                     shared.store(block.warp, lanes[0])

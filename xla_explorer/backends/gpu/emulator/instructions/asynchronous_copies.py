@@ -79,7 +79,7 @@ class Copies:
             hit |= self.on_the_way[np.where(inside, offset, 0) // _WORD + k] & inside
         if hit.any():
             at = int(offset[int(np.argmax(hit))]) % max(batch.shared_size, 1)
-            batch.fault("read of a copy that nobody has waited for (cp.async.wait_group)", pc, lanes, hit, f"shared byte {at}")
+            batch.fault("read of a copy that was not waited for (cp.async.wait_group)", pc, lanes, hit, f"shared byte {at}")
 
 
 def asynchronous_copy(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step | None:

@@ -54,7 +54,7 @@ class MemoryBarriers:
             missing = good & (self.count[index] == 0)
             if missing.any():
                 at = int(where[int(np.argmax(missing))])
-                batch.fault("mbarrier that nobody has initialised", pc, lanes, missing, f"shared byte {at}")
+                batch.fault("mbarrier that was not initialised", pc, lanes, missing, f"shared byte {at}")
                 good &= ~missing
         if batch.clocks is not None and not new and good.any():
             batch.clocks.reads_object(batch, pc, where[good], lanes[good])

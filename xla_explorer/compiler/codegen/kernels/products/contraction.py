@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
-from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_through
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.kernels.products.dot_geometry import dot_free
 from xla_explorer.compiler.codegen.kernels.products.dot_plan import DotPlan, plan_dot, write_planned_dot
 from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product, write_grouped_product
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
-from xla_explorer.hlo.analysis.product_types import accumulation_type
+from xla_explorer.hlo.analysis.product_types import accumulation_type, operand_steps, sum_steps
 from xla_explorer.hlo.primitive_type import S32, U32
 
 
@@ -27,7 +27,7 @@ def write_dot_kernel(context: KernelContext) -> None:
     if 0 in dot.shape.dimensions:
         return
     lhs, rhs = dot.operands
-    wide = accumulation_type(dot)
+    wide, left_steps, right_steps = accumulation_type(dot), operand_steps(dot, 0), operand_steps(dot, 1)
     if lhs in context.arrays and rhs in context.arrays:
         plan = plan_dot(dot, context.target)
         if isinstance(plan, DotPlan):
@@ -59,8 +59,8 @@ def write_dot_kernel(context: KernelContext) -> None:
 
     def product(index: list[str | int], contracted: list[str | int]) -> Scalar:
         a, b = positions(index, contracted)
-        x = convert_value(w, emitter.element(lhs, a), lhs.shape.element_type, wide)
-        y = convert_value(w, emitter.element(rhs, b), rhs.shape.element_type, wide)
+        x = convert_through(w, emitter.element(lhs, a), left_steps)
+        y = convert_through(w, emitter.element(rhs, b), right_steps)
         return binary_value(w, "multiply", wide, x, y)
 
     def accumulate(value: Scalar, index: list[str | int], contracted: list[str | int]) -> Scalar:
@@ -69,7 +69,7 @@ def write_dot_kernel(context: KernelContext) -> None:
             return binary_value(w, "add", wide, value, term)
 
     def store(value: Scalar, index: tuple[str | int, ...]) -> None:
-        value = convert_value(w, value, wide, dot.shape.element_type)
+        value = convert_through(w, value, sum_steps(dot))
         if dot is not context.roots[0]:
             after = context.emitter()
             after.sources[dot] = lambda _: value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
-from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_through
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import plan_convolution, write_planned_convolution
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.analysis.product_types import accumulation_type
+from xla_explorer.hlo.analysis.product_types import accumulation_type, operand_steps, sum_steps
 
 
 def write_convolution_kernel(context: KernelContext) -> None:
@@ -34,8 +34,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
     per_group = out_features // max(features, batches)
     depth = rhs.shape.dimensions[labels.kernel_input_feature]
     out_batch = out_dims[labels.output_batch]
-    element_type = root.shape.element_type
-    wide = accumulation_type(root)
+    wide, left_steps, right_steps, steps = accumulation_type(root), operand_steps(root, 0), operand_steps(root, 1), sum_steps(root)
     emitter: ElementalEmitter = context.emitter()
     spatial = [out_dims[d] for d in labels.output_spatial]
     groups = max(features, batches)
@@ -62,8 +61,8 @@ def write_convolution_kernel(context: KernelContext) -> None:
         for d, x in zip(labels.kernel_spatial, window, strict=True):
             right[d] = x
         right[labels.kernel_input_feature], right[labels.kernel_output_feature] = inner, feature
-        a = convert_value(w, emitter.element(lhs, tuple(left)), lhs.shape.element_type, wide)
-        b = convert_value(w, emitter.element(rhs, tuple(right)), rhs.shape.element_type, wide)
+        a = convert_through(w, emitter.element(lhs, tuple(left)), left_steps)
+        b = convert_through(w, emitter.element(rhs, tuple(right)), right_steps)
         return binary_value(w, "multiply", wide, a, b)
 
     def add(value: Scalar, by: Scalar) -> Scalar:
@@ -85,7 +84,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
                 with Guard(w, conditions), emitter.scope(), w.loop(depth, stem="depth") as k, emitter.scope():
                     by = term(index[labels.output_batch], w.div(feature, per_group), base, window, k, feature)
                     slot.store([add(slot.load()[0], by)])
-            output.store(w, index, convert_value(w, slot.load()[0], wide, element_type))
+            output.store(w, index, convert_through(w, slot.load()[0], steps))
         return
 
     size = out_features if depthwise else per_group
@@ -121,4 +120,4 @@ def write_convolution_kernel(context: KernelContext) -> None:
                 slots.store([add(slots.load(j)[0], by)], j)
         with w.loop(length, stem="write") as j, emitter.scope():
             feature = w.add(w.add(w.mul(group, per_group), start), j)
-            output.store(w, place(batch, list(where), feature), convert_value(w, slots.load(j)[0], wide, element_type))
+            output.store(w, place(batch, list(where), feature), convert_through(w, slots.load(j)[0], steps))

@@ -7,7 +7,6 @@ matters. The library's estimate: the same arithmetic at 97 % efficiency, a copy 
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -15,7 +14,6 @@ from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import Epilogue
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
     INTEGER_LANES,
-    L2_BLOCK_BYTES,
     LANES,
     Blocks,
     DepthLoop,
@@ -25,22 +23,14 @@ from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
     left_block_elements,
     sum_block_elements,
 )
-from xla_explorer.compiler.codegen.nest.policies.tiles import Tile
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-DEEP_BYTES = 2048  # of a row of the left operand in a block of the contraction ...
-DEEPEST = 1536  # ... which is cut where it is longer than so many elements ...
-FEW_TILES = 8  # ... but not for so few tiles
+DEEP_BYTES = 2048  # of a row of the left operand in a block of the contraction
 LARGEST_PACKED = 16 << 20  # bytes of scratch memory for a packed right operand
-PAGE = 4096  # lines so many bytes apart fall into the same set of a first-level cache (64 sets of lines of 64 bytes)
-WAYS = 8  # lines that a set holds
 LEFT_PACKED_FROM_PANELS = 2  # panels from which a packed copy of the left operand pays for itself
-RIGHT_PACKED_FROM_TILES = 40  # tile rows from which it does where only the first-level cache is missed, not the second
-UNPACKED_BYTES = 2 << 20  # a larger right operand is packed, so that it is read in address order
-SWEPT_BYTES = 256 << 10  # a larger matrix with a vector on its left is read in address order
-PACKING_FROM_TILES = 4  # tile rows from which a packed copy pays for itself
 COPY_CYCLES = 0.2  # an element, packing as it is
 TURN_CYCLES = 0.5  # an element, packing with transposition
 LIBRARY_EFFICIENCY = 0.97
@@ -96,7 +86,7 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         rows, columns = columns, rows
         left, right = (MatrixOperand(right.column, right.row, right.batch), MatrixOperand(left.column, left.row, left.batch))
         sizes = sizes._replace(rows=rows, columns=columns)
-    if columns == 1 or (rows == 1 and (right.column != 1 or depth * columns * element_type.bytes > SWEPT_BYTES)):
+    if columns == 1 or (rows == 1 and (right.column != 1 or depth * columns * element_type.bytes > LIMITS.swept_bytes)):
         return refuse("matrix-vector", f"%{dot.name} reads a matrix once: its vector stays in the cache", rows=rows, columns=columns)
     tile = choose_tile(rows, columns, depth, element_type.bytes, target)
     assert tile is not None
@@ -109,19 +99,21 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         if down < 2:
             return refuse("columns-not-contiguous", f"%{dot.name} has too few rows to pay for transposing its right operand", rows=rows)
         packing = "turned panels"
-    elif down >= PACKING_FROM_TILES and depth > 8 and (right.row * bytes_ % PAGE == 0 or depth * columns * bytes_ > UNPACKED_BYTES
-                                                        or (down >= RIGHT_PACKED_FROM_TILES and _collide(right.row * bytes_, depth))):
-        packing = "panels"
+    elif down >= LIMITS.copied_from_tiles and depth > 8:
+        far = right.row * bytes_ % LIMITS.page == 0 or depth * columns * bytes_ > LIMITS.uncopied_bytes
+        if far or (down >= LIMITS.colliding_from_tiles and LIMITS.collide(right.row * bytes_, depth)):
+            packing = "panels"
     across = -(-columns // tile.columns)
-    deep = _block_depth(depth, bytes_) if depth > DEEPEST and down * across > FEW_TILES else 0
+    deep = _block_depth(depth, bytes_) if depth > LIMITS.deepest and down * across > LIMITS.few_tiles else 0
     if deep and packing == "none":
         packing = "panels"
     packed = _packed_elements(tile, columns, depth) if packing != "none" else 0
     copied = ""
     if left.row == 1 and left.column != 1 and down > 1 and across >= LEFT_PACKED_FROM_PANELS:
-        if _collide(left.column * bytes_, deep or depth) and (left.column * bytes_ % PAGE == 0 or rows * depth * bytes_ > L2_BLOCK_BYTES):
+        far = left.column * bytes_ % LIMITS.page == 0 or rows * depth * bytes_ > LIMITS.block_bytes
+        if far and LIMITS.collide(left.column * bytes_, deep or depth):
             copied = "columns"
-    elif left.column == 1 and down > 1 and (_collide(left.row * bytes_, tile.rows) or (deep and across >= LEFT_PACKED_FROM_PANELS)):
+    elif left.column == 1 and down > 1 and (LIMITS.collide(left.row * bytes_, tile.rows) or (deep and across >= LEFT_PACKED_FROM_PANELS)):
         copied = "rows"
     if packed * bytes_ > LARGEST_PACKED:
         return refuse("dot-too-large", f"%{dot.name} would need {packed * bytes_ >> 20} MiB for a copy of its right operand",
@@ -139,11 +131,6 @@ def _block_depth(depth: int, element_bytes: int) -> int:
     line = 64 // element_bytes
     blocks = -(-depth * element_bytes // DEEP_BYTES)
     return -(-depth // (blocks * line)) * line
-
-
-def _collide(stride: int, lines: int) -> bool:
-    """Whether so many lines, `stride` bytes apart, are too many for the sets of a first-level cache that they fall into."""
-    return lines * math.gcd(stride, PAGE) > WAYS * PAGE
 
 
 def _packed_elements(tile: Tile, columns: int, depth: int) -> int:

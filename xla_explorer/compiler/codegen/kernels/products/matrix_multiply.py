@@ -17,19 +17,12 @@ from typing import NamedTuple, Protocol
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
-from xla_explorer.compiler.codegen.nest.policies.tiles import Tile, tile_for
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
 from xla_explorer.compiler.target import Target
 
-# A result that the caches do not hold is written a few rows at a time where the right operand is small and rows collide.
-RESULT_BYTES = 4 << 20
-OPEN_ROWS = 32  # so many then
-COLLIDING = 1024  # rows so many bytes apart, or a multiple, put a column of lines into few sets of the caches
-L2_BLOCK_BYTES = 384 * 1024  # of the left operand, kept in the second-level cache while the right one passes by
-CUT_BLOCK_BYTES = 512 * 1024  # the same where the contraction is cut, so that panels of the right one are small
+CUT_BLOCK_BYTES = 512 * 1024  # of the left operand where the contraction is cut, so that panels of the right one are small
 LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
 LEFT_LINES = 8  # of the left operand that are packed together: as many as stay in a set of the first-level cache
-PACKED_ROWS = 16  # of the right operand that are copied together where each lies in pages of its own ...
-PAGE_BYTES = 4096  # ... as rows do that are so far apart
 UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
 LANES = {"f32": ("float", 4), "f64": ("double", 8)}
 INTEGER_LANES = {"s32": ("i32", 4), "u32": ("i32", 4), "s64": ("i64", 8), "u64": ("i64", 8)}
@@ -190,10 +183,10 @@ class TileWriter:
 
     def pack(self, b: str, b_row: int, depth: int, columns: int, scratch: str, cut: Cut | None = None) -> None:
         """Copy a row-major depth x columns matrix as panels of tile columns, each panel contiguous; of rows that are far apart,
-        PACKED_ROWS of all panels before the next ones, so that rows are read along."""
+        LIMITS.rows_copied of all panels before the next ones, so that rows are read along."""
         tile, w = self.tile, self.w
         begin, end = self._panels(columns, cut)
-        few = min(PACKED_ROWS, depth) if b_row * self.bytes >= PAGE_BYTES else depth
+        few = min(LIMITS.rows_copied, depth) if b_row * self.bytes >= LIMITS.page else depth
         with w.loop(-(-depth // few), stem="pack.rows", metadata=NO_UNROLL) as chunk, \
                 w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             first = tile_starts(w, chunk, few, depth)
@@ -264,10 +257,10 @@ class TileWriter:
             depth *= level.extent
         deep = by.depth or depth
         most = None
-        small = columns * depth * self.bytes <= L2_BLOCK_BYTES and not by.left
-        if small and rows * columns * self.bytes > RESULT_BYTES and c_row * self.bytes % COLLIDING == 0:
-            most = max(1, OPEN_ROWS // tile.rows)
-        blocks, per_block = _blocks(down, tile.rows * deep * self.bytes, most, CUT_BLOCK_BYTES if by.depth else L2_BLOCK_BYTES)
+        small = columns * depth * self.bytes <= LIMITS.block_bytes and not by.left
+        if small and rows * columns * self.bytes > LIMITS.result_bytes and c_row * self.bytes % LIMITS.colliding == 0:
+            most = max(1, LIMITS.open_rows // tile.rows)
+        blocks, per_block = _blocks(down, tile.rows * deep * self.bytes, most, CUT_BLOCK_BYTES if by.depth else LIMITS.block_bytes)
         kept = tile.rows * tile.columns
         if by.depth:
             w.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
@@ -354,10 +347,10 @@ def sum_block_elements(tile: Tile, rows: int, columns: int, deep: int, element_b
 
 def _most_tiles(tile: Tile, rows: int, deep: int, element_bytes: int) -> int:
     """Tile rows of a block, at most: a share of a product that is cut may have larger blocks than the whole."""
-    return min(-(-rows // tile.rows), max(1, max(CUT_BLOCK_BYTES, L2_BLOCK_BYTES) // (tile.rows * deep * element_bytes)))
+    return min(-(-rows // tile.rows), max(1, max(CUT_BLOCK_BYTES, LIMITS.block_bytes) // (tile.rows * deep * element_bytes)))
 
 
-def _blocks(down: int, tile_bytes: int, limit: int | None = None, block_bytes: int = L2_BLOCK_BYTES) -> tuple[int, int]:
+def _blocks(down: int, tile_bytes: int, limit: int | None = None, block_bytes: int = LIMITS.block_bytes) -> tuple[int, int]:
     """(number of blocks, tiles in each): blocks of tile rows that stay in the second-level cache.
 
     The last block repeats tiles where they do not come out even, so up to twice as many blocks are taken where fewer are repeated.

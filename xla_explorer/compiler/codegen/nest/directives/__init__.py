@@ -11,6 +11,7 @@ from xla_explorer.compiler.codegen.nest.directives.accumulation import Accumulat
 from xla_explorer.compiler.codegen.nest.directives.base import (
     MOST_LANES,
     Directive,
+    DirectiveRefused,
     NestModule,
     Subject,
     fields_of,
@@ -36,6 +37,7 @@ __all__ = [
     "Cover",
     "Cut",
     "Directive",
+    "DirectiveRefused",
     "Keep",
     "Merge",
     "NestModule",

@@ -130,8 +130,8 @@ class Accumulate(OfReduction):
         taken = {f"{self.along}c", f"{self.along}t"} & nest.axes().keys()
         return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         loop, s = _parts(nest, self)
         number = nest.fresh_id()
         axis, reduced = loop.axis, next(b.axis for b in s.axes if b.axis.name == self.axis)
@@ -217,8 +217,8 @@ class Rfactor(OfReduction):
         name = f"{self.axis}p"
         return refuse("name-taken", f"the nest has an axis {name} already") if name in nest.axes() else None
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         s = loop_of(nest, self.axis)
         assert isinstance(s, Reduce)
         if self.outermost:
@@ -295,8 +295,8 @@ class Unordered(OfReduction):
             return None
         return refuse("order-must-be-kept", f"%{s.ids[0]} does not find an extreme value and its index, or is in any order already")
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         s = loop_of(nest, self.axis)
         assert isinstance(s, Reduce)
         return with_positions(nest, s)

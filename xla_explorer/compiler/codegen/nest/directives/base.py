@@ -6,7 +6,7 @@ refused whoever asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import Field, fields
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -25,7 +25,7 @@ from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
-from xla_explorer.hlo.analysis.indexing import IndexExpression, linearize
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 from xla_explorer.hlo.instruction import HloInstruction
 
 MOST_LANES = 64  # of a vector
@@ -69,6 +69,14 @@ class Subject(NamedTuple):
     opcode: None = None
 
 
+class DirectiveRefused(Exception):
+    """A directive that is not legal for a nest. reason: of the check that refused it."""
+
+    def __init__(self, directive: Directive, reason: Reason) -> None:
+        super().__init__(f"{directive}: {reason.message}")
+        self.reason = reason
+
+
 class Directive:
     """A change of a nest. Subclasses are frozen dataclasses of their arguments; they have checks, and say what becomes of the nest.
 
@@ -87,9 +95,17 @@ class Directive:
         """What must hold of the nest, in the order in which it is asked."""
         raise NotImplementedError
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """The nest afterwards; the checks hold."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """The nest afterwards; the checks hold. Others call `applied`, which asks them."""
         raise NotImplementedError
+
+    def applied(self, nest: LoopNest, answered: Collection[str] = ()) -> LoopNest:
+        """The nest afterwards. DirectiveRefused where a check does not hold. answered: codes of refusals that the caller answers for."""
+        for check in self.checks():
+            reason = check(nest)
+            if reason is not None and reason.code not in answered:
+                raise DirectiveRefused(self, reason)
+        return self.changed(nest)
 
     def run(self, module: NestModule, context: PassContext) -> bool:
         """Decide, and change the nest."""
@@ -100,7 +116,7 @@ class Directive:
         facts = lambda: self.facts(nest) if held else {}  # noqa: E731
         if context.decide(f"loop-{self.name}", checks, (), *subjects, candidate=nest, facts=facts) is not None:
             return False
-        module.nest = self.applied(nest)
+        module.nest = self.changed(nest)
         return True
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
@@ -142,7 +158,7 @@ class Directive:
 
     def stays_well_formed(self, nest: LoopNest) -> Reason | None:
         """The verifier proves the nest afterwards."""
-        found = why_not_well_formed(self.applied(nest))
+        found = why_not_well_formed(self.changed(nest))
         return refuse("not-proved", found[0].message, problem=found[0].code) if found else None
 
 
@@ -158,6 +174,12 @@ def offsets_of(nest: LoopNest, iotas: bool = True) -> Iterator[tuple[Load | Stor
             yield s, f"%{array.name}", linearize(s.place, array.shape.strides)
         elif iotas and isinstance(s, Iota):
             yield s, f"%{s.id}", s.index
+
+
+def runs_as_one(offset: IndexExpression, outer: Axis, inner: Axis) -> bool:
+    """Whether an offset grows along two nested axes as along one."""
+    a, b = offset.coefficient(outer), offset.coefficient(inner)
+    return a is not None and b is not None and a == b * inner.extent
 
 
 def order_of_sums(nest: LoopNest, axis: str) -> dict[str, Any]:

@@ -31,8 +31,8 @@ class Cover(Directive):
         """See `Directive.checks`."""
         return self.axis_exists, self.axis_is_serial, self.may_be_done_again, self.blocks_fit, self.names_are_free
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         axis, number = nest.axes()[self.axis].axis, nest.fresh_id()
         blocks = -(-axis.extent // self.factor) + (1 if self.lines_of else 0)
         outer, inner = Axis(f"{self.axis}o", blocks), Axis(f"{self.axis}i", self.factor)

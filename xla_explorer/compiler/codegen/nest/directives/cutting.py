@@ -44,8 +44,8 @@ class Cut(Directive):
         """See `Directive.checks`."""
         return self.axis_exists, self.axis_is_serial, self.keeps_order, self.allocates_nothing, self.steps_fit, self.names_are_free
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         return cut(nest, self.axis, self.steps)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
@@ -163,12 +163,17 @@ def _never_holds(g: Guard) -> bool:
 
 def _copied(body: Body, numbers: Iterator[int], taken: Collection[str]) -> Body:
     """The body with values and axes of its own. taken: names that other axes have."""
+    names = set(taken)  # and those of the copies: the copy of `i` must not be called as that of a copy `ic`
 
     def fresh(name: str) -> str:
         name += "c"
-        return fresh(name) if name in taken else name
+        while name in names:
+            name += "c"
+        names.add(name)
+        return name
 
     ids = {n: next(numbers) for s, _ in walk(body) for n in all_ids(s)}
-    axes = {b.axis: Axis(fresh(b.axis.name), b.axis.extent) for s, _ in walk(body) for b in axes_of(s)}
+    found = dict.fromkeys([b.axis for s, _ in walk(body) for b in axes_of(s)])
+    axes = {axis: Axis(fresh(axis.name), axis.extent) for axis in found}
     values: Substitution = {old: index(new) for old, new in axes.items()}
     return tuple([with_ids(s, ids, axes) for s in with_axes_replaced(body, values)])

@@ -21,8 +21,8 @@ class _Launched(Directive):
     kind: ClassVar[AxisKind]
     axis: str
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         return transformations.bind(nest, self.axis, self.kind)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:

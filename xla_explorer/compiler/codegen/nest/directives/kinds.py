@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_LANES, Directive, offsets_of, order_of_sums
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, For, Load, LoopNest, Reduce, Store, axes_of, overwrites, walk
+from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
+    AxisKind,
+    Choose,
+    For,
+    Load,
+    LoopNest,
+    Reduce,
+    Statement,
+    Store,
+    axes_of,
+    overwrites,
+    walk,
+)
 from xla_explorer.compiler.codegen.nest.register_layouts import axis_along_memory
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
@@ -25,8 +39,8 @@ class Unroll(Directive):
         """See `Directive.checks`."""
         return self.axis_exists, self.axis_is_serial, self.copies_within_limit, self.parts_combine
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         return transformations.bind(nest, self.axis, AxisKind.UNROLLED)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
@@ -44,18 +58,19 @@ class Unroll(Directive):
 
 @dataclass(frozen=True)
 class Vectorize(Directive):
-    """The axis becomes the lanes of a register."""
+    """The axis becomes the lanes of a register. strided: lanes that are no neighbours in memory are put together one by one."""
 
     name: ClassVar[str] = "vectorize"
     axis: str
+    strided: bool = False
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
         fits = (self.axis_exists, self.axis_is_serial, self.is_a_vector, self.parts_combine, self.no_other_vector)
         return (*fits, self.accesses_are_contiguous)
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         return transformations.bind(nest, self.axis, AxisKind.VECTOR)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
@@ -72,6 +87,8 @@ class Vectorize(Directive):
 
     def no_other_vector(self, nest: LoopNest) -> Reason | None:
         """Neither around nor inside is another vector axis."""
+        if all(b.kind is not AxisKind.VECTOR for b in nest.axes().values()):
+            return None
         for s, around in walk(nest.body):
             opened = [b for x in (*around, s) for b in axes_of(x)]
             other = next((b.axis for b in opened if b.kind is AxisKind.VECTOR), None)
@@ -80,8 +97,11 @@ class Vectorize(Directive):
         return None
 
     def accesses_are_contiguous(self, nest: LoopNest) -> Reason | None:
-        """Every access along the axis is to neighbours, or to one element; loads may run so along an unrolled axis with as many steps."""
+        """Every access along the axis is to neighbours, or to one element; loads may run so along an unrolled axis with as many steps.
+        Others are `strided`."""
         axis = nest.axes()[self.axis].axis
+        if self.strided:
+            return None
         unrolled = [b.axis for b in nest.axes().values() if b.kind is AxisKind.UNROLLED]
         for s, what, offset in offsets_of(nest, iotas=False):
             step = offset.coefficient(axis)
@@ -106,8 +126,8 @@ class Parallel(Directive):
         """See `Directive.checks`."""
         return self.axis_exists, self.axis_is_serial, self.steps_are_independent, self.is_outermost, self.shares_agree, self.steps_suffice
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         return replace(transformations.bind(nest, self.axis, AxisKind.SHARE), shares=self.shares)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
@@ -115,11 +135,14 @@ class Parallel(Directive):
         return {**super().facts(nest), "shares": self.shares}
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
-        """The loop is one of the kernel's outermost; no memory hands values from one of them to another, none overwrites another's."""
+        """The loop is one of the kernel's outermost, and none overwrites another's.
+
+        Memory may hand values from the first to the others: these are a phase of their own, which is not shared.
+        """
         work = [s for s in nest.body if isinstance(s, For | Reduce | Store | Choose)]
-        loads = {s.array for s, _ in walk(nest.body) if isinstance(s, Load)}
-        alone = len(work) == 1 or not loads & {s.array for s, _ in walk(nest.body) if isinstance(s, Store)}
-        if alone and any(isinstance(s, For) and s.axis.name == self.axis and not overwrites(nest, s) for s in work):
+        at = next((k for k, s in enumerate(work) if isinstance(s, For) and s.axis.name == self.axis and not overwrites(nest, s)), None)
+        hands_over = any(isinstance(s, Allocate) for s in nest.body)
+        if at is not None and ((at == 0 and hands_over and nest.shares == 1) or _are_apart(work)):
             return None
         return refuse("not-outermost", f"threads share loops that are the whole kernel; {self.axis} is not one of @{nest.name}'s")
 
@@ -136,3 +159,16 @@ class Parallel(Directive):
             return None
         message = f"the shares must be from 2 to {extent}, the steps of {self.axis}, got {self.shares}"
         return refuse("too-few-steps", message, extent=extent, shares=self.shares)
+
+
+def _are_apart(work: Sequence[Statement]) -> bool:
+    """Whether no statement reads what another one stores, but for memory of its own."""
+    if len(work) == 1:
+        return True
+    loads, stores = [], []
+    for outer in work:
+        inside = [s for s, _ in walk((outer,))]
+        own = {s.array.name for s in inside if isinstance(s, Allocate)}
+        loads.append({s.array for s in inside if isinstance(s, Load)} - own)
+        stores.append({s.array for s in inside if isinstance(s, Store)} - own)
+    return all(a == b or loads[a].isdisjoint(stores[b]) for a in range(len(work)) for b in range(len(work)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
-from xla_explorer.compiler.codegen.nest.directives.base import MOST_LANES, Directive, offsets_of, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_LANES, Directive, offsets_of, order_of_sums, runs_as_one
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, Compute, Constant, For, Iota, Load, LoopNest, Statement, rewritten
 from xla_explorer.compiler.codegen.nest.transformations import inner_loop, loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
@@ -24,8 +24,8 @@ class Split(Directive):
         """See `Directive.checks`."""
         return self.axis_exists, self.axis_is_serial, self.factor_fits, self.names_are_free
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         return transformations.split(nest, self.axis, self.factor)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
@@ -84,8 +84,8 @@ class Collapse(Pair):
         names = (self.axis_exists, self.axes_are_nested, self.both_are_serial, self.neither_is_ordered, self.name_is_free)
         return names if self.repeating else (*names, self.accesses_collapse)
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         return transformations.collapse(nest, self.axis, self.inner)
 
     def name_is_free(self, nest: LoopNest) -> Reason | None:
@@ -95,7 +95,10 @@ class Collapse(Pair):
 
     def accesses_collapse(self, nest: LoopNest) -> Reason | None:
         """Every access runs along both axes as along one."""
-        after = self.applied(nest)
+        outer, inner = [nest.axes()[name].axis for name in (self.axis, self.inner)]
+        if all(runs_as_one(offset, outer, inner) for _, _, offset in offsets_of(nest)):
+            return None
+        after = self.changed(nest)
         one = after.axes()[self.axis + self.inner].axis
         for _, what, offset in offsets_of(after):
             if offset.coefficient(one) is None:
@@ -114,8 +117,8 @@ class Reorder(Pair):
         """See `Directive.checks`."""
         return self.axis_exists, self.axes_are_nested, self.neither_is_ordered, self.steps_are_independent, self.stays_outermost
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         return transformations.reorder(nest, self.axis, self.inner)
 
     def stays_outermost(self, nest: LoopNest) -> Reason | None:
@@ -142,8 +145,8 @@ class Sink(Directive):
         """See `Directive.checks`."""
         return self.axis_exists, self.only_computes
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
 
         def change(s: Statement) -> Statement | None:
             if not isinstance(s, For) or s.axis.name != self.axis:
@@ -182,10 +185,10 @@ class Tile(Pair):
                 return reason
         return None
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         for part in self._splits:
-            nest = part.applied(nest)
+            nest = part.changed(nest)
         return transformations.reorder(nest, f"{self.axis}i", f"{self.inner}o")
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:

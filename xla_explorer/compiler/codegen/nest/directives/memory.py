@@ -154,8 +154,8 @@ class Keep(InLoop):
             return None
         return refuse("not-in-step", f"%{self.into} does not get its values where {self.value} is read last", array=self.into)
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         first, *later = self.found(nest)
         element = elements_of(first.statement)[0]
         if self.into:
@@ -254,8 +254,8 @@ class Stage(InLoop):
         extents = [a.extent for a in found.axes]
         return (*extents[:-1], self.pitch or extents[-1])
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         (found,) = self.found(nest)
         load, number = found.statement, nest.fresh_id()
         assert isinstance(load, Load)
@@ -309,7 +309,7 @@ class Chain(Directive):
 
     def steps_stay_independent(self, nest: LoopNest) -> Reason | None:
         """A step touches nothing that another one stores."""
-        return next(iter(why_not_in_step(self.applied(nest))), None)
+        return next(iter(why_not_in_step(self.changed(nest))), None)
 
     def _pair(self, nest: LoopNest) -> tuple[For, For] | None:
         first, second = loop_of(nest, self.axis), loop_of(nest, self.following)
@@ -323,8 +323,8 @@ class Chain(Directive):
         read = {s.array for s, _ in walk(between) if isinstance(s, Load)}
         return (first, second) if not written & read and all(isinstance(s, Allocate | Definition) for s in between) else None
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         found = self._pair(nest)
         assert found is not None
         first, second = found

@@ -81,10 +81,10 @@ class Merge(Directive):
         read = stored & {s.array for s, _ in walk(nest.body) if isinstance(s, Load)}
         if read:
             return refuse("steps-not-independent", f"%{min(read)} is stored in {self.axis}, and read")
-        return next(iter(why_not_in_step(self.applied(nest))), None)
+        return next(iter(why_not_in_step(self.changed(nest))), None)
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         body, loop, reduction = self._found(nest)
         moved = with_axes_replaced(loop.body, {loop.axis: index(reduction.axes[0].axis)})
         values, same = _each_once((*[s for s in moved if not isinstance(s, Store)], *reduction.body))

@@ -24,8 +24,8 @@ class Pad(Directive):
         """See `Directive.checks`."""
         return self.axis_exists, self.axis_is_serial, self.is_a_loop, self.extent_grows
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         return transformations.pad(nest, self.axis, self.extent)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:

@@ -31,8 +31,8 @@ class Stream(Directive):
         """See `Directive.checks`."""
         return self.is_a_result, self.is_not_read
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
         return replace(nest, arrays=tuple([replace(a, streamed=True) if a.name == self.axis else a for a in nest.arrays]))
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
@@ -71,8 +71,8 @@ class Prefetch(Directive):
         """See `Directive.checks`."""
         return self.axis_exists, self.axis_is_serial, self.reads_runs
 
-    def applied(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.applied`."""
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
 
         def change(s: Statement) -> Statement | None:
             return replace(s, body=(*self._asking(nest, s), *s.body)) if isinstance(s, For) and s.axis.name == self.axis else None

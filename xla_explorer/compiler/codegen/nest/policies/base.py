@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from xla_explorer.compiler.codegen.llvm_types import value_type
-from xla_explorer.compiler.codegen.nest.directives import Directive, Parallel
+from xla_explorer.compiler.codegen.nest.directives import Cover, Directive, DirectiveRefused, Parallel, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives.base import runs_as_one
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
@@ -22,9 +23,10 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.compiler.codegen.vector_math import vector_math_opcodes
 from xla_explorer.compiler.target import Target
-from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue, linearize
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
@@ -42,7 +44,7 @@ class Tuning:
     mask in one instruction. copies: registers of each value in cheap code. cheap: statements up to which code is cheap. heavy: registers of
     each value in code with functions. most_statements: of all copies together, so that code stays small. streamed_bytes: of a result
     written past the cache, and of a transposed one, whose lines compete for a few sets of a cache where extents are powers of two.
-    registers: that code may name. fused: there are multiply-adds.
+    registers: that code may name. fused: there are multiply-adds. covers: steps may be done twice, as no result lies where an operand does.
     """
 
     register_bytes: int = 64
@@ -55,6 +57,7 @@ class Tuning:
     streamed_transpose_bytes: int = field(default_factory=lambda: STREAMED_TRANSPOSE_BYTES)
     registers: int = 32
     fused: bool = True
+    covers: bool = True
 
 
 def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
@@ -73,15 +76,21 @@ def leaves_the_program(i: HloInstruction) -> bool:
 
 
 class Plan:
-    """A schedule in the making. Its directives are the policy's own, whose checks hold by construction."""
+    """A schedule in the making. DirectiveRefused where a directive of the policy is not legal: the checks are asked as of anybody's."""
 
     def __init__(self, plain: LoopNest, tuning: Tuning) -> None:
         self.plain, self.nest, self.tuning = plain, plain, tuning
         self.directives: list[Directive] = []
 
     def do(self, directive: Directive) -> None:
-        """One more directive."""
-        self.nest = directive.applied(self.nest)
+        """One more directive; lanes that are no neighbours in memory are said to be `strided`."""
+        try:
+            self.nest = directive.applied(self.nest)
+        except DirectiveRefused as refused:
+            if not isinstance(directive, Vectorize) or refused.reason.code != "strided-access":
+                raise
+            directive = replace(directive, strided=True)
+            self.nest = directive.applied(self.nest)
         self.directives.append(directive)
 
     def share(self, parts: int) -> None:
@@ -104,6 +113,40 @@ def accesses(nest: LoopNest, body: Body) -> Iterator[tuple[Load | Store, IndexEx
             yield s, linearize(s.place, array.shape.strides)
 
 
+def may_cover(plan: Plan, name: str) -> bool:
+    """Whether the last block of an axis may begin earlier, so that nothing is left over. What goes past the caches is written once."""
+    streamed = all(a.shape.byte_size >= plan.tuning.streamed_bytes // 2 for a in plan.nest.arrays if a.written)
+    loop = loop_of(plan.nest, name)
+    if loop is None or is_looked_up(loop.body):  # rows that lie anywhere are asked for ahead, by whole steps
+        return False
+    return plan.tuning.covers and not streamed and Cover(name, 1).may_be_done_again(plan.nest) is None
+
+
+def is_looked_up(body: Body) -> bool:
+    """Whether where something is read is known at run time only."""
+    return any(isinstance(s, Load) and any(isinstance(a, RuntimeValue) for x in s.place for a in x.atoms()) for s, _ in walk(body))
+
+
+def in_blocks(plan: Plan, name: str, size: int) -> Directive:
+    """The directive that makes blocks of an axis, of which there is at least one."""
+    return Split(name, size) if plan.nest.axes()[name].axis.extent % size == 0 else Cover(name, size)
+
+
+def in_copies(plan: Plan, name: str, lanes: int, copies: int) -> None:
+    """An axis of so many registers."""
+    if copies > 1:
+        plan.do(Split(name, lanes))
+        plan.do(Unroll(f"{name}o"))
+        name += "i"
+    plan.do(Vectorize(name))
+
+
+def in_registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
+    """An axis of whole registers."""
+    plan.do(Split(name, lanes * copies))
+    in_copies(plan, f"{name}i", lanes, copies)
+
+
 def chain_of(loop: For) -> list[For]:
     """Loops of which each is the only statement of the one before."""
     found = [loop]
@@ -113,13 +156,11 @@ def chain_of(loop: For) -> list[For]:
 
 
 def collapses(nest: LoopNest, body: Body, outer: Axis, inner: Axis) -> bool:
-    """Whether all accesses run along both axes as along one."""
+    """Whether all accesses run along both axes as along one. An axis without a step is of no period."""
+    if not inner.extent:
+        return False
     indices = [offset for _, offset in accesses(nest, body)] + [s.index for s, _ in walk(body) if isinstance(s, Iota)]
-    for x in indices:
-        a, b = x.coefficient(outer), x.coefficient(inner)
-        if a is None or b is None or a != b * inner.extent:
-            return False
-    return True
+    return all(runs_as_one(x, outer, inner) for x in indices)
 
 
 def width_of(element: PrimitiveType) -> int:

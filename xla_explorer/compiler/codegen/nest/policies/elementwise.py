@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
-from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Prefetch, Split, Stream, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import Collapse, Cover, Cut, Parallel, Prefetch, Split, Stream, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import (
     Choose,
     Compute,
@@ -28,8 +29,13 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     calls_functions,
     chain_of,
     collapses,
+    in_blocks,
+    in_copies,
+    in_registers,
     lanes_for,
+    may_cover,
     statements_of,
+    widest,
 )
 from xla_explorer.compiler.codegen.nest.policies.prefetches import Tile, ask_for_rows, rows_bytes, tile_asked_for
 from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_rows, short_rows
@@ -41,7 +47,13 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, Quotient, Remainder
 from xla_explorer.hlo.primitive_type import BF16
 
 MOST_UNIFORM_SHIFTS = 2
-MOST_CUTS = 12  # of loops into pieces
+MOST_CUTS = 256  # of loops into pieces: a choice that is left reads all of its cases for every element
+FEW_PIECES = 12  # are cut off one after the other
+MOST_LOOPS = 64  # of one kernel that registers are planned for, each beside all others: LLVM plans those of more
+TINY = 16  # steps of a kernel ...
+TINY_CODE = 32  # ... whose loop is so many statements without it
+LEAST_STEPS = 32  # of all loops around code that has several registers of each value: copies are code
+COVERED = 64  # times as many elements as are done twice has a loop without a tail
 
 
 def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
@@ -62,11 +74,14 @@ def _planned(nest: LoopNest, tuning: Tuning, parts: int, by_rows: bool) -> Sched
     if reason is not None:
         if tuning.register_bytes:
             return reason
-        plan = Plan(nest, tuning)
+        if len(plan.directives) < MOST_CUTS:
+            plan = Plan(nest, tuning)
     squares = any(read_across(plan.nest, s) is not None for s in plan.nest.body if isinstance(s, For))
     names = [s.axis.name for s in plan.nest.body if isinstance(s, For)]
     if by_rows and len(names) != 1:
         return refuse("rows-are-not-shares", f"@{nest.name} has {len(names)} loops: threads would not share the same rows", shares=parts)
+    if tuning.register_bytes and len(names) > MOST_LOOPS:
+        return refuse("family-not-moved", f"@{nest.name} has {len(names)} loops; so many are left to LLVM")
     for name in names:
         chain = _collapsed(plan, name, parts if by_rows else 1)
         reason = chain if isinstance(chain, Reason) else _in_lanes(plan, chain) if tuning.register_bytes else None
@@ -129,14 +144,18 @@ def _in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
 
 
 def in_pieces(plan: Plan) -> Reason | None:
-    """Loops are cut where a choice of what to read changes, until nothing is left to choose: pads, concatenates."""
+    """Loops are cut where a choice of what to read changes, until nothing is left to choose: pads, concatenates. The choice of many is
+    halved: each cut rewrites what is behind it, and asks for a name of one letter more."""
     cuts = 0
-    while (choice := next((s for s, _ in walk(plan.nest.body) if isinstance(s, Choose)), None)) is not None:
-        found = next((place for case in choice.cases for g in case.guards if (place := _change_of(g)) is not None), None)
+    while choices := [s for s, _ in walk(plan.nest.body) if isinstance(s, Choose)]:
+        choice = max(choices, key=lambda s: len(s.cases) // FEW_PIECES)
+        changes = [place for case in choice.cases for g in case.guards if (place := _change_of(g)) is not None]
         cuts += 1
-        if found is None or cuts > MOST_CUTS or not isinstance(loop_of(plan.nest, found[0].name), For):
+        if not changes or cuts > MOST_CUTS or not isinstance(loop_of(plan.nest, changes[0][0].name), For):
             return refuse("family-not-moved", f"@{plan.nest.name} chooses where to read; such kernels are not made from nests yet")
-        plan.do(Cut(found[0].name, found[1]))
+        axis, first = changes[0]
+        places = sorted({place for other, place in changes if other is axis})
+        plan.do(Cut(axis.name, first if len(places) <= FEW_PIECES else places[len(places) // 2]))
     return None
 
 
@@ -164,6 +183,8 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if (reason := _shifts_are_uniform(plan.nest, statements)) is not None:
         return reason
     lanes = lanes_for(plan.nest, statements, tuning)
+    if axis.extent % lanes and not axis.extent % (lanes // 2) and lanes * widest(statements) > tuning.register_bytes:
+        lanes //= 2  # instead of several registers a value, and a last step of which half is done twice
     if any(isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements):
         return refuse("wide-iota", f"@{plan.nest.name} counts in more bits than it stores")
     if axis.extent < lanes:
@@ -171,19 +192,28 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
         return None
     if in_order and (tile := tile_asked_for(plan, loop)):
         return _in_tiles(plan, loop, tile)
-    copies = _copies(statements, axis.extent // lanes, tuning) if in_order else 1
+    most = min(axis.extent, _steps_around(plan, loop) * axis.extent // LEAST_STEPS) // lanes
+    copies = _copies(statements, most, tuning) if in_order else 1
     whole = axis.extent - axis.extent % (lanes * copies)
     name, rest = axis.name, ""
-    if whole < axis.extent:
+    twice = whole + lanes * copies - axis.extent
+    if whole < axis.extent and not ((copies == 1 or COVERED * twice <= whole) and may_cover(plan, name)):
         plan.do(Cut(name, whole))
         name, rest = f"{axis.name}m", f"{axis.name}r"
+    plan.do(in_blocks(plan, name, lanes * copies))
     if in_order and _come_in_words(plan.nest, loop):
-        _in_words(plan, name, lanes, copies)
+        _in_words(plan, f"{name}i", lanes, copies)
     else:
-        in_registers(plan, name, lanes, copies)
+        in_copies(plan, f"{name}i", lanes, copies)
     if rest:
         tail(plan, rest, lanes, in_order)
     return None
+
+
+def _steps_around(plan: Plan, loop: For) -> int:
+    """How often a loop runs."""
+    around = next(outer for s, outer in walk(plan.nest.body) if s is loop)
+    return prod([s.axis.extent for s in around if isinstance(s, For)])
 
 
 def _in_tiles(plan: Plan, loop: For, tile: Tile) -> Reason | None:
@@ -219,7 +249,7 @@ def _in_whole_blocks(plan: Plan, loop: For) -> For:
 
 
 def _holds_whole_blocks(axis: Axis, size: int) -> bool:
-    """More than one: where an index is no multiple of the block's size at its beginning, one block would be split without end."""
+    """More than one: where an index is not a multiple of the block's size at its beginning, one block would be split without end."""
     return axis.extent > size and axis.extent % size == 0
 
 
@@ -242,18 +272,6 @@ def _copies(statements: list[Statement], most: int, tuning: Tuning) -> int:
     return copies
 
 
-def in_registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
-    """An axis of whole registers."""
-    if copies > 1:
-        plan.do(Split(name, lanes * copies))
-        plan.do(Split(f"{name}i", lanes))
-        plan.do(Unroll(f"{name}io"))
-        plan.do(Vectorize(f"{name}ii"))
-    else:
-        plan.do(Split(name, lanes))
-        plan.do(Vectorize(f"{name}i"))
-
-
 def _come_in_words(nest: LoopNest, loop: For) -> bool:
     """Whether all that is read and written along memory is bf16 that is computed with, and no element depends on its number."""
     arrays = [nest.array(s.array) for s, offset in accesses(nest, loop.body) if offset.coefficient(loop.axis) == 1]
@@ -262,16 +280,14 @@ def _come_in_words(nest: LoopNest, loop: For) -> bool:
 
 
 def _in_words(plan: Plan, name: str, lanes: int, copies: int) -> None:
-    """An axis of whole registers of words, each of an even and an odd element."""
-    plan.do(Split(name, lanes * copies))
-    inner = f"{name}i"
+    """An axis of so many registers of words, each of an even and an odd element."""
     if copies > 1:
-        plan.do(Split(inner, lanes))
-        plan.do(Unroll(f"{inner}o"))
-        inner += "i"
-    plan.do(Split(inner, 2))
-    plan.do(Vectorize(f"{inner}o"))
-    plan.do(Unroll(f"{inner}i"))
+        plan.do(Split(name, lanes))
+        plan.do(Unroll(f"{name}o"))
+        name += "i"
+    plan.do(Split(name, 2))
+    plan.do(Vectorize(f"{name}o"))
+    plan.do(Unroll(f"{name}i"))
 
 
 def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
@@ -280,7 +296,14 @@ def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
     in_order: lanes are neighbours in memory.
     """
     axis = plan.nest.axes()[name].axis
+    if _is_tiny(plan, axis.extent):
+        plan.do(Unroll(name))
+        return
     if lanes < axis.extent and axis.extent % lanes:
+        if may_cover(plan, name):
+            plan.do(Cover(name, lanes))
+            plan.do(Vectorize(f"{name}i"))
+            return
         whole = axis.extent - axis.extent % lanes
         plan.do(Cut(name, whole))
         in_registers(plan, f"{name}m", lanes, 1)
@@ -305,6 +328,14 @@ def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
         if steps == axis.extent:
             return
         axis = plan.nest.axes()[f"{axis.name}r"].axis
+
+
+def _is_tiny(plan: Plan, extent: int) -> bool:
+    """Whether a kernel has so few cheap steps that one after the other is less code than masks, and constants in registers."""
+    statements = statements_of(plan.nest.body)
+    steps = prod([bound.axis.extent for bound in plan.nest.axes().values()])
+    uneven = extent <= 2 or extent & (extent - 1) != 0
+    return uneven and steps <= TINY and extent * len(statements) <= TINY_CODE and not calls_functions(statements)
 
 
 def _power_above(n: int) -> int:

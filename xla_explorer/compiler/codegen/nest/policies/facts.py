@@ -10,6 +10,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
     Combination,
+    Compute,
     Constant,
     LoopNest,
     Reduce,
@@ -24,8 +25,9 @@ from xla_explorer.hlo.identity_element import identity_element
 IN_REGISTERS = (AxisKind.UNROLLED, AxisKind.VECTOR)
 
 
-def schedule_facts(schedule: Schedule) -> dict[str, Any]:
-    """Steps of every axis, lanes of the widest vector, registers of each value, shares; `reorders-sum` where `sums_out_of_order`."""
+def schedule_facts(schedule: Schedule, fused: bool = False) -> dict[str, Any]:
+    """Steps of every axis, lanes of the widest vector, registers of each value, shares. `reorders-sum` where `sums_out_of_order`.
+    `contracts-products`: how many sums and differences of floats the target may make in one rounding with a product that they take."""
     axes = schedule.nest.axes().values()
     facts: dict[str, Any] = {
         "schedule": str(schedule),
@@ -36,7 +38,16 @@ def schedule_facts(schedule: Schedule) -> dict[str, Any]:
     }
     if sums_out_of_order(schedule.nest):
         facts["reorders-sum"] = True
+    if fused and (contracted := _contracted(schedule.start)):
+        facts["contracts-products"] = contracted
     return facts
+
+
+def _contracted(nest: LoopNest) -> int:
+    """Sums and differences of floats that take a product: HLO leaves open whether it is rounded, and of two products which."""
+    computed = {s.id: s for s, _ in walk(nest.body) if isinstance(s, Compute) and (s.element.is_float or s.element.is_complex)}
+    products = {number for number, s in computed.items() if s.opcode.name == "multiply"}
+    return sum(s.opcode.name in ("add", "subtract") and not products.isdisjoint(s.operands) for s in computed.values())
 
 
 def _registers(body: Body) -> int:

@@ -43,11 +43,12 @@ def _rows(nest: LoopNest) -> tuple[str, str, int] | None:
     """(loop, array, bytes of a row) of a kernel that copies rows by index."""
     if any(isinstance(s, Compute) for s, _ in walk(nest.body)):
         return None
+    loaded = {f"%{s.id}" for s, _ in walk(nest.body) if isinstance(s, Load)}
     for s, around in walk(nest.body):
         if not isinstance(s, Load) or (array := nest.array(s.array)) is None:
             continue
         offset = linearize(s.place, array.shape.strides)
-        found = [atom for atom in offset.atoms() if isinstance(atom, RuntimeValue) and isinstance(atom.source, str)]
+        found = [atom for atom in offset.atoms() if isinstance(atom, RuntimeValue) and atom.source in loaded]
         loops = [x.axis for x in around if isinstance(x, For)]
         inside = [axis for axis in loops if offset.coefficient(axis)]
         if len(found) == 1 and inside and loops[0] not in inside:

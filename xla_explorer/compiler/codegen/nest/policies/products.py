@@ -8,7 +8,6 @@ A matrix times a vector reads some rows of the matrix side by side.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.directives import Cut, Reorder, Sink, Split, Stage, Unroll, Vectorize
@@ -23,29 +22,15 @@ from xla_explorer.compiler.codegen.nest.policies.reductions import (
     reduction_policy,
     row_in_registers,
 )
-from xla_explorer.compiler.codegen.nest.policies.tiles import Tile, tile_for
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
 
-PAGE = 4096  # lines so many bytes apart fall into the same set of a first-level cache (64 sets of lines of 64 bytes)
-WAYS = 8  # lines that a set holds
-STAGED_FROM_TILES = 4  # tile rows from which a copy of a panel pays for itself
-COLLIDING_FROM_TILES = 40  # tile rows from which it does where only the first-level cache is missed, not the second
-UNSTAGED_BYTES = 2 << 20  # panels of a larger right operand are copied, so that it is read in address order
-
-SWEPT_BYTES = 256 << 10  # a larger matrix with a vector on its left is read in address order ...
-SWEPT_ROWS = 8  # ... so many rows at a time ...
+SWEPT_ROWS = 8  # of a matrix with a vector on its left are read at a time ...
 SWEPT_COLUMN_BYTES = 16 << 10  # ... of so many bytes each, whose sums stay in the first-level cache
-DEEPEST = 1536  # contracted elements ...
-FEW_TILES = 8  # ... of more tiles than these are cut into blocks
 LEFT_BYTES = 384 << 10  # of a left operand whose columns are contiguous and collide, from which they are copied
-BLOCK_BYTES = 384 << 10  # of the left operand, kept in the second-level cache while panels of the right one pass by
-ROWS_COPIED = 16  # of the right operand that are copied together where each lies in pages of its own
-RESULT_BYTES = 4 << 20  # of a result that the caches do not hold ...
-COLLIDING = 1024  # ... with rows so many bytes apart, or a multiple ...
-OPEN_ROWS = 32  # ... of which so many are written at a time
 ROWS_OF_MATRIX = 8  # that are read side by side
 SQUARE = 8  # lanes of the squares that contiguous columns are turned in
 
@@ -88,7 +73,7 @@ def product_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule |
     contiguous = p.right_across == p.bytes
     if p.row is None and not contiguous and p.left_step == p.right_step == p.bytes:
         _rows_of_matrix(plan, p)
-    elif p.row is None and contiguous and p.depth * p.column.extent * p.bytes > SWEPT_BYTES:
+    elif p.row is None and contiguous and p.depth * p.column.extent * p.bytes > LIMITS.swept_bytes:
         alone = plan.nest.body[-1] is loop_of(plan.nest, p.column.name)
         reason = columns(plan, p.column.name, parts if alone else 1, SWEPT_COLUMN_BYTES // p.bytes, SWEPT_ROWS)
         if reason is not None:
@@ -181,17 +166,12 @@ def _why_left_is_copied(plan: Plan, p: _Product) -> Reason | None:
     tile = _tile(plan, p)
     rows = p.row.extent if p.row is not None else 1
     down, across = -(-rows // tile.rows), -(-p.column.extent // tile.columns)
-    deep = p.depth > DEEPEST and down * across > FEW_TILES
-    by_columns = p.row_step == p.bytes != p.left_step and across > 1 and _collide(p.left_step, p.depth)
-    by_columns = by_columns and (p.left_step % PAGE == 0 or rows * p.depth * p.bytes > LEFT_BYTES)
-    if down > 1 and (deep or by_columns or (p.left_step == p.bytes and _collide(p.row_step, tile.rows))):
+    deep = p.depth > LIMITS.deepest and down * across > LIMITS.few_tiles
+    by_columns = p.row_step == p.bytes != p.left_step and across > 1 and LIMITS.collide(p.left_step, p.depth)
+    by_columns = by_columns and (p.left_step % LIMITS.page == 0 or rows * p.depth * p.bytes > LEFT_BYTES)
+    if down > 1 and (deep or by_columns or (p.left_step == p.bytes and LIMITS.collide(p.row_step, tile.rows))):
         return refuse("left-operand-is-copied", f"@{plan.nest.name}: blocks of its left operand are copied, which nests of products do not")
     return None
-
-
-def _collide(step: int, lines: int) -> bool:
-    """Whether so many lines, `step` bytes apart, are too many for the sets of a first-level cache that they fall into."""
-    return lines * math.gcd(step, PAGE) > WAYS * PAGE
 
 
 def _tiles(plan: Plan, p: _Product, turned: bool, parts: int) -> None:
@@ -258,10 +238,11 @@ def _of_all_rows(plan: Plan, p: _Product, piece: _Piece, tile: Tile, turned: boo
 def _blocks(tiles: int, tile: Tile, p: _Product, panels: int) -> int:
     """In how many blocks tile rows go by: a block stays in the second-level cache while panels pass by. Of a large result whose rows fall
     into few sets of the caches, a few rows are written at a time."""
-    most = max(1, BLOCK_BYTES // (tile.rows * p.depth * p.bytes))
+    most = max(1, LIMITS.block_bytes // (tile.rows * p.depth * p.bytes))
     row_bytes = p.column.extent * p.bytes
-    if p.depth * row_bytes <= BLOCK_BYTES and tiles * tile.rows * row_bytes > RESULT_BYTES and row_bytes % COLLIDING == 0:
-        most = min(most, max(1, OPEN_ROWS // tile.rows))
+    is_large = tiles * tile.rows * row_bytes > LIMITS.result_bytes
+    if p.depth * row_bytes <= LIMITS.block_bytes and is_large and row_bytes % LIMITS.colliding == 0:
+        most = min(most, max(1, LIMITS.open_rows // tile.rows))
     least = -(-tiles // most) if panels > 1 else 1
     return next((n for n in range(least, min(2 * least, tiles) + 1) if tiles % n == 0), least)
 
@@ -281,7 +262,7 @@ def _loops(plan: Plan, p: _Product, piece: _Piece, tile: Tile, turned: bool, blo
             plan.do(Split(inner, tile.width))
             copies, inner = f"{inner}o", f"{inner}i"
     rows = _extent(plan, row) // tile.rows
-    staged = turned or (rows >= STAGED_FROM_TILES and panels > 1 and _is_spread(p, rows))
+    staged = turned or (rows >= LIMITS.copied_from_tiles and panels > 1 and _is_spread(p, rows))
     group = panel
     if row:
         plan.do(Split(row, tile.rows))
@@ -314,8 +295,8 @@ def _is_spread(p: _Product, rows: int) -> bool:
     """Whether the rows of a panel fall into few sets of a cache, or are spread over much memory."""
     if p.depth * p.column.extent * p.bytes > MOST_STAGED:
         return False
-    far = p.right_step % PAGE == 0 or p.depth * p.column.extent * p.bytes > UNSTAGED_BYTES
-    return p.depth > SQUARE and (far or (rows >= COLLIDING_FROM_TILES and _collide(p.right_step, p.depth)))
+    far = p.right_step % LIMITS.page == 0 or p.depth * p.column.extent * p.bytes > LIMITS.uncopied_bytes
+    return p.depth > SQUARE and (far or (rows >= LIMITS.colliding_from_tiles and LIMITS.collide(p.right_step, p.depth)))
 
 
 def _stage(plan: Plan, p: _Product, group: str, names: list[str], turned: bool) -> None:
@@ -329,8 +310,8 @@ def _stage(plan: Plan, p: _Product, group: str, names: list[str], turned: bool) 
     if turned:
         _in_squares(plan, k, copies, inner)
         return
-    if p.right_step >= PAGE and len(contracted) == 1 and p.depth % ROWS_COPIED == 0 and panel in order:
-        plan.do(Split(k, ROWS_COPIED))
+    if p.right_step >= LIMITS.page and len(contracted) == 1 and p.depth % LIMITS.rows_copied == 0 and panel in order:
+        plan.do(Split(k, LIMITS.rows_copied))
         plan.do(Reorder(f"{panel}s", f"{k}o"))
     if copies:
         plan.do(Unroll(copies))

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from math import lcm
 
-from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Sink, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Sink, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, lanes_for, statements_of
+from xla_explorer.compiler.codegen.nest.policies.base import (
+    Plan,
+    Tuning,
+    accesses,
+    in_blocks,
+    in_copies,
+    is_looked_up,
+    lanes_for,
+    may_cover,
+    statements_of,
+)
 from xla_explorer.compiler.codegen.nest.policies.transposes import line_of
+from xla_explorer.compiler.codegen.nest.transformations import loop_of
 
 SHORT_ROW = 16  # steps of an inner loop that is mostly what registers leave over
 WHOLE_ROW = 4  # steps, if a power of two, that are a narrow register of their own where rows do not follow one another
+LEAST_PERIODS = 16  # in which rows and registers end together, from which the registers of a period pay for their code
 MOST_LANES = 16  # of registers that rows repeat in: more would take more copies
 
 
@@ -25,7 +37,9 @@ def short_rows(nest: LoopNest, loop: For, tuning: Tuning) -> tuple[list[For], in
         return None
     if extent >= WHOLE_ROW and extent & (extent - 1) == 0 and not _follow_one_another(nest, line):
         return None
-    return line, min(lanes, MOST_LANES)
+    lanes = min(lanes, MOST_LANES)
+    few = line[-2].axis.extent * extent < LEAST_PERIODS * lcm(lanes, extent)
+    return None if few or is_looked_up(line[-1].body) else (line, lanes)
 
 
 def _follow_one_another(nest: LoopNest, line: list[For]) -> bool:
@@ -40,16 +54,22 @@ def in_repeated_rows(plan: Plan, line: list[For], lanes: int) -> None:
     *_, outer, inner = [x.axis for x in line]
     if len(line[-2].body) > 1:
         plan.do(Sink(outer.name))
-    plan.do(Collapse(outer.name, inner.name, repeating=True))
-    name, total, period = outer.name + inner.name, outer.extent * inner.extent, lcm(lanes, inner.extent)
-    whole = total - total % period
-    if whole == total:
-        _repeated(plan, name, period, lanes)
-        return
-    if whole:
-        plan.do(Cut(name, whole))
-        _repeated(plan, f"{name}m", period, lanes)
-        name = f"{name}r"
+    rows, name = lcm(lanes, inner.extent) // inner.extent, outer.name
+    if outer.extent % rows and not may_cover(plan, name):
+        plan.do(Cut(name, outer.extent - outer.extent % rows))
+        rest = loop_of(plan.nest, f"{name}r")
+        assert isinstance(rest, For) and isinstance(rest.body[0], For)
+        _one_after_the_other(plan, rest.axis.name, rest.body[0].axis.name, lanes)  # the inner axis of a copy has a name of its own
+        name += "m"
+    plan.do(in_blocks(plan, name, rows))
+    plan.do(Collapse(f"{name}i", inner.name, repeating=True))
+    in_copies(plan, f"{name}i{inner.name}", lanes, rows * inner.extent // lanes)
+
+
+def _one_after_the_other(plan: Plan, outer: str, inner: str, lanes: int) -> None:
+    """Fewer rows than those of a period, in ever narrower registers."""
+    plan.do(Collapse(outer, inner, repeating=True))
+    name = outer + inner
     while (left := plan.nest.axes()[name].axis.extent) > 1:
         now = min(lanes, 1 << (left.bit_length() - 1))
         if now < left:
@@ -58,15 +78,3 @@ def in_repeated_rows(plan: Plan, line: list[For], lanes: int) -> None:
         if now == left:
             return
         name = f"{name}r"
-
-
-def _repeated(plan: Plan, name: str, period: int, lanes: int) -> None:
-    """A loop of whole periods, each in copies of a register."""
-    if period == lanes:
-        plan.do(Split(name, lanes))
-        plan.do(Vectorize(f"{name}i"))
-        return
-    plan.do(Split(name, period))
-    plan.do(Split(f"{name}i", lanes))
-    plan.do(Unroll(f"{name}io"))
-    plan.do(Vectorize(f"{name}ii"))

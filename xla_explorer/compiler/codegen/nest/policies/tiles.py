@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import NamedTuple
 
 STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2 ...
 DEEP = 1024  # ... or beyond 3 in deeper products, whose panels the first-level cache does not hold either way
+
+
+class ProductLimits(NamedTuple):
+    """The numbers by which products are cut and copied, wherever their code comes from."""
+
+    page: int = 4096  # lines so many bytes apart fall into the same set of a first-level cache (64 sets of lines of 64 bytes)
+    ways: int = 8  # lines that a set holds
+    copied_from_tiles: int = 4  # tile rows from which a copy of a panel of the right operand pays for itself ...
+    colliding_from_tiles: int = 40  # ... and from which it does where only the first-level cache is missed, not the second
+    uncopied_bytes: int = 2 << 20  # panels of a larger right operand are copied, so that it is read in address order
+    rows_copied: int = 16  # of the right operand that are copied together where each lies in pages of its own
+    swept_bytes: int = 256 << 10  # a larger matrix with a vector on its left is read in address order
+    deepest: int = 1536  # contracted elements ...
+    few_tiles: int = 8  # ... of more tiles than these are cut into blocks
+    block_bytes: int = 384 << 10  # of the left operand, kept in the second-level cache while panels of the right one pass by
+    result_bytes: int = 4 << 20  # of a result that the caches do not hold ...
+    colliding: int = 1024  # ... with rows so many bytes apart, or a multiple, whose columns of lines fall into few sets ...
+    open_rows: int = 32  # ... of which so many are written at a time
+
+    def collide(self, step: int, lines: int) -> bool:
+        """Whether so many lines, `step` bytes apart, are too many for the sets of a first-level cache that they fall into."""
+        return lines * math.gcd(step, self.page) > self.ways * self.page
+
+
+LIMITS = ProductLimits()
 
 
 class Tile(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives import Cover, Reorder, Sink, Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import Compute, Constant, For, Iota, Load, LoopNest
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, accesses, statements_of
+from xla_explorer.compiler.codegen.nest.policies.base import Plan, accesses, in_blocks, statements_of
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -45,7 +45,8 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     inner = line[-1].axis
     statements = [s for x in line for s in x.body if not isinstance(s, For)] + statements_of(line[-1].body)
     side = min(lanes, LARGEST_SQUARE, _power_below(min(across.extent, inner.extent)))
-    if side < 2 or side * len(statements) > plan.tuning.most_statements:
+    uneven = bool(across.extent % side or inner.extent % side)
+    if side < 2 or side * len(statements) > plan.tuning.most_statements or (uneven and not plan.tuning.covers):
         return False
     names = [x.axis.name for x in line]
     for name in names[:-1]:
@@ -58,15 +59,12 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     inside = names[-1]
     array = plan.nest.array(_read_apart(plan.nest, line[-1], inside))
     assert array is not None
-    rows, columns = plan.nest.axes()[across.name].axis.extent, plan.nest.axes()[inside].axis.extent
-    if rows % side == 0 and side * array.shape.element_type.bytes == LINE_BYTES:
-        plan.do(Cover(across.name, side, array.name))
-    else:
-        plan.do(Split(across.name, side) if rows % side == 0 else Cover(across.name, side))
-    plan.do(Split(inside, side) if columns % side == 0 else Cover(inside, side))
+    by_lines = plan.tuning.covers and across.extent % side == 0 and side * array.shape.element_type.bytes == LINE_BYTES
+    plan.do(Cover(across.name, side, array.name) if by_lines else in_blocks(plan, across.name, side))
+    plan.do(in_blocks(plan, inside, side))
     plan.do(Reorder(f"{across.name}i", f"{inside}o"))
     if streamed:
-        _in_runs(plan, f"{across.name}o", f"{inside}o", columns // side)
+        _in_runs(plan, f"{across.name}o", f"{inside}o")
     plan.do(Unroll(f"{across.name}i"))
     plan.do(Vectorize(f"{inside}i"))
     return True
@@ -77,9 +75,9 @@ def _read_apart(nest: LoopNest, loop: For, axis: str) -> str:
     return next(s.array for s, offset in accesses(nest, loop.body) if offset.coefficient(nest.axes()[axis].axis) not in (0, 1))
 
 
-def _in_runs(plan: Plan, rows: str, columns: str, count: int) -> None:
+def _in_runs(plan: Plan, rows: str, columns: str) -> None:
     """A small result stays in the cache, and columns run inside. A streamed one is written in runs of a few lines: rows run inside."""
-    if count % TOGETHER == 0:
+    if plan.nest.axes()[columns].axis.extent % TOGETHER == 0:
         plan.do(Split(columns, TOGETHER))
         columns += "o"
     plan.do(Reorder(rows, columns))

@@ -1,11 +1,11 @@
-"""The policy of windows (pooling): channels in lanes, the window unrolled where all of it lies inside the array.
+"""The policy of windows (pooling, depthwise convolutions): channels in lanes, the window unrolled where all of it lies inside the array.
 
 Where padding begins, the loops over the results are cut: only at the border are elements looked at before they are read.
 """
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives import Cut, Unroll
+from xla_explorer.compiler.codegen.nest.directives import Cut, Split, Unroll
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
 from xla_explorer.compiler.codegen.nest.policies.columns import count_of, is_simple, lanes_of_body, runs_along, vectors
@@ -16,6 +16,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis
 
 MOST_UNROLLED = 25  # elements of a window
+SIDE_BY_SIDE = (4, 3, 2)  # results that take the same weights, which are read once: as many as come out even
 
 
 def slides(nest: LoopNest) -> bool:
@@ -55,6 +56,7 @@ def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
     """Cut the loops over results so that all windows of one piece are inside the array; unroll them there."""
     loop = loop_of(plan.nest, outer[0]) if outer else loop_of(plan.nest, channel)
     assert isinstance(loop, For)
+    position: Axis | None = None  # along which windows slide, of the loop around the channels
     while True:
         inside = _steps_inside(loop.axis, _window_of(loop))
         if inside is None:
@@ -72,10 +74,21 @@ def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
         inner = next((s for s in found.body if isinstance(s, For)), None)
         if inner is None:
             break
-        loop = inner
-    for bound in _window_of(found).axes:
+        loop, position = inner, found.axis
+    window = _window_of(found)
+    for bound in window.axes:
         if bound.axis.extent > 1:
             plan.do(Unroll(bound.axis.name))
+    if position is not None and _reads_again(position, window):
+        count = next((n for n in SIDE_BY_SIDE if position.extent % n == 0), 1)
+        if count > 1:
+            plan.do(Split(position.name, count))
+            plan.do(Unroll(f"{position.name}i"))
+
+
+def _reads_again(axis: Axis, s: Reduce) -> bool:
+    """Whether windows at all steps of a loop read some elements: the weights of a convolution."""
+    return any(all(axis not in x.axes for x in load.place) for load, _ in walk(s.body) if isinstance(load, Load))
 
 
 def _window_of(loop: For) -> Reduce:

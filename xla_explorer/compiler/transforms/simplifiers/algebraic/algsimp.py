@@ -28,6 +28,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     variadic,
     windows,
 )
+from xla_explorer.compiler.transforms.simplifiers.algebraic.as_xla import guarded
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement import (
     broadcasting,
     concatenation,
@@ -77,14 +78,16 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
 OPTIONAL_RULES = {
     "rewrite_no_op_bitcast_convert_to_bitcast": ("bitcast-convert-to-bitcast",),
     "supports_non_canonical_dots": ("sum-over-batches",),
+    "as_xla": ("multiply-scaled-by-broadcast",),  # with XLA's rounding, which is another one
 }
 
 
 @cache
-def algebraic_rules(is_layout_sensitive: bool, without: frozenset[str] = frozenset()) -> RuleSet:
-    """The rules that hold before (False) or after (True) layout assignment, some left out by name."""
+def algebraic_rules(is_layout_sensitive: bool, without: frozenset[str] = frozenset(), as_xla: bool = False) -> RuleSet:
+    """The rules that hold before (False) or after (True) layout assignment, some left out by name, some narrowed to what XLA does."""
     other = "insensitive" if is_layout_sensitive else "sensitive"
-    return ALGEBRAIC_RULES.where(lambda r: r.layout != other and r.name not in without)
+    kept = ALGEBRAIC_RULES.where(lambda r: r.layout != other and r.name not in without)
+    return RuleSet(kept.name, map(guarded, kept)) if as_xla else kept
 
 
 @register_pass("algebraic-simplifier")
@@ -95,6 +98,7 @@ class AlgebraicSimplifier:
     is_layout_sensitive: layouts are assigned and must stay. run_to_fixed_point: without it each instruction is looked at
     once, and the pipeline around it repeats the pass. rewrite_no_op_bitcast_convert_to_bitcast: after layout assignment,
     for backends that read a bitcast as another type. supports_non_canonical_dots: a dot may contract several dimensions.
+    as_xla: a rule acts only where XLA's simplifier has it.
     """
 
     name: ClassVar[str] = "algsimp"
@@ -102,14 +106,15 @@ class AlgebraicSimplifier:
     run_to_fixed_point: bool = True
     rewrite_no_op_bitcast_convert_to_bitcast: bool = False
     supports_non_canonical_dots: bool = False
+    as_xla: bool = False
 
     def rules(self) -> RuleSet:
         """The rules that hold under these options."""
         without = [name for option, names in OPTIONAL_RULES.items() if not getattr(self, option) for name in names]
-        return algebraic_rules(self.is_layout_sensitive, frozenset(without))
+        return algebraic_rules(self.is_layout_sensitive, frozenset(without), self.as_xla)
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Rewrite every computation that is no fusion body."""
+        """Rewrite every computation that is not a fusion body."""
         rules = self.rules()
         bodies = module.fusion_computations()
         return (

@@ -168,7 +168,7 @@ def select_by_not(
 
 
 def chooses_per_element(instruction: HloInstruction, p: HloInstruction) -> Reason | None:
-    """The predicate has the shape of the result, it is no single scalar."""
+    """The predicate has the shape of the result, it is not a single scalar."""
     return keeps_shape(instruction, p)
 
 

@@ -84,7 +84,7 @@ def asks_for_no_algorithm(instruction: HloInstruction) -> Reason | None:
 
 
 def has_degenerate_dimensions(i: HloInstruction) -> bool:
-    """Some dimension of an operand has size one, and it is no plain outer product."""
+    """Some dimension of an operand has size one, and it is not a plain outer product."""
     return 1 in i.operands[0].shape.dimensions or 1 in i.operands[1].shape.dimensions
 
 

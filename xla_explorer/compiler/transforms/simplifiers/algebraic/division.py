@@ -206,7 +206,7 @@ def divide_by_constant(
 
 
 def is_smaller_than_its_result(i: HloInstruction) -> bool:
-    """The operand has fewer elements than the result, is no constant, and nobody else reads it."""
+    """The operand has fewer elements than the result, is not a constant, and nothing else reads it."""
     operand = i.operands[0]
     return (
         operand.shape.element_count < i.shape.element_count

@@ -111,7 +111,7 @@ def component_reducers(computation: HloComputation, count: int) -> list[str | No
 
 
 def identity_of(name: str | None, start: HloInstruction) -> Reason | None:
-    """The initial value leaves everything as it is under the operation (None: the reducer is no single operation)."""
+    """The initial value leaves everything as it is under the operation (None: the reducer is not a single operation)."""
     if name is None:
         return refuse("reducer-not-plain", "the reducer is more than one operation")
     wanted, value = identity_element(name, start.shape.element_type), uniform_value(start)

@@ -52,7 +52,7 @@ def sort_of_one(computation: HloComputation, instruction: HloInstruction) -> Hlo
 
 
 def leaves_elements_unread(barrier: HloInstruction) -> bool:
-    """A barrier around a tuple, read element by element, some elements by nobody."""
+    """A barrier around a tuple, read element by element, some elements by nothing."""
     if barrier.operands[0].opcode.name != "tuple" or barrier.is_root:
         return False
     if any(u.opcode.name != "get-tuple-element" for u in barrier.users):
@@ -76,7 +76,7 @@ def _needed_elements(barrier: HloInstruction) -> list[int]:
 def barrier_without_unread(
     computation: HloComputation, instruction: HloInstruction, barrier: HloInstruction, whole: HloInstruction
 ) -> HloInstruction | Reason:
-    """Elements that nobody reads behind an optimization barrier are left out of it."""
+    """Elements that nothing reads behind an optimization barrier are left out of it."""
     readers = [u for u in barrier.users if u is not instruction]
     if any(u.control_predecessors for u in (barrier, *readers)):
         return refuse("control-dependency", f"%{barrier.name} has control edges that a replacement would lose")

@@ -14,6 +14,7 @@ from xla_explorer.compiler.rewriting.construction import (
     broadcast,
     broadcast_scalar,
     reshape,
+    scalar_of,
     splat_constant,
     splat_literal,
     transpose,
@@ -23,8 +24,9 @@ from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.operators import iota as iota_of
+from xla_explorer.compiler.rewriting.operators import multiply
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
-from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, constant, operator, uniform_value
+from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, constant, operator, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -314,6 +316,34 @@ def sink_broadcast(computation: HloComputation, instruction: HloInstruction) -> 
             operands.append(broadcast_scalar(computation, source, shape.with_element_type(source.shape.element_type)))
     small = computation.add(instruction.opcode, shape, operands, attributes, metadata=instruction.metadata)
     return broadcast(computation, small, instruction.shape, dimensions_of(wide))
+
+
+def is_one_number(i: HloInstruction) -> bool:
+    """A scalar constant or the broadcast of one."""
+    return scalar_of(i) is not None
+
+
+_number = operator("constant", "broadcast")
+
+
+@rule(
+    multiply(multiply(varying("x"), _number(name="c").that(is_one_number)), broadcast_of(varying("y"), name="wide")),
+    exactness=Exactness.REAL,
+    before="x = f32[3,4] parameter(0)\ny = f32[4] parameter(1)\n"
+    + filled("two", "f32[3,4]", 2)
+    + "m = f32[3,4] multiply(x, two)\nb = f32[3,4] broadcast(y), dimensions={1}\nROOT r = f32[3,4] multiply(m, b)",
+    after="x = f32[3,4] parameter(0)\ny = f32[4] parameter(1)\n"
+    + filled("two", "f32[4]", 2)
+    + "m = f32[4] multiply(y, two)\nb = f32[3,4] broadcast(m), dimensions={1}\nROOT r = f32[3,4] multiply(x, b)",
+)
+def multiply_scaled_by_broadcast(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, c: HloInstruction, wide: HloInstruction
+) -> HloInstruction:
+    """(x * c) * broadcast(y) becomes x * broadcast(y * c), for a number c."""
+    number = scalar_of(c)
+    assert number is not None  # the pattern asks for it
+    scaled = computation.add("multiply", y.shape, (y, broadcast_scalar(computation, number, y.shape) if y.shape.rank else number))
+    return computation.add("multiply", instruction.shape, (x, broadcast(computation, scaled, instruction.shape, dimensions_of(wide))))
 
 
 def moves_a_scalar(i: HloInstruction) -> bool:

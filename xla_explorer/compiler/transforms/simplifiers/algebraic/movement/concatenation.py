@@ -57,7 +57,7 @@ def concatenate_drops_empty(computation: HloComputation, instruction: HloInstruc
 
 
 def contains_concatenate(i: HloInstruction) -> bool:
-    """Some operand is a concatenate along the same dimension that nobody else reads."""
+    """Some operand is a concatenate along the same dimension that nothing else reads."""
     return any(_joins(o, i) for o in i.operands)
 
 

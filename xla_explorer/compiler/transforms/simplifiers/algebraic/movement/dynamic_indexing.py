@@ -87,7 +87,7 @@ def dynamic_slice_of_iota(computation: HloComputation, instruction: HloInstructi
 
 
 def _kept_dimensions(narrow: Shape, wide: Shape) -> list[int] | None:
-    """The dimensions of `wide` that `narrow` has, when the others are of size one; None when it is no such reshape."""
+    """The dimensions of `wide` that `narrow` has, when the others are of size one; None when it is not such a reshape."""
     kept, at = [], 0
     for size in narrow.dimensions:
         while at < wide.rank and wide.dimensions[at] != size and wide.dimensions[at] == 1:
@@ -172,7 +172,7 @@ def dynamic_slice_of_transpose(computation: HloComputation, instruction: HloInst
 
 
 def slices_a_slice(i: HloInstruction) -> bool:
-    """The array is a dynamic-slice that nobody else reads, with start indices of the same type."""
+    """The array is a dynamic-slice that nothing else reads, with start indices of the same type."""
     inner = i.operands[0]
     if inner.opcode is not _DYNAMIC_SLICE or len(inner.users) != 1:
         return False

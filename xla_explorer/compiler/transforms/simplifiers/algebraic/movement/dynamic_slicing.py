@@ -75,7 +75,7 @@ def _slice_sizes(i: HloInstruction) -> tuple[int, ...]:
 
 
 def has_pointless_index(i: HloInstruction) -> bool:
-    """A start index that is no zero, in a dimension where the slice is as large as the array."""
+    """A start index that is not zero, in a dimension where the slice is as large as the array."""
     starts = start_operands(i)
     if len(starts) != i.operands[0].shape.rank:
         return False

@@ -170,7 +170,7 @@ def multiplies_a_cut_of_a_constant(i: HloInstruction) -> bool:
 
 
 def is_small_enough_to_keep(instruction: HloInstruction) -> Reason | None:
-    """The whole product is no larger than the two constants that it takes the place of."""
+    """The whole product is not larger than the two constants that it takes the place of."""
     side = _sides(instruction, "dynamic-slice")
     assert side is not None
     source, other = instruction.operands[side[0]].operands[0], instruction.operands[1 - side[0]]

@@ -218,7 +218,7 @@ def bitcast_around_unary(
 
 
 def turns_a_sum_with_a_scalar(i: HloInstruction) -> bool:
-    """An elementwise operation (no map) of an array and a repeated scalar, no comparison, that nobody else reads."""
+    """An elementwise operation (no map) of an array and a repeated scalar, no comparison, that nothing else reads."""
     inner = i.operands[0]
     return (
         inner.opcode.elementwise

@@ -167,7 +167,7 @@ def add_scatters(
 
 
 def is_no_scatter(x: HloInstruction) -> Reason | None:
-    """The other term is no scatter: two of them are put together, or not at all."""
+    """The other term is not a scatter: two of them are put together, or not at all."""
     return refuse("two-scatters", f"%{x.name} is a scatter too") if x.opcode.name == "scatter" else None
 
 

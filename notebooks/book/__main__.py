@@ -1,0 +1,55 @@
+"""Builds the book and checks it: `python -m notebooks.book [FOLDER]`, by default into `build/book`. Needs the extra `docs`.
+
+Warnings are errors. The how-to pages and the tour are executed, the examples of the reference run, and every link of what was built is
+followed, none out of the book. It prints what it counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from notebooks.book.checks import broken_links, executed_cells, loaded_from_elsewhere
+from notebooks.book.examples import run_examples
+
+NOTEBOOKS = Path(__file__).resolve().parents[1]
+
+
+def main() -> int:
+    """Build, check, print the counts. Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m notebooks.book", description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=NOTEBOOKS.parent / "build" / "book", help="where the pages go")
+    parser.add_argument("--again", action="store_true", help="make every page anew, not only those that changed")
+    parser.add_argument(
+        "--jobs", default="1", help="processes that read and write pages; kernels of several may disturb each other (default: %(default)s)"
+    )
+    given = parser.parse_args()
+    if given.again:
+        shutil.rmtree(NOTEBOOKS / "reference", ignore_errors=True)
+    started, before = time.monotonic(), os.times()
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-j", given.jobs, *["-E", "-a"][: 2 * given.again]]
+    built = subprocess.run([*command, str(NOTEBOOKS), str(given.folder)], check=False).returncode
+    if built:
+        print("the book was not built: see the warnings above", file=sys.stderr)
+        return built
+    examples, failures = run_examples()
+    links, broken = broken_links(given.folder)
+    elsewhere = loaded_from_elsewhere(given.folder)
+    cells, pages = executed_cells()
+    for problem in [*failures, *broken, *elsewhere]:
+        print(problem, file=sys.stderr)
+    after = os.times()
+    used = sum(after[:4]) - sum(before[:4])
+    print(f"{given.folder / 'index.html'}: {len(list(given.folder.rglob('*.html')))} pages, {cells} cells of {pages} pages executed,")
+    print(f"{examples} examples run, {links} links followed ({len(broken)} broken), {len(elsewhere)} things loaded from elsewhere;")
+    print(f"{used:.0f} s of processor time, {time.monotonic() - started:.0f} s in all")
+    return int(bool(failures or broken or elsewhere))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""Twelve real models as a person sees them first: no error, nothing empty, no table wider than its panel, no words on one another."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.model_screenshots import SHOTS, VIEWS, take
+from tests.support.corpora import SHARED
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: real models are NOT looked at"),
+    pytest.mark.skipif(not (SHARED / "worlds").is_dir(), reason="the programs of `shared/worlds` are absent: real models are NOT looked at"),
+]
+
+SEEN = """() => { const stage = document.querySelector('.xe-stage')?.getBoundingClientRect(), panel = [...document.querySelectorAll('.xe-panel')].find(el => el.offsetParent),
+  inside = el => { const b = el.getBoundingClientRect(); return b.right > stage.left && b.left < stage.right && b.bottom > stage.top && b.top < stage.bottom; };
+  return { nodes: stage && stage.width ? [...document.querySelectorAll('.xe-node')].filter(inside).length : -1,
+    rows: panel ? panel.querySelectorAll('tr, .xe-line').length : 0, words: document.querySelector('.xe').innerText.length }; }"""
+
+
+@pytest.mark.parametrize("shot", SHOTS)
+def test_a_model_shows_something_and_breaks_nothing(browser: Any, tmp_path: Path, shot: str) -> None:
+    seen = {}
+    for name, page in take(browser, tmp_path, [shot[:2]]):
+        assert page.problems == [], name
+        seen[name] = page.evaluate(SEEN)
+        assert seen[name]["words"] > 500, name
+        if "graph" in name or "by_time" in name or "eight" in name:
+            assert seen[name]["nodes"] >= 3, f"{name} opens on next to nothing: {seen[name]}"
+        else:
+            assert seen[name]["rows"] >= 8, f"{name}: {seen[name]}"
+        assert (tmp_path / f"{name}.png").stat().st_size > 20_000, name
+    assert len(seen) == len(VIEWS)

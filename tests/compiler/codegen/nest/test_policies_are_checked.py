@@ -1,0 +1,49 @@
+"""What a policy does to a nest is checked as what anybody does: an illegal directive is refused, and never runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from tests.compiler.codegen.nest.test_directives import plain
+from xla_explorer.compiler.codegen.nest import kernel
+from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefused, Parallel, Reorder, Split, Vectorize
+from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
+
+ROWS = """HloModule rows
+
+ENTRY e {
+  x = f32[24,10] parameter(0)
+  y = f32[24,10] negate(x)
+  ROOT r = f32[24,10] tanh(y)
+}
+"""
+
+
+@pytest.mark.parametrize(("directive", "code"), [
+    (Vectorize("j"), "not-a-vector"), (Split("q", 4), "no-such-axis"), (Reorder("j", "i"), "not-perfectly-nested"),
+    (Parallel("j", 2), "not-outermost"),
+])  # fmt: skip
+def test_a_plan_refuses_what_is_not_legal(directive: Directive, code: str) -> None:
+    nest, _, _ = plain("rows")
+    plan = Plan(nest, Tuning())
+    with pytest.raises(DirectiveRefused) as found:
+        plan.do(directive)
+    assert found.value.reason.code == code
+    assert plan.nest is nest and not plan.directives
+
+
+def test_a_kernel_whose_policy_is_wrong_keeps_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+
+    def wrong(nest, tuning, parts=1, by_rows=False):
+        plan = Plan(nest, tuning)
+        done.append(nest.name)
+        plan.do(Vectorize(next(iter(nest.axes()))))
+        return plan.schedule()
+
+    monkeypatch.setattr(kernel, "elementwise_policy", wrong)
+    x = np.linspace(-3, 3, 240, dtype=np.float32).reshape(24, 10)
+    np.testing.assert_allclose(xe.compile(ROWS, backend="cpu", cache=False)(x), np.tanh(-x), rtol=1e-6)
+    assert done

@@ -1,0 +1,48 @@
+"""Wrong answers of the kinds that students give, and what each must be told; and unusual answers that are right. The module `nbNN` has
+those of a notebook."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from typing import Any
+
+from tests.notebooks.course_notebooks import solution_cells
+
+# (exercise, code of the failure, most instructions in the counter-example or None, answer)
+MISTAKES: list[tuple[str, str, int | None, Any]] = []
+# (exercise, answer)
+VARIANTS: list[tuple[str, Any]] = []
+
+
+def mistake(name: str, code: str, most: int | None = None) -> Callable[[Any], Any]:
+    """Declares an answer that the check must refuse with a code."""
+
+    def add(answer: Any) -> Any:
+        MISTAKES.append((name, code, most, answer))
+        return answer
+
+    return add
+
+
+def variant(name: str) -> Callable[[Any], Any]:
+    """Declares an answer that is right, though it is not written as ours."""
+
+    def add(answer: Any) -> Any:
+        VARIANTS.append((name, answer))
+        return answer
+
+    return add
+
+
+def solution(exercise: str, name: str, **scope: Any) -> Any:
+    """What a cell of the reference solutions defines under a name."""
+    exec(solution_cells()[exercise], scope)
+    return scope[name]
+
+
+def read_all() -> None:
+    """Read every notebook's module, which adds its answers. Needs the reference solutions, of which many are made."""
+    for found in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{found.name}")

@@ -1,0 +1,109 @@
+"""Wrong answers to the exercises of notebook 21."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.explorer.course.mistakes import mistake, solution, variant
+from xla_explorer.course.capstone import attention_module, attention_text
+from xla_explorer.hlo.text import parse_hlo
+
+merge, attention = solution("nb21.merge", "merge"), solution("nb21.attention", "attention")
+
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 2 * (rows * depth + keys * depth + stored * rows * keys))
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 4 * (2 * rows * depth + 2 * keys * depth + stored * rows * keys))
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 4 * (rows * depth + 2 * keys * depth + 2 * stored * rows * keys))
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 4 * (4 * rows * depth + 2 * stored * rows * keys))
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 8 * (rows * depth + keys * depth + stored * rows * rows))
+variant("nb21.bytes")(lambda rows, keys, depth, stored: 8 * (depth * (rows + keys) + stored * rows * keys))
+
+
+@mistake("nb21.merge", "wrong-part")  # sums of different maxima
+def _(first, second):
+    return np.maximum(first[0], second[0]), first[1] + second[1], first[2] + second[2]
+
+
+@mistake("nb21.merge", "wrong-part")  # the first part keeps its factor
+def _(first, second):
+    largest = np.maximum(first[0], second[0])
+    factor = np.exp(second[0] - largest)
+    return largest, first[1] + second[1] * factor, first[2] + second[2] * factor[:, None]
+
+
+@mistake("nb21.merge", "wrong-part")  # NaN where everything is masked
+def _(first, second):
+    largest = np.maximum(first[0], second[0])
+    with np.errstate(all="ignore"):
+        f, s = np.exp(first[0] - largest), np.exp(second[0] - largest)
+    return largest, first[1] * f + second[1] * s, first[2] * f[:, None] + second[2] * s[:, None]
+
+
+@mistake("nb21.merge", "wrong-part")  # the quotient, not the part
+def _(first, second):
+    largest, total, mixed = merge(first, second)
+    with np.errstate(all="ignore"):
+        return largest, total, mixed / total[:, None]
+
+
+@mistake("nb21.merge", "wrong-part")  # exp(new - old)
+def _(first, second):
+    largest = np.maximum(first[0], second[0])
+    with np.errstate(all="ignore"):
+        f, s = np.exp(largest - first[0]), np.exp(largest - second[0])
+        return largest, first[1] * f + second[1] * s, first[2] * f[:, None] + second[2] * s[:, None]
+
+
+mistake("nb21.merge", "no-part")(lambda first, second: merge(first, second)[:2])
+mistake("nb21.merge", "no-part")(lambda first, second: first[0])
+mistake("nb21.merge", "wrong-part")(lambda first, second: first)
+mistake("nb21.merge", "raised-ValueError")(lambda first, second: (first[0], first[1], first[2] * first[1]))
+variant("nb21.merge")(lambda first, second: merge(second, first))
+
+
+@mistake("nb21.attention", "wrong-value")  # not scaled
+def _(b, q, k, v, block):
+    depth = q.shape.dimensions[1]
+    return attention(b, b.multiply(q, b.broadcast(b.constant(depth**0.5, q.dtype), q.shape.dimensions, ())), k, v, block)
+
+
+@mistake("nb21.attention", "wrong-value")  # keys left over
+def _(b, q, k, v, block):
+    keys = max(k.shape.dimensions[0] // block, 1) * block
+    return attention(b, q, k[0:keys], v[0:keys], block) if keys <= k.shape.dimensions[0] else attention(b, q, k, v, block)
+
+
+@mistake("nb21.attention", "wrong-value")  # the mean of the blocks' results
+def _(b, q, k, v, block):
+    parts = [attention(b, q, k[at : at + block], v[at : at + block], block) for at in range(0, k.shape.dimensions[0], block)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = b.add(total, part)
+    return b.multiply(total, b.broadcast(b.constant(1 / len(parts), q.dtype), total.shape.dimensions, ()))
+
+
+@mistake("nb21.attention", "wrong-value")  # no maximum: exp overflows
+def _(b, q, k, v, block):
+    rows, depth = q.shape.dimensions
+    q = b.multiply(q, b.broadcast(b.constant(depth**-0.5, q.dtype), (rows, depth), ()))
+    total = mixed = None
+    for at in range(0, k.shape.dimensions[0], block):
+        part_k, part_v = k[at : at + block], v[at : at + block]
+        weights = b.exponential(b.dot(q, part_k, lhs_contracting_dims=(1,), rhs_contracting_dims=(1,)))
+        t, m = weights.sum(axis=1), b.dot(weights, part_v, lhs_contracting_dims=(1,), rhs_contracting_dims=(0,))
+        total, mixed = (t, m) if total is None else (b.add(total, t), b.add(mixed, m))
+    return b.divide(mixed, b.broadcast(total, (rows, depth), (0,)))
+
+
+mistake("nb21.attention", "too-large")(lambda b, q, k, v, block: attention(b, q, k, v, k.shape.dimensions[0]))
+mistake("nb21.attention", "other-shape")(lambda b, q, k, v, block: attention(b, q, k, v, block).sum(axis=1))
+mistake("nb21.attention", "raised-AttributeError")(lambda b, q, k, v, block: None)
+mistake("nb21.attention", "wrong-value")(lambda b, q, k, v, block: attention(b, q, k, k, block))
+variant("nb21.attention")(lambda b, q, k, v, block: attention(b, q, k, v, max(block // 2, 1)))
+
+mistake("nb21.beat", "too-much-memory")(lambda rows, keys, depth: parse_hlo(attention_text(rows, keys, depth)))
+mistake("nb21.beat", "too-much-memory")(lambda rows, keys, depth: attention_module(attention, rows, keys, depth, keys))
+mistake("nb21.beat", "too-much-memory")(lambda rows, keys, depth: attention_module(attention, rows, keys, depth, 4))
+mistake("nb21.beat", "no-program")(lambda rows, keys, depth: 64)
+mistake("nb21.beat", "wrong-value")(lambda rows, keys, depth: attention_module(lambda b, q, k, v, block: attention(b, q, k, k, block), rows, keys, depth, keys // 8))
+mistake("nb21.beat", "other-shape")(lambda rows, keys, depth: attention_module(attention, rows + 1, keys, depth, keys // 8))
+variant("nb21.beat")(lambda rows, keys, depth: attention_module(attention, rows, keys, depth, keys // 7))

@@ -1,0 +1,110 @@
+"""Wrong answers to the exercises of notebook 22."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.explorer.course.mistakes import mistake, solution, variant
+
+product, fast = solution("nb22.product", "product"), solution("nb22.fast", "product_in_groups")
+compile_for = solution("nb22.compile", "compile_for")
+load = solution("nb22.backend", "load", compile_for=compile_for)
+
+
+def without(program, name):
+    return [i for i in program if i[0] != name]
+
+
+mistake("nb22.product", "machine-stopped")(lambda *given: without(product(*given), "fill"))
+mistake("nb22.product", "wrong-value")(lambda *given: without(product(*given), "store"))
+mistake("nb22.product", "wrong-value")(lambda a, b, c, rows, depth, columns: product(a, b, c, rows, 1, columns))
+mistake("nb22.product", "machine-stopped")(lambda a, b, c, rows, depth, columns: product(a, b, c, columns, depth, rows))
+mistake("nb22.product", "machine-stopped")(lambda a, b, c, rows, depth, columns: product(b, a, c, rows, depth, columns))
+mistake("nb22.product", "machine-stopped")(lambda a, b, c, rows, depth, columns: product(a, b, c, 8 * rows, 8 * depth, 8 * columns))
+mistake("nb22.product", "wrong-value")(lambda *given: [p for n, p in enumerate(product(*given)) if p[0] != "fill" or n == 0])
+mistake("nb22.product", "machine-stopped")(lambda *given: [("fill", 16, 0.0), *product(*given)])
+mistake("nb22.product", "machine-stopped")(lambda *given: [("load", 0, given[0], 0), *product(*given)])
+variant("nb22.product")(fast)
+
+mistake("nb22.fast", "too-slow-product")(product)
+mistake("nb22.fast", "too-slow-product")(lambda *given: fast(*given, side=2))
+mistake("nb22.fast", "machine-stopped")(lambda a, b, c, rows, depth, columns: fast(a, b, c, -(-rows // 3) * 3, depth, -(-columns // 3) * 3))
+mistake("nb22.fast", "wrong-value")(lambda a, b, c, rows, depth, columns: fast(a, b, c, max(rows // 3 * 3, 1), depth, max(columns // 3 * 3, 1)))
+mistake("nb22.fast", "raised-IndexError")(lambda *given: fast(*given, side=4))
+
+
+def replaced(program, old, new):
+    return [(new, *i[1:]) if i[0] == old else i for i in program]
+
+
+mistake("nb22.compile", "wrong-value")(lambda *given: replaced(compile_for(*given), "maximum-rows", "add-rows"))
+mistake("nb22.compile", "wrong-value")(lambda *given: without(compile_for(*given), "transpose"))
+mistake("nb22.compile", "wrong-value")(lambda c, arrays, result, new_array: compile_for(c, arrays[::-1], result, new_array))
+mistake("nb22.compile", "wrong-value")(lambda *given: without(compile_for(*given), "maximum-rows"))
+mistake("nb22.compile", "wrong-value")(lambda *given: compile_for(*given)[:-1])
+mistake("nb22.compile", "machine-stopped")(lambda c, arrays, result, new_array: compile_for(c, arrays, result, lambda rows, columns: 99))
+mistake("nb22.compile", "computed-twice")(lambda *given: [*compile_for(*given), *compile_for(*given)])
+
+
+@mistake("nb22.compile", "input-overwritten")  # results in the arrays of parameters
+def _(computation, arrays, result, new_array):
+    program = compile_for(computation, arrays, result, new_array)
+    return [*program, ("fill", 0, 0.0), ("store", arrays[0], 0, 0, 0)]
+
+
+mistake("nb22.backend", "wrong-value")(lambda module, machine: lambda arguments: np.zeros(module.result_shape().dimensions, np.float32))
+
+
+@mistake("nb22.backend", "memory-lost")
+def _(module, machine):
+    load(module, machine)  # other sizes are refused
+    return lambda arguments: load(module, machine)(arguments)
+
+
+@mistake("nb22.backend", "not-on-the-machine")
+def _(module, machine):
+    from xla_explorer.hlo.evaluator import evaluate
+
+    load(module, machine)
+    return lambda arguments: evaluate(module, *arguments)
+
+
+@mistake("nb22.backend", "wrong-value")  # one set of arrays for all programs
+def _(module, machine):
+    if not hasattr(machine, "mine"):
+        machine.mine = [machine.allocate(32, 32) for _ in range(4)]
+    run = load(module, machine)
+    machine.last = run
+    return lambda arguments: machine.last(arguments) if len(arguments) == 3 else run([a + 1 for a in arguments])
+
+
+@mistake("nb22.backend", "wrong-value")  # arguments are copied once
+def _(module, machine):
+    run, kept = load(module, machine), []
+
+    def again(arguments):
+        kept[:] = kept or [arguments]
+        return run(kept[0])
+
+    return again
+
+
+@mistake("nb22.backend", "accepted-too-much")  # what does not fit is left to the run
+def _(module, machine):
+    if any(d % 8 for p in module.entry.parameters() for d in p.shape.dimensions):
+        return lambda arguments: load(module, machine)(arguments)
+    return load(module, machine)
+
+
+@variant("nb22.backend")  # memory is given back after each run
+def _(module, machine):
+    load(module, machine)
+
+    def run(arguments):
+        before = set(machine.memory)
+        result = load(module, machine)(arguments)
+        for array in set(machine.memory) - before:
+            machine.deallocate(array)
+        return result
+
+    return run

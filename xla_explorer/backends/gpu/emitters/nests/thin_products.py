@@ -1,0 +1,92 @@
+"""The schedule of a product of a matrix with a vector, or with a matrix of a few rows or columns: the large matrix is read once, at memory
+speed, along rows or down columns as it lies in memory, and each thread has a sum for each row or column of the thin one.
+
+Source: xla/service/gpu/transforms/gemv_rewriter.cc names the shapes; the kernels are ours.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
+from xla_explorer.backends.gpu.emitters.nests.applied import Applied
+from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
+from xla_explorer.backends.gpu.emitters.nests.elementwise import loops_of
+from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
+from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
+from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
+from xla_explorer.compiler.codegen.nest.directives import Reorder, Unroll
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, Reduce
+from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import linearize
+from xla_explorer.hlo.instruction import HloInstruction
+
+THINNEST = 16  # rows or columns of what is not read at memory speed
+SHORTEST = 32  # reduced elements
+
+
+def plan_thin_dot(i: HloInstruction, architecture: GpuArchitecture) -> NestSchedule | Reason:
+    """The schedule of a dot, or why this is another kind of product."""
+    if i.opcode.name != "dot":
+        return refuse("no-dot", f"%{i.name} is not a dot")
+    nest = nest_of(i)
+    return nest if isinstance(nest, Reason) else thin_product_schedule(nest, architecture, DEFAULT_TUNING)
+
+
+def write_thin_dot(i: HloInstruction, plan: NestSchedule, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """One kernel, or two where the reduced dimension is cut."""
+    return nest_draft(i, plan, slots)
+
+
+def thin_product_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+    """Threads along the rows or down the columns of the large matrix, or why not."""
+    applied = Applied(nest)
+    applied.sink()
+    loops = loops_of(applied.nest.body)
+    if isinstance(loops, Reason):
+        return loops
+    s = next(s for s in (loops[-1].body if loops else applied.nest.body) if isinstance(s, Reduce))
+    left, *others = [x for x in s.body if isinstance(x, Load)]
+    right = others[0] if others else left  # a vector times itself is loaded once
+    sides = [[loop.axis for loop in loops if not any(loop.axis in x.axes for x in other.place)] for other in (right, left)]
+    if not s.axes or max(map(len, sides)) > 1:
+        return refuse("dot-is-no-matrix-product", f"@{nest.name} has other than one kept and one reduced dimension on each side")
+    kept = [math.prod([axis.extent for axis in side]) for side in sides]
+    narrow = int(kept[1] < kept[0])
+    reduced = math.prod([b.axis.extent for b in s.axes])
+    if kept[narrow] > THINNEST or 0 in [loop.axis.extent for loop in loops]:
+        text = f"@{nest.name}: its narrower side has {kept[narrow]} rows or columns, where 1 to {THINNEST} are thin"
+        return refuse("neither-side-is-thin", text, kept=kept[narrow], reduced=reduced)
+    if reduced < SHORTEST:
+        text = f"@{nest.name} adds {reduced} products for an element, a warp wants at least {SHORTEST}"
+        return refuse("short-sums", text, kept=kept[narrow], reduced=reduced)
+    wide, read = sides[1 - narrow], (left, right)[1 - narrow]
+    array = nest.array(read.array)
+    assert array is not None
+    offset = linearize(read.place, array.shape.strides)
+    by_rows = offset.coefficient(s.axes[-1].axis) == 1
+    if not by_rows and (not wide or offset.coefficient(wide[0]) != 1):
+        return refuse("no-minor-dimension", f"@{nest.name}: neither dimension of the larger matrix is its minor one")
+    thin = sides[narrow][0].name if sides[narrow] else ""
+    if thin and (narrow == 0) is by_rows and wide:  # outside of columns, inside of rows
+        applied.then(Reorder(*([thin, wide[0].name] if by_rows else [wide[0].name, thin])))
+    if thin and by_rows:
+        applied.then(Unroll(thin))
+    # What threads have to combine is as many sums as the thin matrix has rows or columns: fewer threads combine than for one.
+    if by_rows:
+        count = math.prod([loop.axis.extent for loop in loops if loop.axis.name != thin])
+        group, each = LANES, 8 * max(tuning.bytes_at_once // array.shape.element_type.bytes, 4)
+        while group < tuning.block and count * group < architecture.resident_threads // 4 and reduced >= each * group:
+            group *= 2
+        made = row_schedule(applied.nest, architecture, replace(tuning, largest_group=group), may_split=not thin)
+    else:
+        made = column_schedule(applied.nest, architecture, replace(tuning, lone_block=tuning.block), thin=thin)
+    if isinstance(made, Reason):
+        return made
+    reasoning = f"{kept[1 - narrow]} x {kept[narrow]} x {reduced}: {made.reasoning}"
+    made = made._replace(emitter="thin-dot", reasoning=reasoning)
+    return made if made.following is not None else made._replace(start=nest, directives=(*applied.directives, *made.directives))

@@ -1,0 +1,191 @@
+"""The kernel of jaxlib's `tridiagonal_solve_perturbed_ffi`: tridiagonal systems that may be singular, one after the other.
+
+Elimination with row exchanges; then pivots near zero are moved by about an epsilon of the largest element of the factor. The same steps as
+the evaluator's (`hlo/evaluator/lapack/tridiagonal_systems.py`), in the same order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.ir.types import I1, PTR
+from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.sorting.row_sort import repeat_while
+from xla_explorer.compiler.codegen.llvm_types import real, value_type
+from xla_explorer.hlo.instruction import HloInstruction
+
+Index = tuple[str | int, ...]
+
+
+def is_perturbed_solve(i: HloInstruction) -> bool:
+    """Three diagonals of one length and right sides, of f32 or f64."""
+    shapes = [*[o.shape for o in i.operands], i.shape]
+    if len(shapes) != 5 or not all(s.is_array and s.layout.is_default for s in shapes):
+        return False
+    types = {s.element_type.name for s in shapes}
+    main, b = shapes[1].dimensions, shapes[3].dimensions
+    alike = all(s.dimensions == main for s in shapes[:3]) and shapes[4].dimensions == b
+    return alike and len(types) == 1 and types <= {"f32", "f64"} and len(main) > 0 and len(b) == len(main) + 1 and b[:-1] == main
+
+
+def write_perturbed_solve(context: KernelContext) -> None:
+    """All systems of the batch."""
+    output = context.outputs[0].shape
+    if output.element_count:
+        solve = _Solve(context)
+        with context.iterate(list(output.dimensions[:-2])) as batch:
+            solve.write(batch)
+
+
+class _Solve:
+    """The factor's three diagonals in memory of the kernel's own, and numbers that change in stack slots."""
+
+    def __init__(self, context: KernelContext) -> None:
+        self.w = context.writer
+        self.lower, self.main, self.upper, self.b = [context.arrays[o] for o in context.roots[0].operands]
+        self.x = context.outputs[0]
+        self.rows, self.columns = self.x.shape.dimensions[-2:]
+        element_type = self.x.shape.element_type
+        self.type = value_type(element_type)
+        limits = np.finfo(element_type.dtype)
+        self.epsilon, self.tiny = float(limits.eps), float(limits.tiny)
+        self.huge = float(element_type.dtype.type(1) / limits.tiny)
+        self.factor = [context.scratch(max(self.rows, 1) * element_type.bytes) for _ in range(3)]
+        names = ("scale", "perturbation", "largest", "pivot", "by", "times")
+        self.slots = {name: self.w.named(self.w.stack_slot(str(self.type)), PTR) for name in names}
+
+    # -- numbers -------------------------------------------------------------------------------------------------------
+    def number(self, value: float) -> Value:
+        return self.w.number(value, self.type)
+
+    def get(self, name: str) -> Value:
+        return self.w.load(self.slots[name], self.type)
+
+    def set(self, name: str, value: Value) -> None:
+        self.w.store(value, self.slots[name])
+
+    def intrinsic(self, name: str, *arguments: Value) -> Value:
+        text = {"float": "f32", "double": "f64"}[str(self.type)]
+        given = [(str(self.type), str(a)) for a in arguments]
+        return self.w.named(self.w.call_intrinsic(f"llvm.{name}.{text}", str(self.type), *given), self.type)
+
+    def size(self, x: Value) -> Value:
+        return self.intrinsic("fabs", x)
+
+    def of(self, array: ArrayInMemory, batch: Index, *index: str | int) -> Value:
+        return real(array.load(self.w, (*batch, *index)))
+
+    def u(self, diagonal: int, row: str | int) -> Value:
+        return self.w.load(self._place(diagonal, row), self.type)
+
+    def set_u(self, diagonal: int, row: str | int, value: Value) -> None:
+        self.w.store(value, self._place(diagonal, row))
+
+    def _place(self, diagonal: int, row: str | int) -> Value:
+        return self.w.address(self.w.named(self.factor[diagonal], PTR), self.type, row)
+
+    # -- one system ----------------------------------------------------------------------------------------------------
+    def write(self, batch: Index) -> None:
+        w = self.w
+        with w.loop(self.rows, stem="row") as row, w.loop(self.columns, stem="column") as column:
+            self.x.store(w, (*batch, row, column), self.of(self.b, batch, row, column))
+        first = self.of(self.main, batch, 0)
+        self.set_u(0, 0, first)
+        if self.rows == 1:
+            self.set("perturbation", self.size(first) * self.epsilon)
+            self._divide(batch, 0, alone=True)
+            return
+        above = self.of(self.upper, batch, 0)
+        self.set_u(1, 0, above)
+        self.set("scale", self.size(first) + self.size(above))
+        with w.loop(self.rows - 1, stem="eliminated") as row:
+            self._eliminate(batch, row)
+        self._find_perturbation(first, above)
+        with w.loop(self.rows, stem="solved") as step:
+            self._substitute(batch, w.sub(self.rows - 1, step))
+
+    def _eliminate(self, batch: Index, row: str | int) -> None:
+        """Make the element below the diagonal zero, by the larger of two rows."""
+        w = self.w
+        below = w.add(row, 1)
+        zero = self.number(0.0)
+        low, diagonal, pivot, right = self.of(self.lower, batch, below), self.of(self.main, batch, below), self.u(0, row), self.u(1, row)
+        inner = w.named(w.test("slt", row, self.rows - 2), I1)
+        above = self.of(self.upper, batch, below)
+        reach = w.select(inner, above, zero)
+        next_scale = self.size(low) + self.size(diagonal) + self.size(reach)
+        mine = w.select(pivot.differs(0.0), self.size(pivot) / self.get("scale"), zero)
+        none = low.equals(0.0)
+        keep = w.either(none, self.size(low) / next_scale <= mine)
+        factor = w.select(keep, w.select(none, zero, low / pivot), pivot / low)
+        self.set_u(0, row, w.select(keep, pivot, low))
+        self.set_u(1, row, w.select(keep, right, diagonal))
+        self.set_u(2, row, w.select(keep, zero, reach))
+        kept = w.select(none, diagonal, diagonal - factor * right)
+        next_pivot, next_above = w.select(keep, kept, right - factor * diagonal), w.select(keep, above, -factor * reach)
+        next_above = w.select(w.either(keep, inner), next_above, zero)
+        self.set_u(0, below, next_pivot)
+        self.set_u(1, below, next_above)
+        self.set("scale", w.select(keep, next_scale, self.size(next_pivot) + self.size(next_above)))
+        with w.loop(self.columns, stem="side") as column:
+            upper, lower = self.of(self.x, batch, row, column), self.of(self.x, batch, below, column)
+            kept = w.select(none, lower, lower - factor * upper)
+            self.x.store(w, (*batch, row, column), w.select(keep, upper, lower))
+            self.x.store(w, (*batch, below, column), w.select(keep, kept, upper - factor * lower))
+
+    def _find_perturbation(self, first: Value, above: Value) -> None:
+        w = self.w
+        self.set("largest", self.intrinsic("maxnum", self.size(first), self.size(above)))
+        if self.rows > 2:
+            with w.loop(self.rows - 2, stem="largest") as row:
+                for diagonal in range(3):
+                    self.set("largest", self.intrinsic("maxnum", self.get("largest"), self.size(self.u(diagonal, row))))
+        last = self.intrinsic("maxnum", self.get("largest"), self.size(self.u(0, self.rows - 1)))
+        self.set("perturbation", last * self.epsilon)
+
+    def _substitute(self, batch: Index, row: str | int) -> None:
+        w = self.w
+        with w.loop(self.columns, stem="side") as column:
+            value = self.of(self.x, batch, row, column)
+            for diagonal in (1, 2):
+                # Behind the last row an element of its own is read, and not used.
+                inside = w.named(w.test("slt", row, self.rows - diagonal), I1)
+                other = w.choose(inside, w.add(row, diagonal), row)
+                value = w.select(inside, value - self.u(diagonal, row) * self.of(self.x, batch, other, column), value)
+            self.x.store(w, (*batch, row, column), value)
+        self._divide(batch, row, alone=False)
+
+    def _divide(self, batch: Index, row: str | int, alone: bool) -> None:
+        """Divide a row by its pivot, which is moved until neither its reciprocal nor a quotient overflows."""
+        w = self.w
+        zero, one = self.number(0.0), self.number(1.0)
+        self.set("largest", zero)
+        with w.loop(self.columns, stem="side") as column:
+            self.set("largest", self.intrinsic("maximum", self.get("largest"), self.size(self.of(self.x, batch, row, column))))
+        largest, pivot = self.get("largest"), self.u(0, row)
+        least = self.intrinsic("maxnum", self.size(self.get("perturbation")), self.number(self.tiny))
+        self.set("by", self.intrinsic("copysign", least, pivot))
+        self.set("pivot", pivot)
+        self.set("times", one)
+        going = w.stack_slot("i1")
+        w.do(f"store i1 true, ptr {going}")
+
+        def goes_on() -> str:
+            small = self.size(self.get("pivot")) < 1.0
+            return str(w.both(small, w.named(w.value(f"load i1, ptr {going}"), I1)))
+
+        with repeat_while(w, goes_on):
+            now, size = self.get("pivot"), self.size(self.get("pivot"))
+            is_tiny = size < self.tiny
+            lifted = w.both(is_tiny, w.negated(w.either(now.equals(0.0), largest * self.tiny > size)))
+            enough = w.both(w.negated(is_tiny), w.negated(largest > size * self.huge))
+            w.do(f"store i1 {w.negated(w.either(lifted, enough))}, ptr {going}")
+            self.set("times", w.select(lifted, self.number(self.huge), one))
+            self.set("pivot", w.select(lifted, now * self.huge, w.select(enough, now, now + self.get("by"))))
+            self.set("by", self.get("by") + self.get("by"))
+        with w.loop(self.columns, stem="side") as column:
+            value = self.of(self.x, batch, row, column) * self.get("times")
+            self.x.store(w, (*batch, row, column), value / self.get("pivot") if alone else value * (one / self.get("pivot")))
+

@@ -1,0 +1,36 @@
+"""By which schedules the kernels of a program were written: plain data, so that a program in another process can be asked as well."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+
+
+class WrittenSchedule(NamedTuple):
+    """The schedule of one instruction's kernel. by: `user` or `policy`. directives: their text. parts: where a policy makes several kernels
+    of one nest and launches one after the other, the nest that each begins with and its directives; the whole has none then."""
+
+    by: str
+    directives: str
+    parts: tuple[tuple[LoopNest, str], ...] = ()
+
+
+def written_schedules(program: Any) -> dict[int, WrittenSchedule]:
+    """What a policy or a user decided, by the id of the instruction; kernels by writers of their own are left out."""
+    found: dict[int, WrittenSchedule] = {}
+    for i, made in getattr(program, "emitted", ()):
+        if getattr(made.nest, "directives", None) is None:
+            continue
+        chained = made.nest.following is not None
+        parts = tuple([(stage.start, _text(stage.directives)) for stage in made.nest.stages]) if chained else ()
+        by = "user" if made.emitter == "scheduled" else "policy"
+        found[i.id] = WrittenSchedule(by, "" if chained else _text(made.nest.directives), parts)
+    for decision in getattr(program, "decisions", ()):
+        if decision.kind == "loop-nest" and decision.accepted:
+            found[decision.instruction] = WrittenSchedule(str(decision.reason.facts["by"]), str(decision.reason.facts["schedule"]))
+    return found
+
+
+def _text(directives: Any) -> str:
+    return ",".join(map(str, directives))

@@ -1,0 +1,24 @@
+"""The frame of the student's own compiler: what its parts hand to each other, where they are kept, and how its code is run.
+
+Five notebooks each ask for one part, a file in the folder `mini` beside the notebook; notebook 20 puts them together."""
+
+from xla_explorer.course.mini.block import transformer_block
+from xla_explorer.course.mini.graph import EXPENSIVE, Graph, Node, evaluate, inputs_of
+from xla_explorer.course.mini.parts import PartMissingError, part, parts
+from xla_explorer.course.mini.programs import arrays_of, graph_of
+from xla_explorer.course.mini.running import Program
+
+__all__ = [
+    "EXPENSIVE",
+    "Graph",
+    "Node",
+    "PartMissingError",
+    "Program",
+    "arrays_of",
+    "evaluate",
+    "graph_of",
+    "inputs_of",
+    "part",
+    "parts",
+    "transformer_block",
+]

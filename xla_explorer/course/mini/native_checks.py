@@ -1,0 +1,140 @@
+"""The last two parts of the thread: LLVM IR from kernels, and the whole compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.course.checking.reduction import cases_of
+from xla_explorer.course.checking.registry import Cases, answering, exercise
+from xla_explorer.course.checking.result import CRASHED, Failure, value_text
+from xla_explorer.course.mini.checks import VIEWS, modules
+from xla_explorer.course.mini.graph import Array, Graph, Node, evaluate, room_of
+from xla_explorer.course.mini.programs import arrays_of, graph_of
+from xla_explorer.course.mini.running import Program
+from xla_explorer.course.native_run import KernelCrashedError, NativeChild, NotWrittenError, OutsideError
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import module_text, parse_hlo
+
+# Products of more rows and columns than a tile has.
+_PRODUCT = """HloModule product
+ENTRY main { x = f32[12,20] parameter(0)  y = f32[20,80] parameter(1)
+  ROOT r = f32[12,80] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
+# A view of a view whose dimensions are not those of its operand.
+_VIEWED = """HloModule viewed
+ENTRY main { x = f32[3] parameter(0)  w = f32[2,3] broadcast(x), dimensions={1}  t = f32[3,2] transpose(w), dimensions={1,0}
+  ROOT r = f32[3,2] negate(t) }"""
+_NO_KERNEL = ("parameter", "constant")
+
+
+def _stored(graph: Graph, few: bool) -> list[Node]:
+    """Kernels to emit: one for each operation, or only those that cannot be part of another."""
+    nodes = graph.nodes()
+    read = {o for n in nodes if n.opcode == "dot" for o in n.operands}
+    if few:
+        computed = [n for n in nodes if n.opcode not in (*_NO_KERNEL, *VIEWS)]
+        return [n for n in nodes if n is graph.root or n.opcode in ("dot", "reduce") or (n in read and n in computed)]
+    return [n for n in nodes if n is graph.root or n.opcode not in (*_NO_KERNEL, *VIEWS)]
+
+
+def _side_by_side(kernels: list[Node]) -> tuple[dict[Node, int], int]:
+    offsets: dict[Node, int] = {}
+    end = 0
+    for kernel in kernels[:-1]:
+        offsets[kernel] = end
+        end += room_of(kernel)
+    return offsets, end
+
+
+def _near(graph: Graph, arrays: list[Array], got: Array) -> tuple[bool, Array] | None:
+    """Whether a result is as near as rounding lets it be, and the expected one; None where the program itself is too rough to say."""
+    want, exact = evaluate(graph, arrays), evaluate(graph, arrays, np.float64)
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(want) & np.isfinite(exact)
+        rounding = np.where(finite, np.abs(want - exact), 0)
+        scale = np.abs(np.where(finite, exact, 0))
+        if (rounding > 1e-4 * scale + 1e-6).any():
+            return None
+        allowed = 20 * rounding + 1e-4 * scale + 1e-5 * max(float(scale.max(initial=0)), 1.0)
+        return bool((~finite | (np.abs(got - exact) <= allowed)).all()), want
+
+
+def _judged(graph: Graph, program: Program, module: HloModule, child: NativeChild) -> Failure | None:
+    arrays = arrays_of(graph)
+    shown = program.ir[:1500]
+    try:
+        got = program.run_in(child, *arrays)
+    except OutsideError as error:
+        return Failure("outside", f"{error.message}.", "", shown, module, hint=error.hint)
+    except NotWrittenError as error:
+        return Failure("not-written", f"{error.message}.", f"{prod(graph.root.shape)} elements", shown, module, hint=error.hint)
+    except KernelCrashedError as error:
+        return Failure(CRASHED, "The code did not come back.", "code that ends", f"{error}\n\n{shown}", module)
+    except XlaExplorerError as error:
+        hint = "LLVM's sentence names the line."
+        return Failure("cannot-run", "This IR could not be run.", "a function", f"{error}\n\n{shown}", module, hint=hint)
+    answer = _near(graph, arrays, got)
+    if answer is None or answer[0]:
+        return None
+    return Failure("wrong-value", "The code computes something else.", value_text(answer[1]), value_text(got), module, tuple(arrays),
+                   "Compute the first element by hand: which index does each load use?")  # fmt: skip
+
+
+@exercise(
+    "nb09.mini",
+    "Write emit(graph, kernels, offsets) in mini/emit.py: LLVM IR of `define void @run(ptr %x0, ..., ptr %arena, ptr %out, i64 %n)`.",
+    "First only elementwise kernels: a loop a dimension, and value(node, indices), which writes the instructions and returns the register.",
+    hints=(
+        "value(): a stored node or a parameter is a load; a broadcast, transpose or reshape its operand elsewhere; else an operation.",
+        "A reshape keeps the place in memory order: linear = ((i * n1) + j) * n2 + k, and back by udiv and urem.",
+        "A reduce keeps its total in an `alloca float` at the function's beginning: LLVM makes it a register. `reassoc` lets it vectorise.",
+        "A dot first as three nested loops; then a tile of 4 x 16 in allocas of <16 x float>, the lhs element broadcast to all lanes.",
+        "Floats are written as LLVM reads them exactly: 0x and the 16 digits of the number as a double.",
+    ),
+)
+def emit(function: Callable[[Graph, list[Node], dict[Node, int]], Any]) -> Cases:
+    """Programs with a kernel an operation, and with as few as can be: values as near to exact ones as numpy's."""
+
+    def test(module: HloModule) -> Failure | None:
+        graph = graph_of(module)
+        for few in (False, True):
+            kernels = _stored(graph, few)
+            offsets, size = _side_by_side(kernels)
+            with answering(module):
+                text = function(graph, list(kernels), dict(offsets))
+            if not isinstance(text, str):
+                return Failure("no-text", "The answer is LLVM IR text.", "a str", repr(text)[:300], module)
+            failure = _judged(graph, Program(text, size, graph.root.shape), module, child)
+            if failure is not None:
+                return failure
+        return None
+
+    with NativeChild() as child:
+        yield from cases_of((*map(parse_hlo, (_VIEWED, _PRODUCT)), *modules(4)), test)
+
+
+@exercise(
+    "nb20.compile",
+    "Write compile(text) in mini/compile.py: a Program from the text of a program, by all of your parts.",
+    "part('parse')(text), then simplify, fuse, allocate, emit; Program(ir, arena, shape) is what they end in.",
+    hints=("What each part hands to the next is what its exercise asked for. The shape is that of the simplified graph's root.",),
+)
+def compile(function: Callable[[str], Any]) -> Cases:
+    """Random programs and an attention, from text to values."""
+
+    def test(module: HloModule) -> Failure | None:
+        with answering(module):
+            program = function(module_text(module))
+        if not isinstance(program, Program):
+            return Failure("no-program", "The answer is a Program.", "Program(ir, arena, shape)", repr(program)[:300], module)
+        graph = graph_of(module)
+        if program.shape != graph.root.shape:
+            return Failure("other-shape", "The result has another shape.", repr(graph.root.shape), repr(program.shape), module)
+        return _judged(graph, program, module, child)
+
+    with NativeChild() as child:
+        yield from cases_of([m for m in modules(4) if m.entry.root.opcode.name not in _NO_KERNEL], test)

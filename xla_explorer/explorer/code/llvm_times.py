@@ -1,0 +1,26 @@
+"""What each of LLVM's passes takes, by LLVM's own clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_explorer.explorer.code.llvm_kernels import function_of, kernel_ir, llvm_setting
+from xla_explorer.explorer.display import wide_frame
+from xla_explorer.explorer.sessions.compilation import Compilation
+
+if TYPE_CHECKING:
+    from xla_explorer.explorer.display.pandas_frame import WideFrame
+
+TIME_COLUMNS = ["pass", "level", "ms", "share", "runs"]
+
+
+def pass_times(session: Compilation, kernel: str = "") -> WideFrame:
+    """One row an LLVM pass, the longest first: pass, level (`ir` or `machine`), ms of processor time by LLVM's own clock, share, runs.
+
+    kernel: of one kernel alone. A second compilation in a child process, in which nothing else runs; all threads of the first are one here.
+    """
+    from xla_explorer.backends.llvm.llvm_passes import llvm_pass_times
+    target, options, _ = llvm_setting(session)
+    rows = llvm_pass_times(kernel_ir(session, function_of(session, kernel) if kernel else None), target, options)
+    whole = sum([row.seconds for row in rows]) or 1.0
+    return wide_frame([[r.name, r.level, r.seconds * 1e3, r.seconds / whole, r.runs] for r in rows], TIME_COLUMNS)

@@ -1,0 +1,83 @@
+"""Passes in other orders: which pairs commute on a module, and which order of some passes leaves the least."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.compiler.pipeline import PassPipeline, make_pass, optimize
+from xla_explorer.compiler.target import Target
+from xla_explorer.explorer.comparisons.structural_difference import structural_diff
+from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+from xla_explorer.explorer.sessions.progress import counted
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.cost import module_cost
+from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    import pandas
+
+_PAIRS = ["first", "second", "same", "instructions", "instructions swapped", "bytes", "bytes swapped", "flops", "flops swapped", "error"]
+_ORDERS = ["order", "instructions", "bytes", "flops", "error"]
+_COSTS = ("instructions", "bytes", "flops")
+
+
+class _Result(NamedTuple):
+    """What an order made of a module. costs: by _COSTS."""
+
+    module: HloModule
+    costs: tuple[float, float, float]
+    error: str
+
+
+def changing_names(passes: RecordedPasses[RecordedPass]) -> list[str]:
+    """The names of the passes that changed something, each once, in the order in which they came."""
+    return list(dict.fromkeys([one.name for one in passes[1:] if one.changed]))
+
+
+def _run(module: HloModule, names: Sequence[str], target: Target | None) -> _Result:
+    pipeline = PassPipeline("order", tuple([make_pass(name) for name in names]))
+    trace = optimize(module, pipeline, "passes", target=target, verify=True, keep_errors=True)
+    cost = module_cost(trace.module)
+    counts = (trace.module.instruction_count(), int(cost.bytes_accessed), int(cost.flops + cost.transcendentals))
+    return _Result(trace.module, counts, str(trace.error or ""))
+
+
+def commuting_passes(module: HloModule, names: Sequence[str], target: Target | None = None) -> pandas.DataFrame:
+    """See `Passes.commute`."""
+    rows: list[list[Any]] = []
+    for first, second in counted(list(combinations(dict.fromkeys(names), 2)), "exchanging passes", noun="pairs"):
+        one, other = _run(module, (first, second), target), _run(module, (second, first), target)
+        error = one.error or other.error
+        same = not error and structural_diff(one.module, other.module).same
+        rows.append([first, second, same, *[cost for pair in zip(one.costs, other.costs, strict=True) for cost in pair], error])
+    return wide_frame(rows, _PAIRS)
+
+
+def searched_orders(
+    module: HloModule, names: Sequence[str], target: Target | None = None, *, trials: int = 40, by: str = "bytes"
+) -> pandas.DataFrame:
+    """See `Passes.search_order`."""
+    if by not in _COSTS:
+        raise XlaExplorerError(f"orders cannot be compared by {by!r}", f"choose from: {', '.join(_COSTS)}")
+    wanted = _COSTS.index(by)
+    tried: dict[tuple[str, ...], _Result] = {}
+
+    def worth(order: tuple[str, ...]) -> tuple[bool, float]:
+        if order not in tried:
+            tried[order] = _run(module, order, target)
+        return bool(tried[order].error), tried[order].costs[wanted]
+
+    best = tuple(names)
+    worth(best)
+    while len(tried) < trials:
+        others = [(*best[:k], best[k + 1], best[k], *best[k + 2 :]) for k in range(len(best) - 1)]
+        fresh = [order for order in others if order not in tried][: trials - len(tried)]
+        better = min(fresh, key=worth, default=best)
+        if worth(better) >= worth(best):
+            break
+        best = better
+    ranked = sorted(tried, key=worth)
+    return wide_frame([[",".join(order), *tried[order].costs, tried[order].error] for order in ranked], _ORDERS)

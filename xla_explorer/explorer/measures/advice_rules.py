@@ -1,0 +1,126 @@
+"""Rules of advice that hold on any compiler, and what all rules see and say: measured facts in, a sentence with its number out.
+
+A rule says what it saw and an upper bound of what the change can gain; it never promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from xla_explorer.hlo.instruction import HloInstruction
+
+_MOVES: Final = frozenset({"copy", "transpose"})
+NOTABLE: Final = 0.05
+"""Of a run's time: what is below is not worth a sentence."""
+
+
+class KernelFact(NamedTuple):
+    """A kernel of one run. us: all its executions together. calls: executions. least_us: by the machine's roofs, None for unknown."""
+
+    instruction: HloInstruction
+    us: float
+    calls: int
+    line: str
+    least_us: float | None = None
+
+
+class Facts(NamedTuple):
+    """What was measured of one run, in microseconds; kernels by the pace of runs that are not recorded."""
+
+    run_us: float
+    idle_us: float
+    kernels: Sequence[KernelFact]
+
+
+class Advice(NamedTuple):
+    """A change to try. gain_us: at most, of a run. sentence: what was seen and what to write. line: where, empty for the whole program."""
+
+    gain_us: float
+    sentence: str
+    line: str = ""
+
+
+Rule = Callable[[Facts], "Advice | None"]
+
+
+def longest_line(kernels: Sequence[KernelFact]) -> str:
+    by_line: dict[str, float] = {}
+    for kernel in kernels:
+        by_line[kernel.line] = by_line.get(kernel.line, 0.0) + kernel.us
+    return max(by_line, key=lambda line: by_line[line], default="")
+
+
+def flatten_products(facts: Facts) -> Advice | None:
+    """Results that are computed into another layout for a product: gradients of a product over several leading dimensions."""
+    moves = [kernel for kernel in facts.kernels if _feeds_product(kernel.instruction)]
+    gain = sum(kernel.us for kernel in moves)
+    if gain < NOTABLE * facts.run_us:
+        return None
+    seen = f"{len(moves)} kernels write a copy in another layout for a product, {gain:.0f} us of a run"
+    change = "flatten the leading dimensions before a product with weights: (x.reshape(-1, n) @ w).reshape(*x.shape[:-1], -1)"
+    return Advice(gain, f"{seen}: {change}", longest_line(moves))
+
+
+def _feeds_product(i: HloInstruction) -> bool:
+    if not (i.opcode.name in _MOVES or (i.opcode.name == "fusion" and _ends_in_a_move(i))):
+        return False
+    pending, seen = list(i.users), set()
+    while pending:
+        user = pending.pop()
+        if user in seen:
+            continue
+        seen.add(user)
+        if user.opcode.name == "dot" or has_opcode(user, "dot"):
+            return True
+        if user.opcode.name in ("bitcast", "reshape", "get-tuple-element"):
+            pending += user.users
+    return False
+
+
+def _ends_in_a_move(i: HloInstruction) -> bool:
+    root = i.called[0].root
+    while root.opcode.name in ("bitcast", "reshape") and root.operands:
+        root = root.operands[0]
+    return root.opcode.name in _MOVES
+
+
+def keep_layouts(facts: Facts) -> Advice | None:
+    """Time in kernels that only move data to another layout."""
+    moves = [kernel for kernel in facts.kernels if _only_moves(kernel.instruction) and not _feeds_product(kernel.instruction)]
+    gain = sum(kernel.us for kernel in moves)
+    if gain < NOTABLE * facts.run_us:
+        return None
+    line = longest_line(moves)
+    seen = f"{len(moves)} kernels only copy or transpose, {gain:.0f} us of a run"
+    looped = [kernel for kernel in moves if kernel.calls > 1]
+    change = "contract over the last dimension of both operands (jnp.einsum, or store a weight transposed once)"
+    if sum(kernel.us for kernel in looped) > gain / 2:
+        change = "carry less through the loop: state that it does not change, or writes in one place only, is copied in each turn"
+    return Advice(gain, f"{seen}: {change}", line)
+
+
+def _only_moves(i: HloInstruction) -> bool:
+    if i.opcode.name != "fusion":
+        return i.opcode.name in _MOVES
+    inside = {one.opcode.name for one in i.called[0].instructions.values()} - {"parameter", "bitcast", "reshape"}
+    return bool(inside) and inside <= _MOVES
+
+
+def halve_doubles(facts: Facts) -> Advice | None:
+    """Arithmetic in 64 bits."""
+    wide = [kernel for kernel in facts.kernels if _element_type(kernel.instruction) in ("f64", "c128")]
+    time = sum(kernel.us for kernel in wide)
+    if time / 2 < NOTABLE * facts.run_us:
+        return None
+    seen = f"kernels on 64-bit floats take {time:.0f} us of a run"
+    return Advice(time / 2, f"{seen}: in 32 bits they move half of the bytes (jax_enable_x64, dtype= of the inputs)", longest_line(wide))
+
+
+def has_opcode(i: HloInstruction, opcode: str) -> bool:
+    return i.opcode.name == "fusion" and any(one.opcode.name == opcode for one in i.called[0].instructions.values())
+
+
+def _element_type(i: HloInstruction) -> str:
+    types = {leaf.element_type.name for shape in (i.shape, *[o.shape for o in i.operands]) for _, leaf in shape.leaves() if leaf.is_array}
+    return next((name for name in ("f64", "c128") if name in types), "")

@@ -1,0 +1,83 @@
+// The flame of a compile: phases, pipelines, passes, rules, LLVM's passes; a click on a span makes it the whole width.
+import { make, messageOf, showMicroseconds } from "./elements.js";
+
+/** @typedef {[string, number, FlameSpan[]]} FlameSpan name, milliseconds, parts */
+
+const LEAST_SHARE = 0.0015;
+
+/**
+ * The spans that are drawn where one of them is the whole width: those above it, itself, and what it consists of, with place and width as shares.
+ * @param {FlameSpan} root
+ * @param {FlameSpan[]} chosen the chain from the root to the span that is the whole width
+ * @returns {{ span: FlameSpan, at: number, width: number, depth: number, chain: FlameSpan[] }[]}
+ */
+export function placedSpans(root, chosen) {
+  /** @type {{ span: FlameSpan, at: number, width: number, depth: number, chain: FlameSpan[] }[]} */
+  const found = [],
+    full = chosen.length ? chosen : [root];
+  full.slice(0, -1).forEach((span, depth) => found.push({ span, at: 0, width: 1, depth, chain: full.slice(0, depth + 1) }));
+  const walk = (/** @type {FlameSpan[]} */ chain, /** @type {number} */ at, /** @type {number} */ width) => {
+    const span = chain[chain.length - 1];
+    if (width < LEAST_SHARE) return;
+    found.push({ span, at, width, depth: chain.length - 1, chain });
+    let left = at;
+    for (const part of span[2]) {
+      const own = span[1] ? (width * part[1]) / span[1] : 0;
+      walk([...chain, part], left, own);
+      left += own;
+    }
+  };
+  walk(full, 0, 1);
+  return found;
+}
+
+/**
+ * @param {import("./state.js").App} app
+ * @param {FlameSpan} first
+ */
+export function compileFlame(app, first) {
+  let root = first;
+  const rows = make("div", { className: "xe-flame-rows", role: "group", ariaLabel: "compile time" }),
+    note = make("span", { className: "xe-dim" }),
+    more = make("button", {
+      className: "xe-act",
+      tabIndex: 0,
+      textContent: "time rules and LLVM's passes",
+      title: "the passes and LLVM run once more with a clock: session.llvm.flame()",
+      hidden: !app.store.data.live,
+      onclick: timeAll,
+    }),
+    el = make("section", { className: "xe-flame" }, make("div", { className: "xe-bar-row" }, make("h4", { textContent: "where the compile spent its time" }), note, make("span", { className: "xe-grow" }), more), rows);
+  async function timeAll() {
+    more.disabled = true;
+    more.textContent = "timing …";
+    try {
+      root = await app.store.report("flame", {}, "flame");
+      draw([]);
+      more.hidden = true;
+    } catch (error) {
+      note.textContent = messageOf(error);
+    }
+    more.disabled = false;
+    more.textContent = "time rules and LLVM's passes";
+  }
+  /** @param {FlameSpan[]} chosen */
+  function draw(chosen) {
+    const spans = placedSpans(root, chosen),
+      deepest = Math.max(...spans.map(s => s.depth));
+    rows.style.height = `${21 * (deepest + 1)}px`;
+    rows.replaceChildren(
+      ...spans.map(({ span: [name, ms], at, width, depth, chain }) => {
+        const text = `${name} ${showMicroseconds(ms * 1e3)}`,
+          one = make("button", { className: `xe-span d${depth % 4}`, tabIndex: -1, title: text, textContent: width > 0.025 ? text : "", onclick: () => draw(chain.length > 1 ? chain : []) });
+        one.style.left = `${100 * at}%`;
+        one.style.width = `${100 * width}%`;
+        one.style.top = `${21 * depth}px`;
+        return one;
+      }),
+    );
+    note.textContent = chosen.length > 1 ? `${chosen.map(s => s[0]).join(" › ")} · a click on a row above leads back` : "a click makes a span the whole width";
+  }
+  draw([]);
+  return el;
+}

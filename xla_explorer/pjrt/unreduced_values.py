@@ -1,0 +1,172 @@
+"""Arguments and results of which each device has a term of a sum (JAX's `unreduced`): the terms become the first dimension.
+
+A program for several devices runs once on whole arrays. The whole of an unreduced value would be its sum, and the terms that a manual
+region returned would be lost; so where a value goes from the entry straight into a region, or out of it, the entry has all terms.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import NamedTuple
+
+from xla_explorer.compiler.rewriting.op_expander_pass import builder_at
+from xla_explorer.compiler.rewriting.removal import remove_if_dead
+from xla_explorer.hlo.analysis.manual_regions import meshes_of, target_of
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
+from xla_explorer.hlo.attributes.mesh import Mesh, read_axis_parts
+from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape, array_shape
+
+INTO, OUT_OF = "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"
+
+
+class Terms(NamedTuple):
+    """Numbers of the parameters and of the results whose first dimension is that of the terms -> how the value without it lies.
+
+    written: the module before that, None where nothing is changed.
+    """
+
+    parameters: dict[int, Sharding]
+    results: dict[int, Sharding]
+    written: HloModule | None = None
+
+
+NO_TERMS = Terms({}, {})
+
+
+class _Border(NamedTuple):
+    """An operand of a custom call at the border of a region, whose sharding is unreduced over manual axes."""
+
+    call: HloInstruction
+    number: int
+    sharding: AxisSharding
+    mesh: Mesh
+
+    @property
+    def terms(self) -> int:
+        return math.prod([self.mesh.size(axis) for axis in self.sharding.unreduced])
+
+    def stacked(self) -> AxisSharding:
+        """That of the value with the terms as its first dimension."""
+        given = self.sharding
+        dimensions, is_open = (given.unreduced, *given.dimensions), (False, *given.open)
+        return dataclasses.replace(given, dimensions=dimensions, open=is_open, priorities=(None, *given.priorities), unreduced=())
+
+    def attributes(self, name: str) -> dict[str, str]:
+        """Those of a custom call for this operand alone. name: that of its shardings."""
+        manual = frontend_attribute_values(self.call.attributes["frontend_attributes"])["xla.sdy.manual_axes"]
+        texts = {"xla.sdy.manual_axes": manual, name: f"#sdy.sharding_per_value<[{self.stacked()}]>"}
+        rows = [f'{key}="{escaped(text)}"' for key, text in texts.items()]
+        return {"custom_call_target": self.call.attributes["custom_call_target"], "frontend_attributes": "{" + ",".join(rows) + "}"}
+
+
+def escaped(text: str) -> str:
+    """As it stands between double quotes."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def terms_first(module: HloModule) -> Terms:
+    """Change the entry of a program so that the terms of unreduced arguments and results are a dimension, where a region has them."""
+    entry = module.entry
+    if not any("unreduced" in str(i.attributes.get("sharding") or "") for i in (entry.root, *entry.parameters())):
+        return NO_TERMS
+    found = Terms({}, {}, module.clone())
+    for parameter in entry.parameters():
+        _take(parameter, found)
+    _give(module, found)
+    for dead in [i for i in entry.instructions.values() if not i.users and i is not entry.root]:
+        remove_if_dead(entry, dead)
+    return found if found.parameters or found.results else NO_TERMS
+
+
+def _border(call: HloInstruction, number: int, name: str) -> _Border | None:
+    given = frontend_attribute_values(call.attributes.get("frontend_attributes") or "")
+    sharding = AxisSharding.read_all(given[name])[number]
+    manual = {axis.name for axis in read_axis_parts(given.get("xla.sdy.manual_axes", ""))}
+    if not sharding.unreduced or not {axis.name for axis in sharding.unreduced} <= manual:
+        return None
+    return _Border(call, number, sharding, meshes_of(call.parent.module)[sharding.mesh])
+
+
+def _take(parameter: HloInstruction, found: Terms) -> None:
+    """A parameter that goes into regions."""
+    text = str(parameter.attributes.get("sharding") or "")
+    if "unreduced" not in text:
+        return
+    told = Sharding.read(text)
+    borders = [
+        made for user in parameter.users if target_of(user) == INTO for k, o in enumerate(user.operands)
+        if o is parameter and (made := _border(user, k, "xla.sdy.in_shardings")) and made.sharding.tiles(made.mesh) == told
+    ]
+    if not borders:
+        return
+    computation, whole = parameter.parent, parameter.shape
+    computation.set_shape(parameter, _with_terms(whole, borders[0].terms))
+    lies = borders[0].stacked().tiles(borders[0].mesh)
+    computation.set_attributes(parameter, attributes_of({**parameter.attributes, "sharding": str(lies)}))
+    users = parameter.users
+    for border in borders:
+        call, k = border.call, border.number
+        leaf = [s for _, s in call.shape.leaves()][k]
+        local = computation.add(call.opcode, _with_terms(leaf, 1), [parameter], attributes_of(border.attributes("xla.sdy.in_shardings")))
+        _replace_element(call, k, HloValue(builder_at(computation), local).reshape(leaf.dimensions).instruction)
+    others = [user for user in users if user.users or user is computation.root]
+    if others:
+        total = HloValue(builder_at(computation), parameter).sum(0).instruction
+        for user in others:
+            computation.set_operands(user, [total if o is parameter else o for o in user.operands])
+    found.parameters[parameter.parameter_number] = told
+
+
+def _replace_element(call: HloInstruction, k: int, new: HloInstruction) -> None:
+    """Who reads result k of a call reads another value."""
+    if not call.shape.is_tuple:
+        call.parent.replace(call, new)
+        return
+    for user in [u for u in call.users if u.opcode.name == "get-tuple-element" and u.attributes["index"] == k]:
+        call.parent.replace(user, new)
+
+
+def _give(module: HloModule, found: Terms) -> None:
+    """Results that come out of regions."""
+    entry, root = module.entry, module.entry.root
+    text = str(root.attributes.get("sharding") or "")
+    is_tuple = root.opcode.name == "tuple"
+    if root.shape.is_tuple and not is_tuple:
+        return
+    shardings = Sharding.read_all(text)
+    values = list(root.operands) if is_tuple else [root]
+    for k, (value, told) in enumerate(zip(values, shardings, strict=True)):
+        border = _source(value) if "unreduced" in str(told) else None
+        if border is None or border.sharding.tiles(border.mesh) != told:
+            continue
+        local = border.call.operands[border.number]
+        first = HloValue(builder_at(entry), local).reshape((1, *local.shape.dimensions)).instruction
+        whole = [s for _, s in border.call.shape.leaves()][border.number]
+        made = attributes_of(border.attributes("xla.sdy.out_shardings"))
+        values[k] = entry.add(border.call.opcode, _with_terms(whole, border.terms), [first], made)
+        shardings[k] = border.stacked().tiles(border.mesh)
+        found.results[k] = told
+    if found.results:
+        new = entry.add("tuple", None, values) if is_tuple else values[0]
+        given = "{" + ", ".join(map(str, shardings)) + "}" if is_tuple else str(shardings[0])
+        entry.set_attributes(new, attributes_of({**new.attributes, "sharding": given}))
+        entry.set_root(new)
+
+
+def _source(value: HloInstruction) -> _Border | None:
+    """The border of a region that a result comes from, through what changes nothing."""
+    number = 0
+    while value.opcode.name in ("copy", "get-tuple-element") or target_of(value) == "Sharding":
+        number = int(value.attributes.get("index") or 0)
+        value = value.operands[0]
+    return _border(value, number, "xla.sdy.out_shardings") if target_of(value) == OUT_OF else None
+
+
+def _with_terms(shape: Shape, count: int) -> Shape:
+    return array_shape(shape.element_type, (count, *shape.dimensions))
