@@ -3,6 +3,7 @@ for a small module and a large one, with a selection and with nodes coloured by 
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,7 @@ def _check(page: Any, what: str) -> list[Written]:
     return texts
 
 
+_ROOF = "roof => { document.querySelector('.xe').explorer.store.data.roof = roof; }"
 _COLOUR_BY_TIME = """() => {
   const select = document.querySelector(".xe-tools select");
   select.value = "0";
@@ -111,6 +113,22 @@ def test_all_text_is_readable_on_what_is_behind_it(browser: Any, exported: dict[
     page.keyboard.press("t")
     page.keyboard.press("?")
     _check_only_contrast(page, "changed text and the list of keys")
+    page.close()
+
+
+def test_no_text_of_the_roofline_lies_on_another_whatever_the_machine_gives(browser: Any, exported: dict[str, Path]) -> None:
+    page = browser.new_page(viewport={"width": 900, "height": 900})
+    page.goto(exported["small"].as_uri())
+    page.wait_for_selector(".xe[data-ready]", timeout=60_000)
+    for flops, memory in itertools.product((1e7, 3e10, 9e12, 9e15), (2e6, 2e10, 8e13)):
+        page.evaluate(_ROOF, [f"{flops:g} flops and {memory:g} bytes in a second", flops, memory, [[32768, 3 * memory]], 2])
+        page.locator(".xe-times .xe-pane-chips button", has_text="table").click()
+        page.locator(".xe-times .xe-pane-chips button", has_text="roofline").click()
+        page.wait_for_function("words => document.querySelector('.xe-plot')?.textContent.includes(words)", arg=f"{flops:g} flops and {memory:g}")
+        texts = [t for t in written_texts(page, ".xe-plot") if t.drawn]
+        assert len(texts) > 8
+        assert [f"{a} / {b}" for a, b in on_each_other(texts)] == [], (flops, memory)
+        assert [str(t) for t in texts if t.cut] == [], (flops, memory)
     page.close()
 
 

@@ -16,9 +16,21 @@ const plotText = (x, y, words, anchor = "start", cls = "") => {
   return el;
 };
 /** @param {number} v */
-const power = v => (v >= 1 ? showNumber(v) : String(v));
+const power = v => (v >= 1e5 || v < 1e-3 ? v.toExponential(0).replace("+", "") : v >= 1 ? showNumber(Math.round(v)) : String(+v.toPrecision(3)));
+/** @type {[number, string][]} */
+const RATES = [
+  [1e15, "Pflop/s"],
+  [1e12, "Tflop/s"],
+  [1e9, "Gflop/s"],
+  [1e6, "Mflop/s"],
+  [1e3, "kflop/s"],
+  [1, "flop/s"],
+];
 /** @param {number} v */
-const rateText = v => (v >= 1e12 ? `${showNumber(v / 1e12)} Tflop/s` : v >= 1e9 ? `${showNumber(+(v / 1e9).toPrecision(3))} Gflop/s` : `${showNumber(+(v / 1e6).toPrecision(3))} Mflop/s`);
+const rateText = v => {
+  const [unit, name] = RATES.find(([unit]) => v >= unit * 0.9995) ?? [1, "flop/s"];
+  return `${showNumber(+(v / unit).toPrecision(3))} ${name}`;
+};
 
 /**
  * Work per byte against work per second.
@@ -44,7 +56,8 @@ export function rooflinePlot(roof, rows, choose) {
     X = (/** @type {number} */ v) => PLOT_LEFT + (Math.log10(v / x0) / Math.log10(x1 / x0)) * (PLOT_WIDTH - PLOT_LEFT - 20),
     Y = (/** @type {number} */ v) => 10 + (1 - Math.log10(v / y0) / Math.log10(y1 / y0)) * (PLOT_HEIGHT - 10 - PLOT_BOTTOM);
   const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `roofline of ${numberOf(points.length, "kernel")}`, viewBox: `0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}` });
-  for (let v = x0; v <= x1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${num(X(v))} 10V${PLOT_HEIGHT - PLOT_BOTTOM}` }), plotText(X(v), PLOT_HEIGHT - PLOT_BOTTOM + 13, power(v), "middle", "dim"));
+  // The first and the last number under the plot stay within it: the lowest one of the left axis ends where the plot begins.
+  for (let v = x0; v <= x1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${num(X(v))} 10V${PLOT_HEIGHT - PLOT_BOTTOM}` }), plotText(X(v), PLOT_HEIGHT - PLOT_BOTTOM + 13, power(v), v === x0 ? "start" : v * 10 > x1 * 1.01 ? "end" : "middle", "dim"));
   for (let v = y0; v <= y1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${PLOT_LEFT} ${num(Y(v))}H${PLOT_WIDTH - 20}` }), plotText(PLOT_LEFT - 6, Y(v) + 4, rateText(v), "end", "dim"));
   svg.append(plotText(PLOT_WIDTH - 20, PLOT_HEIGHT - 6, "flops per byte of traffic (estimates) →", "end", "dim"));
   /** @param {number} speed @param {string} cls */
@@ -62,19 +75,20 @@ export function rooflinePlot(roof, rows, choose) {
       svg.append(el);
     }
   const peak = `${rateText(flops)} peak of ${cores > 1 ? `${cores} cores` : "one core"}`,
-    slope = `ridge ${showNumber(+ridge.toPrecision(3))} flops per byte (memory ${showNumber(+(memory / 1e9).toPrecision(3))} GB/s)`;
+    slope = `ridge ${showNumber(+ridge.toPrecision(3))} flops per byte (memory ${showNumber(+(memory / 1e9).toPrecision(3))} GB/s)`,
+    slopeLeft = Math.min(X(ridge) + 5, PLOT_WIDTH - 20 - 6 * slope.length);
   svg.append(
     line(memory, "roof"),
     shape("path", { class: "roof", d: `M${num(X(flops / fastest))} ${num(Y(flops))}H${PLOT_WIDTH - 20}` }),
     plotText(PLOT_WIDTH - 22, Y(flops) - 5, peak, "end", "roof-text"),
     shape("path", { class: "ridge", d: `M${num(X(ridge))} ${num(Y(flops))}V${PLOT_HEIGHT - PLOT_BOTTOM}` }),
-    plotText(X(ridge) + 5, PLOT_HEIGHT - PLOT_BOTTOM - 6, slope, "start", "roof-text"),
+    plotText(slopeLeft, PLOT_HEIGHT - PLOT_BOTTOM - 6, slope, "start", "roof-text"),
   );
   const largest = Math.max(...points.map(p => p.r.median_us)),
     // Where text stands: no name of a kernel is written over another, or over the two texts of the roof.
     taken = [
       { x: PLOT_WIDTH - 22 - 6 * peak.length, y: Y(flops) - 5, w: 6 * peak.length },
-      { x: X(ridge) + 5, y: PLOT_HEIGHT - PLOT_BOTTOM - 6, w: 6 * slope.length },
+      { x: slopeLeft, y: PLOT_HEIGHT - PLOT_BOTTOM - 6, w: 6 * slope.length },
     ];
   for (const { r, x, y } of points.sort((a, b) => b.r.median_us - a.r.median_us)) {
     const radius = 3.5 + 7 * Math.sqrt(r.median_us / largest),
