@@ -43,6 +43,14 @@ ENTRY e { x = f32[8] parameter(0)
  c = pred[] SELECTOR
  ROOT r = f32[8] conditional(c, x, x), true_computation=on, false_computation=off }
 """
+TWO_READERS = """HloModule m
+ENTRY e {
+  x = f32[64] parameter(0)
+  a = f32[64] negate(x)
+  b = f32[64] exponential(x)
+  c = f32[64] add(b, a)
+  ROOT d = f32[64] multiply(c, b)
+}"""
 ASYNC = """HloModule async
 sum { a = f32[] parameter(0)
  b = f32[] parameter(1)
@@ -102,6 +110,7 @@ MADE = {  # kind -> a module and the passes that decide it there
     "conditional-to-select": (BRANCHES.replace("SELECTOR", "parameter(1)"), "simplify-conditional"),
     "branch-removal": (BRANCHES.replace("SELECTOR", "constant(true)"), "simplify-conditional"),
     "latency-hiding": (ASYNC, "latency-hiding-scheduler"),
+    "execution-order": (TWO_READERS, "memory-scheduler"),
     "stream-assignment": (ASYNC, "latency-hiding-scheduler,stream-assignment"),
 }
 REPLAYED = {"dot-library"}  # what real XLA decides and none of our passes: tests/explorer/xla

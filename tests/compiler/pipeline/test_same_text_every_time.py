@@ -20,6 +20,7 @@ from xla_explorer import compiler
 from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
+from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.transforms.library_calls.epilogue_matching import epilogue_of
 from xla_explorer.compiler.transforms.scheduling.memory_scheduler import schedule_computation
@@ -138,7 +139,7 @@ ENTRY e {
 
 
 def _scheduled() -> list[str]:
-    return [i.name for i in schedule_computation(parse_hlo(TWO_LAST_READERS).entry)]
+    return [i.name for i in schedule_computation(parse_hlo(TWO_LAST_READERS).entry, PassContext())]
 
 
 def _taken_along() -> list[str]:

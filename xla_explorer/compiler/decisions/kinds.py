@@ -143,6 +143,11 @@ KINDS: dict[str, DecisionKind] = {
         "",
         "other work is done between %{0} and %{1}",
     ),
+    "execution-order": DecisionKind(
+        "Does a computation run in another order than from its operands on, to keep fewer bytes alive?",
+        pass_reasons.EXECUTION_ORDER,
+        "what computes %{0} runs in an order that keeps fewer bytes alive",
+    ),
     "stream-assignment": DecisionKind(
         "Does asynchronous work get a stream of its own?", pass_reasons.STREAMS, "", "%{0} to %{1} run on a stream of their own"
     ),

@@ -300,6 +300,16 @@ LATENCY_HIDING = table(
     }
 )
 
+EXECUTION_ORDER = table(
+    {
+        "order-saves-too-little": (
+            "the order from the operands on keeps as few bytes alive, and its neighbours read what is still in a cache",
+            "the order from the results keeps 4096 bytes alive at most, that from the operands on 4096",
+            "force=[('execution-order', root)] takes the other order; session.buffers() shows what lives how long",
+        ),
+    }
+)
+
 STREAMS = table(
     {
         "no-schedule": (

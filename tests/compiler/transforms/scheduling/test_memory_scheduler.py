@@ -6,15 +6,22 @@ import random
 
 import pytest
 
+import xla_explorer as xe
+from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.scheduling.memory_scheduler import schedule_computation
 from xla_explorer.compiler.transforms.scheduling.sequential_orders import backward_order, forward_order, peak_bytes, written_order
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.text import parse_hlo
 
 PIECES = 8
 
 
-def pieces_of_a_chain() -> HloComputation:
+def scheduled(computation: HloComputation) -> list[HloInstruction]:
+    return schedule_computation(computation, PassContext())
+
+
+def pieces_of_a_chain() -> str:
     """Each step of a chain reads a piece of its own, cut out of one large argument."""
     lines, before = ["x = f32[64,16] parameter(0)", "start = f32[64,16] parameter(1)"], "start"
     for k in range(PIECES):
@@ -22,7 +29,7 @@ def pieces_of_a_chain() -> HloComputation:
         lines.append(f"n{k} = f32[64,8] dot({before}, p{k}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}")
         lines.append(f"{'ROOT ' if k == PIECES - 1 else ''}o{k} = f32[64,16] dot(n{k}, p{k}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}")
         before = f"o{k}"
-    return parse_hlo("HloModule m\nENTRY e {\n  " + "\n  ".join(lines) + "\n}").entry
+    return "HloModule m\nENTRY e {\n  " + "\n  ".join(lines) + "\n}"
 
 
 def results_one_by_one() -> HloComputation:
@@ -35,17 +42,17 @@ def results_one_by_one() -> HloComputation:
 
 
 def test_pieces_are_cut_when_they_are_wanted() -> None:
-    entry = pieces_of_a_chain()
+    entry = parse_hlo(pieces_of_a_chain()).entry
     piece, scores, result = 8 * 16 * 4, 64 * 8 * 4, 64 * 16 * 4
     assert peak_bytes(forward_order(entry)) >= (PIECES - 1) * piece + scores, "greedy from the operands on: pieces weigh less than products"
-    assert peak_bytes(schedule_computation(entry)) <= piece + scores + 2 * result
+    assert peak_bytes(scheduled(entry)) <= piece + scores + 2 * result
 
 
 def test_wide_results_do_not_wait_for_each_other() -> None:
-    assert peak_bytes(schedule_computation(results_one_by_one())) <= 2 * 4 * 64 * 4 + PIECES * 4 * 4 + 4 * PIECES * 4
+    assert peak_bytes(scheduled(results_one_by_one())) <= 2 * 4 * 64 * 4 + PIECES * 4 * 4 + 4 * PIECES * 4
 
 
-@pytest.mark.parametrize("order", [forward_order, backward_order, written_order, schedule_computation])
+@pytest.mark.parametrize("order", [forward_order, backward_order, written_order, scheduled])
 @pytest.mark.parametrize("seed", range(6))
 def test_operands_and_control_predecessors_come_first(order, seed: int) -> None:
     choice, lines, names = random.Random(seed), [], []
@@ -71,5 +78,34 @@ def test_an_update_in_place_waits_for_the_readers_of_its_buffer_in_every_order()
       h = f32[32] slice(x), slice={[0:32]}
       ROOT t = (f32[64], f32[32]) tuple(d, h)
     }""").entry
-    names = [i.name for i in schedule_computation(entry)]
+    names = [i.name for i in scheduled(entry)]
     assert names.index("h") < names.index("d")
+
+
+def test_the_choice_of_an_order_is_a_decision_with_the_peaks_of_all() -> None:
+    text = pieces_of_a_chain()
+    [row] = xe.compile(text, passes="memory-scheduler").decisions("execution-order").to_dict("records")
+    peaks = row["facts"]
+    assert row["verdict"] == "accepted" and row["subjects"] == ("%o7",)
+    assert peaks["peak_bytes_from_the_results"] < peaks["peak_bytes_from_the_operands"]
+    kept = xe.compile(text, passes="memory-scheduler", forbid=[("execution-order", "o7")])
+    assert kept.passes.module.entry.schedule == tuple(forward_order(kept.passes.module.entry))
+
+
+def test_an_order_that_saves_nothing_is_refused_and_can_be_forced() -> None:
+    text = """HloModule m
+    ENTRY e {
+      x = f32[64] parameter(0)
+      a = f32[64] negate(x)
+      b = f32[64] exponential(x)
+      c = f32[64] add(b, a)
+      ROOT d = f32[64] multiply(c, b)
+    }"""
+    session = xe.compile(text, passes="memory-scheduler")
+    answer = session.why_not("execution-order", "d")
+    assert answer.reason.code == "order-saves-too-little" and answer.checklist
+    forced = session.override(force=[("execution-order", "d")])
+    names = [[i.name for i in s.passes.module.entry.schedule] for s in (session, forced)]
+    assert names[0] != names[1]
+    arrays = xe.random_arguments(text)
+    assert forced(*arrays).tolist() == session(*arrays).tolist()

@@ -33,7 +33,7 @@ class CopyInsertion:
     """Needs a flat call graph; schedules what has no schedule, and keeps schedules up to date."""
 
     name: ClassVar[str] = "copy-insertion"
-    kinds: ClassVar[tuple[str, ...]] = ("share-buffer",)
+    kinds: ClassVar[tuple[str, ...]] = ("share-buffer", "execution-order")
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Insert copies in the entry and in every computation that control flow runs. None where computations have several callers,
@@ -42,7 +42,7 @@ class CopyInsertion:
             return False
         changed = False
         for computation in sequential_computations(module):
-            changed |= ensure_schedule(computation)
+            changed |= ensure_schedule(computation, context)
         return _CopyInserter(module, context).run() or changed
 
 

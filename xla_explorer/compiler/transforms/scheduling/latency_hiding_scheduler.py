@@ -50,7 +50,7 @@ class LatencyHidingScheduler:
     """
 
     name: ClassVar[str] = "latency-hiding-scheduler"
-    kinds: ClassVar[tuple[str, ...]] = ("latency-hiding",)
+    kinds: ClassVar[tuple[str, ...]] = ("latency-hiding", "execution-order")
     max_in_flight: int = 2
     memory_limit: int = 0
 
@@ -64,7 +64,7 @@ class LatencyHidingScheduler:
         for computation in computations:
             pairs = async_pairs(computation)
             if not pairs:
-                changed |= ensure_schedule(computation)
+                changed |= ensure_schedule(computation, context)
                 continue
             order = self._schedule(computation, pairs, durations, context)
             if computation.schedule is None or list(computation.schedule) != order:

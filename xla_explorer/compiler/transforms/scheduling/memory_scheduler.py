@@ -7,19 +7,22 @@ save a copy.
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.pipeline.schedule_update import update_schedule
 from xla_explorer.compiler.transforms.scheduling.growing_order import GrowingOrder
 from xla_explorer.compiler.transforms.scheduling.sequential_orders import FREE, backward_order, forward_order, peak_bytes, written_order
+from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.in_place import in_place_pairs
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
+_FROM_OPERANDS = "from the operands"
 _CLEARLY_LESS = 0.98
 """Of the peak: what an order must save to be taken instead of that from the operands on, whose neighbours read what is still in a cache."""
 
@@ -30,25 +33,26 @@ class MemoryScheduler:
     """Schedules the entry and every computation that control flow runs."""
 
     name: ClassVar[str] = "memory-scheduler"
+    kinds: ClassVar[tuple[str, ...]] = ("execution-order",)
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Make schedules that are absent, mend those that are out of date; an order that holds stays as it is
         (copies stand where they must)."""
         changed = False
         for computation in sequential_computations(module):
-            changed |= ensure_schedule(computation)
+            changed |= ensure_schedule(computation, context)
         return changed
 
 
-def ensure_schedule(computation: HloComputation) -> bool:
+def ensure_schedule(computation: HloComputation, context: PassContext) -> bool:
     """Give a computation a schedule that is valid now. Whether anything had to be done."""
     if computation.schedule is not None:
         return update_schedule(computation)
-    computation.set_schedule(schedule_computation(computation))
+    computation.set_schedule(schedule_computation(computation, context))
     return True
 
 
-def schedule_computation(computation: HloComputation) -> list[HloInstruction]:
+def schedule_computation(computation: HloComputation, context: PassContext) -> list[HloInstruction]:
     """A sequential order that respects operands and control predecessors, in which few bytes are alive at once, and readers of a buffer
     stand before what overwrites it."""
     preferred = order_that_saves_copies(computation)
@@ -56,10 +60,48 @@ def schedule_computation(computation: HloComputation) -> list[HloInstruction]:
     if len(forward) < len(computation.instructions):  # a preference contradicts a control edge
         preferred = []
         forward = forward_order(computation)
-    limit = _CLEARLY_LESS * peak_bytes(forward)
-    others = [order for order in (backward_order(computation, preferred), written_order(computation, preferred)) if order]
-    peak, _, best = min([(peak_bytes(order), number, order) for number, order in enumerate(others)])
-    return best if peak < limit else forward
+    orders = {_FROM_OPERANDS: forward, "from the results": backward_order(computation, preferred)}
+    if written := written_order(computation, preferred):
+        orders["as written"] = written
+    choice = OrderChoice(orders, {name: peak_bytes(order) for name, order in orders.items()})
+    if all(order == forward for order in orders.values()):
+        return forward
+    reason = context.decide("execution-order", (), PROFITABILITY, computation.root, candidate=choice, facts=choice.facts)
+    return forward if reason is not None else orders[choice.other]
+
+
+class OrderChoice(NamedTuple):
+    """Orders of a computation by what they begin with, that from the operands on first, and the bytes that each keeps alive at most."""
+
+    orders: Mapping[str, list[HloInstruction]]
+    peaks: Mapping[str, int]
+
+    @property
+    def other(self) -> str:
+        """Of the orders but that from the operands on, the one with the lowest peak."""
+        return min([name for name in self.orders if name != _FROM_OPERANDS], key=self.peaks.__getitem__)
+
+    def facts(self) -> dict[str, Any]:
+        """The numbers of the decision."""
+        return {"order": self.other, **{f"peak_bytes_{name.replace(' ', '_')}": peak for name, peak in self.peaks.items()}}
+
+
+@measures(lambda choice: f"peak bytes {choice.peaks[choice.other]} {choice.other}, {choice.peaks[_FROM_OPERANDS]} {_FROM_OPERANDS}")
+def order_saves_bytes(choice: OrderChoice) -> Reason | None:
+    """Another order must keep clearly fewer bytes alive than that from the operands on."""
+    peak, forward = choice.peaks[choice.other], choice.peaks[_FROM_OPERANDS]
+    if peak < _CLEARLY_LESS * forward:
+        return None
+    return refuse(
+        "order-saves-too-little",
+        f"the order {choice.other} keeps {peak} bytes alive at most, that from the operands on {forward}",
+        peak_bytes=peak,
+        peak_bytes_from_the_operands=forward,
+        limit_bytes=int(_CLEARLY_LESS * forward),
+    )
+
+
+PROFITABILITY = (order_saves_bytes,)
 
 
 def order_that_saves_copies(computation: HloComputation) -> list[tuple[HloInstruction, HloInstruction]]:
