@@ -75,11 +75,13 @@ def arrays_from_and_to_the_host() -> None:
 
 @feature
 def element_types() -> None:
-    for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "bfloat16", "float32", "complex64", "float8_e5m2",
-                 "float8_e4m3fn", "int4", "uint4"):
-        x = jnp.array([0, 1, 1, 0]).astype(name)
-        assert x.dtype == name, name
-        assert [complex(v).real for v in np.asarray(jnp.concatenate([x, x]))] == [0, 1, 1, 0] * 2, name
+    names = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "bfloat16", "float32", "complex64", "float8_e5m2",
+             "float8_e4m3fn", "int4", "uint4")
+    x = jnp.array([0, 1, 1, 0])
+    given = jax.jit(lambda x: [x.astype(name) for name in names])(x)
+    for name, y in zip(names, jax.jit(lambda rows: [jnp.concatenate([row, row]) for row in rows])(given), strict=True):
+        assert y.dtype == name, name
+        assert [complex(v).real for v in np.asarray(y)] == [0, 1, 1, 0] * 2, name
 
 
 @feature
@@ -155,12 +157,13 @@ def deleted_arrays_keep_their_views() -> None:
 
 @feature
 def random_keys() -> None:
-    x = jax.random.normal(jax.random.key(42), (5,))
-    with jax.default_device(jax.devices("cpu")[0]):
-        y = jax.random.normal(jax.random.key(42), (5,))
-    close(x, y, 1e-6)
-    assert (np.asarray(jax.random.bits(jax.random.key(3), (9,))) == np.asarray(jax.device_put(
-        jax.random.bits(jax.device_put(jax.random.key(3), jax.devices("cpu")[0]), (9,))))).all()
+    draw, drawn = jax.jit(lambda key: (jax.random.bits(key, (9,)), jax.random.normal(key, (5,)))), {}
+    for platform in ("xla_explorer", "cpu"):
+        with jax.default_device(jax.devices(platform)[0]):
+            drawn[platform] = draw(jax.random.key(42))
+    (bits, floats), cpu = drawn["xla_explorer"], drawn["cpu"]
+    np.testing.assert_array_equal(np.asarray(bits), np.asarray(cpu[0]))
+    close(floats, cpu[1], 1e-6)
     assert sorted(np.asarray(jax.random.permutation(jax.random.key(1), 10))) == list(range(10))
 
 
@@ -495,6 +498,13 @@ def sessions() -> None:
     assert "features.py" in str([i.metadata for i in session.source.instructions()]), "source places"
     assert pjrt.sessions.compiled >= len(pjrt.sessions)
     assert isinstance(pjrt.sessions[-3:], list) and "sessions of" in repr(pjrt.sessions)
+
+
+@feature
+def executions_and_compiles_leave_nothing_behind() -> None:
+    from tests.pjrt.flat_memory import check
+
+    check(400, 4)
 
 
 @feature

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pjrt.child import needs_jax, run
+from tests.pjrt.child import needs_jax, output, run
 
 needs_jax()
 pytestmark = [pytest.mark.jax, pytest.mark.usefixtures("runs_here")]
@@ -36,3 +36,9 @@ def test_feature(name: str) -> None:
     assert name in rows, end
     assert not rows[name], rows[name]
     assert end.startswith("exit status 0"), end
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_many_executions_and_compiles_leave_nothing_behind() -> None:
+    output(str(PROGRAM.with_name("flat_memory.py")), "100000", "1000", seconds=1_700)

@@ -1,4 +1,4 @@
-"""Several virtual devices in one process: automatic sharding, `shard_map`, `pmap`, and what their arrays say."""
+"""Several virtual devices beside JAX's own CPU: automatic sharding, `shard_map`, `pmap`, what their arrays say, and a clean end while one computes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from tests.pjrt.child import needs_jax, output
 needs_jax()
 pytestmark = [pytest.mark.jax, pytest.mark.usefixtures("runs_here")]
 
-AUTOMATIC = """
+# Nobody asks for the plugin here: JAX keeps its CPU.
+BESIDE = """
 import jax, jax.numpy as jnp, numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
-devices = jax.devices()
+devices = jax.devices("xla_explorer")
+print(jax.devices()[0].platform, jax.jit(lambda x: x * 2)(2.0).devices() == {jax.devices()[0]})
+jax.config.update("jax_default_device", devices[0])
+"""
+
+AUTOMATIC = """
 mesh = Mesh(np.array(devices).reshape(2, 2)[::-1], ("a", "b"))
 x = np.arange(32, dtype=np.float32).reshape(4, 8)
 placed = jax.device_put(x, NamedSharding(mesh, P("a", "b")))
@@ -53,7 +59,7 @@ inside = jax.shard_map(lambda x: lax.with_sharding_constraint(x * x, NamedShardi
                        axis_names={"b"}, check_vma=False)
 print(jax.jit(inside)(x).sharding.spec)
 
-explicit = jax.make_mesh((2, 2), ("x", "y"))
+explicit = jax.make_mesh((2, 2), ("x", "y"), devices=devices)
 with jax.set_mesh(explicit):
     given = jax.device_put(x, NamedSharding(explicit, P("x", None)))
     host = lambda x: jax.pure_callback(lambda x: jnp.asarray(x) + 1, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
@@ -94,28 +100,36 @@ TEXT = '''module @rep attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replic
     return %0, %1 : tensor<3xf32>, tensor<ui32>
   }
 }'''
-devices = [jax.devices()[k] for k in (3, 1, 2, 0)]
-options = compiler.get_compile_options(num_replicas=4, num_partitions=1, device_assignment=np.array([[d.id] for d in devices]))
+mixed = [devices[k] for k in (3, 1, 2, 0)]
+options = compiler.get_compile_options(num_replicas=4, num_partitions=1, device_assignment=np.array([[d.id] for d in mixed]))
 with mlir.make_ir_context():
-    program = devices[0].client.compile_and_load(mlir.ir.Module.parse(TEXT), xla_client.DeviceList(tuple(devices)), options, [])
-shards = [jax.device_put(np.arange(3, dtype=np.float32) * (k + 1), d) for k, d in enumerate(devices)]
-x = jax.make_array_from_single_device_arrays((12,), NamedSharding(Mesh(np.array(devices), ("i",)), P("i")), shards)
+    program = mixed[0].client.compile_and_load(mlir.ir.Module.parse(TEXT), xla_client.DeviceList(tuple(mixed)), options, [])
+shards = [jax.device_put(np.arange(3, dtype=np.float32) * (k + 1), d) for k, d in enumerate(mixed)]
+x = jax.make_array_from_single_device_arrays((12,), NamedSharding(Mesh(np.array(mixed), ("i",)), P("i")), shards)
 for row in program.execute_sharded([x]).disassemble_into_single_device_arrays():
     print([np.asarray(part).tolist() for part in row], [d.id for part in row for d in part.devices()])
 """
 
 # Of an older JAX one program on each device, as above.
 PMAP = '''
-print(jax.pmap(lambda x: lax.psum(x, "i"), axis_name="i")(np.arange(4.0)))
+print(jax.pmap(lambda x: lax.psum(x, "i"), axis_name="i", devices=devices)(np.arange(4.0)))
 '''
+
+# The process ends while the plugin computes.
+UNFINISHED = """
+slow = jax.jit(lambda x: lax.fori_loop(0, 3_000_000, lambda k, c: c * 0.5 + k, x), compiler_options={"dispatch": "asynchronous"})
+kept = [slow(float(k)) for k in range(9)]
+last = slow(kept[-1])
+"""
 
 AXES = "P('a', 'b') P(('a', 'b'),) P('a', 'b')"
 
 
 def test_arrays_over_four_devices_and_manual_regions() -> None:
-    """And programs of several replicas, in the same process: its start takes longer than they do."""
+    """And programs of several replicas, and an end while one computes, in the same process: its start takes longer than they do."""
     manual = tuple(map(int, version("jax").split(".")[:2])) >= (0, 8)
-    lines = output(AUTOMATIC + (MANUAL + REPLICAS) * manual + PMAP, XLA_EXPLORER_PJRT_DEVICES="4").splitlines()
+    lines = output(BESIDE + AUTOMATIC + (MANUAL + REPLICAS) * manual + PMAP + UNFINISHED, platforms="", XLA_EXPLORER_PJRT_DEVICES="4").splitlines()
+    assert lines.pop(0) == "cpu True"
     assert lines[:2] == ["4 [(2, 4), (2, 4), (2, 4), (2, 4)] True", "True [3]"]
     assert lines[-1] == "[6. 6. 6. 6.]"
     if manual:

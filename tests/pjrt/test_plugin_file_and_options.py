@@ -1,38 +1,24 @@
-"""The smallest JAX programs through the plugin, each in a process that must end cleanly."""
+"""The plugin as a file, which JAX loads by its path; options from the environment, and what is said about wrong ones."""
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
 
-from tests.pjrt.child import needs_jax, output, run
+from tests.pjrt.child import needs_jax, run
+from xla_explorer.cli.main import main
 
 needs_jax()
 pytestmark = [pytest.mark.jax, pytest.mark.usefixtures("runs_here")]
 
-
-# The process ends while the plugin computes.
-BESIDE = """
-import jax
-print(jax.devices()[0].platform, [d.platform for d in jax.devices('xla_explorer')], jax.jit(lambda x: x * 2)(2.0))
-with jax.default_device(jax.devices('xla_explorer')[0]):
-    f = jax.jit(lambda x: jax.lax.fori_loop(0, 3_000_000, lambda k, c: c * 0.5 + k, x), compiler_options={'dispatch': 'asynchronous'})
-    kept = [f(float(k)) for k in range(9)]
-    last = f(kept[-1])
-"""
-
-
-def test_jax_keeps_its_own_cpu_where_nobody_asks_for_the_plugin() -> None:
-    assert output(BESIDE, platforms="") == "cpu ['xla_explorer'] 4.0\n"
-
-
-ANOTHER = """
+PROGRAM = """
 import sys
 import jax, jax.numpy as jnp
 from xla_explorer import pjrt
 
-print(pjrt.options.backend, jax.devices()[0].device_kind)
+print(jax.devices(), pjrt.options.backend)
 for backend in sys.argv[1:]:
     pjrt.options.backend = backend
     a, b = jax.jit(lambda x: (x * 2, x + 4), donate_argnums=0)(jnp.arange(4.0))
@@ -41,10 +27,17 @@ for backend in sys.argv[1:]:
 
 
 @pytest.mark.parametrize("backends", [("interpreter",), pytest.param(("interpreter", "gpu"), marks=pytest.mark.slow)])
-def test_other_backends_and_a_page_for_each_compile(tmp_path: Path, backends: tuple[str, ...]) -> None:
-    done = run(ANOTHER, *backends, XLA_EXPLORER_PJRT_BACKEND="interpreter", XLA_EXPLORER_PJRT_DUMP=str(tmp_path / "pages"))
+def test_a_host_loads_the_file_that_the_command_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str], backends: tuple[str, ...]) -> None:
+    """And another backend runs in the same process, with a page for each compile."""
+    file = tmp_path / "libxla_explorer_pjrt.so"
+    assert main(["pjrt-plugin", "-o", str(file)]) == 0
+    assert str(file) in capsys.readouterr().out
+    image = file.read_bytes()
+    assert image[:4] == b"\x7fELF" and struct.unpack_from("<H", image, 16) == (3,), "a shared object"
+    options = {"XLA_EXPLORER_PJRT_BACKEND": "interpreter", "XLA_EXPLORER_PJRT_DUMP": str(tmp_path / "pages")}
+    done = run(PROGRAM, *backends, platforms="from_a_file", PJRT_NAMES_AND_LIBRARY_PATHS=f"from_a_file:{file}", **options)
     lines = done.stdout.splitlines()
-    assert done.returncode == 0 and lines[0] == "interpreter xla_explorer interpreter", done.stderr
+    assert done.returncode == 0 and lines[0] == "[XlaExplorerDevice(id=0)] interpreter", done.stderr[-3000:]
     assert lines[1:] == [f"[0. 2. 4. 6.] [4. 5. 6. 7.] {backend}" for backend in backends]
     pages = sorted((tmp_path / "pages").iterdir())
     assert pages[0].name.startswith("0000_jit_") and all(b"<html" in page.read_bytes()[:200] for page in pages)
