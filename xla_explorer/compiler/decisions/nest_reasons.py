@@ -66,6 +66,11 @@ LOOP_NEST = table(
             "%x is at 16*j + i, not at neighbours along j",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
+        "updates-by-atomics": (
+            "each element of a scatter's operand looks at all rows of the indices",
+            "%scatter combines each update into memory on its own, in any order",
+            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
+        ),
         "not-an-array": (
             "a kernel reads and writes arrays",
             "%while has the shape (s32[], f32[4]), a kernel reads and writes arrays",

@@ -184,8 +184,7 @@ MORE = [
     ("thin-dot", "x = f32[100] parameter(0) ROOT r = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
 ]
 OTHERS = {
-    "no-loop-nest": "x = f32[9] parameter(0) i = s32[2,1] parameter(1) u = f32[2] parameter(2) ROOT r = f32[9] scatter(x, i, u), "
-    "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+    "not-an-array": "x = u64[2] parameter(0) ROOT r = (u64[2], u32[9]) rng-bit-generator(x), algorithm=rng_philox",
 }
 
 

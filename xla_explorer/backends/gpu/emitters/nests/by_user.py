@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
-from xla_explorer.backends.gpu.emitters.nests.placement import updates_in_place
+from xla_explorer.backends.gpu.emitters.nests.placement import plain_nest
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 from xla_explorer.compiler.decisions.kinds import meaning_of
@@ -18,7 +17,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 def draft_by_user(i: HloInstruction, directives: Sequence[Directive], slots: tuple[int, ...]) -> OperationDraft:
     """The kernel of an instruction by its schedule. ScheduleError where it has no nest, or something is refused."""
-    nest = nest_of(i, updates_in_place(i, slots))
+    nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
         raise _refused(i, nest)
     try:

@@ -46,7 +46,7 @@ from xla_explorer.compiler.codegen.nest.launch import LANES, crosses_threads, la
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
 from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Quotient, Remainder
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
@@ -202,6 +202,10 @@ class NestWriter:
         outer = self.unrolled
         found: dict[tuple[int, ...], Scalar] = {}
         self.unrolled = [a for a in outer if a not in apart]
+        loads = [x for case in s.cases for x, _ in walk(case.body) if isinstance(x, Load)] if apart else []
+        for atom in dict.fromkeys([atom for x in loads for y in x.place for atom in y.atoms()]):
+            if isinstance(atom, Quotient | Remainder) and atom.dividend.axes.isdisjoint(outer):
+                self.indices.value(IndexExpression(((atom, 1),)), {})  # once for all branches, which see nothing of one another
         for point in points(apart):
             with self.indices.at_point(point):
                 chosen = self._first_case(s, guards, 0, rest)

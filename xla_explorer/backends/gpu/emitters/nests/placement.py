@@ -13,6 +13,7 @@ from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_sch
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.nests.merging import with_merged_sweeps
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
+from xla_explorer.backends.gpu.emitters.nests.scatters import scatter_nest
 from xla_explorer.backends.gpu.emitters.nests.splitting import groups_of_results, one_after_the_other
 from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
@@ -86,7 +87,7 @@ def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
 
 def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], policy: Policy) -> OperationDraft | Reason:
     """The kernels of an instruction as a policy schedules its nest."""
-    nest = nest_of(i, updates_in_place(i, slots))
+    nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
         return nest
     try:
@@ -94,6 +95,11 @@ def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int,
     except DirectiveRefused as refused:
         return refused.reason
     return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
+
+
+def plain_nest(i: HloInstruction, slots: tuple[int, ...]) -> LoopNest | Reason:
+    """The plain nest of an instruction, where some of its arrays may be the same memory."""
+    return scatter_nest(i, slots) if i.opcode.name == "scatter" else nest_of(i, updates_in_place(i, slots))
 
 
 def _has(i: HloInstruction, *opcodes: str) -> bool:
