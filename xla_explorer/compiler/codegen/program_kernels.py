@@ -240,6 +240,5 @@ def _over_operands(schedule: Schedule, i: HloInstruction) -> Schedule:
     ours = array_names(list(dict.fromkeys(i.operands)))
     if theirs == ours or len(theirs) != len(ours):
         return schedule
-    names = {f"%{a}": f"%{b}" for a, b in zip(theirs, ours, strict=True)}
-    directives = tuple([type(d)(**{key: names.get(v, v) for key, v in vars(d).items()}) for d in schedule.directives])
-    return replace(schedule, directives=directives)
+    names = dict(zip(theirs, ours, strict=True))
+    return replace(schedule, directives=tuple([d.renamed(names) for d in schedule.directives]))

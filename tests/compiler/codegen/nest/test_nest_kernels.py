@@ -10,6 +10,7 @@ from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.codegen.nest.ir import Choose, walk
 from xla_explorer.compiler.codegen.nest.policies import elementwise
+from xla_explorer.compiler.codegen.nest.schedule import parse_directives
 
 HEAD = "HloModule m\nENTRY e { x = T[40,100] parameter(0) y = T[40,28] parameter(1) z = T[7,100] parameter(2) w = T[] parameter(3)\n"
 BODIES = {
@@ -157,3 +158,35 @@ def test_what_is_written_in_place_does_no_step_twice() -> None:
     random = np.random.default_rng(0)
     x, y = random.standard_normal((3, 32, 32)).astype(np.float32), random.standard_normal((32, 32, 3)).astype(np.float32)
     np.testing.assert_allclose(xe.compile(IN_PLACE)(x, y), x - 3 * np.exp(y).transpose(2, 0, 1), rtol=1e-4, atol=1e-4)
+
+
+def test_equal_kernels_have_schedules_that_name_their_own_operands() -> None:
+    """The second transpose is the kernel of the first; its schedule, which follows the cache lines of the operand, must be its own."""
+    session = xe.compile(
+        """HloModule m
+        ENTRY e {
+          a = f32[512,512] parameter(0)
+          b = f32[512,512] parameter(1)
+          p = f32[512,512] transpose(a), dimensions={1,0}
+          q = f32[512,512] transpose(b), dimensions={1,0}
+          ROOT t = (f32[512,512], f32[512,512]) tuple(p, q)
+        }""",
+        threads=1,
+    )
+    schedules = sorted([kernel.schedule for kernel in session.loops()])
+    assert len(schedules) == 2 and schedules[0].replace(",a}", ",b}") == schedules[1]
+
+
+@pytest.mark.parametrize(
+    "given, renamed",
+    [
+        ("cover{i,16,a}", "cover{i,16,b}"),
+        ("stream{a}", "stream{b}"),
+        ("prefetch{a,a,4}", "prefetch{a,b,4}"),  # the axis is called like the array
+        ("split{a,16}", "split{a,16}"),
+        ("stage{%a,i,scratch}", "stage{%b,i,scratch}"),
+    ],
+)
+def test_a_directive_for_another_array_keeps_its_axes(given: str, renamed: str) -> None:
+    (directive,) = parse_directives(given)
+    assert str(directive.renamed({"a": "b"})) == renamed

@@ -6,9 +6,9 @@ refused whoever asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import Field, fields
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
@@ -27,6 +27,8 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 from xla_explorer.hlo.instruction import HloInstruction
+
+D = TypeVar("D", bound="Directive")
 
 MOST_LANES = 64  # of a vector
 MOST_SCRATCH = 1 << 18  # bytes of an array on the stack of a thread
@@ -118,6 +120,12 @@ class Directive:
             return False
         module.nest = self.changed(nest)
         return True
+
+    def renamed(self: D, arrays: Mapping[str, str]) -> D:
+        """The directive for a nest whose arrays have other names. An axis may be called like an array: only `bare` and `%name` are arrays."""
+        written = {f"%{old}": f"%{new}" for old, new in arrays.items()}
+        given = {field.name: getattr(self, field.name) for field in fields_of(self)}
+        return type(self)(**{name: (arrays if name == self.bare else written).get(value, value) for name, value in given.items()})
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """The numbers of a decision that went ahead."""
