@@ -14,7 +14,7 @@ ENTRY e {
   x = f32[64,768] parameter(0)
   d = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}, metadata={op_name="jit(f)/attn/dot" source_file="/a/model.py" source_line=40}
   s = f32[64,64] sine(d), metadata={op_name="jit(f)/mlp/sin" source_file="/a/model.py" source_line=41}
-  t = f32[64,64] tanh(s)
+  t = f32[64,64]{1,0:T(8,128)} tanh(s)
   ROOT a = f32[64,64] add(t, d)
 }"""
 LINES = [line for line in TEXT.split("\n") if " = " in line]

@@ -25,8 +25,9 @@ _BELOW = (
     "columns", "graph_camera", "minimap", "fusion_frames", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
 _ABOVE = (
-    "timeline_rows", "timeline", "why_parts", "why_asked", "why_decision", "why_step", "why_selection", "why", "editor", "code_pane",
-    "code", "time_chart", "times", "search_language", "search", "spoken", "keyboard", "actions", "theme", "room", "reach", "explorer",
+    "timeline_rows", "timeline", "tensor_layout", "why_parts", "why_asked", "why_decision", "why_step", "why_selection", "why", "editor",
+    "open_panes", "pane_frame", "code_pane", "code", "time_chart", "times", "search_language", "search", "spoken", "keyboard", "actions",
+    "theme", "room", "reach", "explorer",
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """One self-contained HTML file: the static form for readers without script, the explorer itself for everybody else.
 
 Nothing is fetched: script, style and data are in the file. The address carries the selection
-(`#step=17&op=42&pane=llvm-ir`). All data is JSON in an inert element, and `<` never occurs in it, so no name in a
+(`#step=17&op=42&panes=hlo-after+llvm-ir.ptx*`). All data is JSON in an inert element, and `<` never occurs in it, so no name in a
 module can end that element. A content security policy allows our own script, by its hash, and nothing else.
 """
 

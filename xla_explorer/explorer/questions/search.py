@@ -33,7 +33,7 @@ _ALIASES = {"opcode": "op", "code": "reason", "source": "line"}
 _TERM = re.compile(r'(-?)(?:([A-Za-z]+)(:|>=|<=|>|<|=))?("[^"]*"|/(?:[^/\\]|\\.)+/|\S+)')
 _NUMBER = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?)([a-zA-Zµ%]*)$")
 _UNITS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6, "%": 0.01}
-_LINE = re.compile(r"^\s*(?:ROOT )?%?([\w.-]+) = (\(.*?\)|[^\s(]+) ([\w-]+)\(")
+_LINE = re.compile(r"^\s*(?:ROOT )?%?([\w.-]+) = (\(.*?\)|\S+) ([\w-]+)\(")
 
 
 class Term(NamedTuple):

@@ -1,8 +1,10 @@
-// The code strip: any number of texts side by side, one selection through all of them.
+// The code strip: any number of texts side by side or as tabs of one pane, one selection through all of them.
 import { codePane, editorPane, firstPanes, panesOfStep } from "./code_pane.js";
 import { EDITED } from "./editor.js";
 import { breath, make, messageOf } from "./elements.js";
 import { noiseButton } from "./noise.js";
+import { closePane, movePane, openPane, paneOfOne, readPanes, showTab, writtenPane } from "./open_panes.js";
+import { draggable, paneFrame } from "./pane_frame.js";
 import { paneTitle } from "./pane_titles.js";
 
 /** @typedef {import("./code_pane.js").Pane} Pane */
@@ -22,8 +24,8 @@ export function codeStrip(app) {
   const tops = new Map();
   /** @type {Pane[]} */
   let panes = [];
-  /** @type {string[]} */
-  let shown = [];
+  /** @type {import("./open_panes.js").OpenPane[]} */
+  let open = [];
   let loaded = false;
 
   function wrapLines() {
@@ -38,15 +40,16 @@ export function codeStrip(app) {
     built.get(name)?.lines.dispose();
     built.delete(name);
   }
+  const isOpen = (/** @type {string} */ name) => open.some(({ names }) => names.includes(name)),
+    inFront = () => open.map(({ front }) => front);
   /** @param {string} name */
   function build(name) {
     const pane = paneOf(name),
       changed = () => {
         forget(name);
-        if (shown.includes(name)) layout();
+        if (inFront().includes(name)) layout();
       },
-      hooks = { close: () => toggle(panes.findIndex(p => p.name === name)), changed },
-      entry = built.get(name) ?? (name === EDITED ? editorPane(app, hooks) : codePane(app, pane, hooks));
+      entry = built.get(name) ?? (name === EDITED ? editorPane(app) : codePane(app, pane, changed));
     if (!built.has(name) && !pane.lines) fetchLines(pane, changed);
     built.set(name, entry);
     return entry;
@@ -62,22 +65,28 @@ export function codeStrip(app) {
   }
   function layout() {
     const chip = (/** @type {Pane} */ p, /** @type {number} */ k) =>
-        make(
-          "button",
-          { tabIndex: -1, className: shown.includes(p.name) ? "on" : "", title: `key ${k + 1}`, onclick: () => toggle(k) },
-          make("kbd", { textContent: k + 1 }),
-          paneTitle(p.name),
+        draggable(
+          make(
+            "button",
+            { tabIndex: -1, className: isOpen(p.name) ? "on" : "", title: `key ${k + 1}; drag it onto a pane: a tab there`, onclick: () => toggle(k) },
+            make("kbd", { textContent: k + 1 }),
+            paneTitle(p.name),
+          ),
+          p.name,
+          actions,
         ),
-      nothing = panes.length ? "choose panes with 1 to 9" : "this session has no code panes";
+      nothing = panes.length ? "choose panes with 1 to 9" : "this session has no code panes",
+      all = panes.map(p => p.name);
     chips.replaceChildren(...panes.map(chip));
-    for (const [name, entry] of built) if (entry.el.isConnected) tops.set(name, entry.lines.root.scrollTop);
+    for (const [name, { lines }] of built) if (lines.root.isConnected) tops.set(name, lines.root.scrollTop);
     app.editor.held(() => {
-      const first = shown.filter(name => name === EDITED),
-        entries = [...first, ...shown.filter(name => name !== EDITED)].map(name => ({ name, ...build(name) }));
-      body.replaceChildren(...(entries.length ? entries.map(e => e.el) : [make("p", { className: "xe-note", textContent: nothing })]));
-      for (const { name, lines } of entries) scrollToPlace(paneOf(name), lines);
+      const entries = open.map(pane => ({ pane, entry: build(pane.front) }));
+      body.replaceChildren(
+        ...(entries.length ? entries.map(({ pane, entry }) => paneFrame(pane, entry, all, actions)) : [make("p", { className: "xe-note", textContent: nothing })]),
+      );
+      for (const { pane, entry } of entries) scrollToPlace(paneOf(pane.front), entry.lines);
     });
-    body.style.setProperty("--xe-panes", String(Math.max(1, shown.length)));
+    body.style.setProperty("--xe-panes", String(Math.max(1, open.length)));
     mark();
   }
   /** To where it was, else to the head of the entry computation. @param {Pane} pane @param {import("./code_pane.js").BuiltPane["lines"]} lines */
@@ -87,24 +96,41 @@ export function codeStrip(app) {
     if (top !== undefined) lines.root.scrollTop = top;
     else if (first > 1) lines.scrollTo(first - 1);
   }
+  /** @param {import("./open_panes.js").OpenPane[]} next */
+  function arrange(next) {
+    open = next;
+    root.classList.remove("folded");
+    app.change({ panes: shown() });
+    layout();
+  }
+  const shown = () => open.map(writtenPane);
+  /** @type {import("./pane_frame.js").FrameActions} */
+  const actions = {
+    show: name => arrange(showTab(open, name)),
+    close: name => arrange(closePane(open, name)),
+    move: (name, target, place) => arrange(movePane(open, name, target, place)),
+    dragged: { name: null },
+  };
   /** @param {number} k */
   function toggle(k) {
     const name = panes[k]?.name;
     if (name === undefined) return;
-    const open = shown.includes(name) ? shown.filter(n => n !== name) : [...shown, name];
-    shown = panes.map(p => p.name).filter(n => open.includes(n));
-    root.classList.remove("folded");
-    app.change({ panes: shown });
-    layout();
+    const order = [EDITED, ...panes.map(p => p.name)]; // the editor stands first
+    arrange(isOpen(name) ? closePane(open, name) : openPane(open, name, order));
   }
   function mark() {
-    for (const name of shown) {
+    for (const name of inFront()) {
       const entry = built.get(name);
       if (!entry) continue;
       const ids = app.store.standing(app.pointed === null ? [app.selected, ...app.also] : [app.pointed], entry.lines.present, app.now?.picture.aliases);
       entry.lines.light(ids, app.origin !== name);
     }
   }
+  const existing = (/** @type {string[]} */ words) =>
+    readPanes(
+      words,
+      panes.map(p => p.name),
+    );
   // Two panes follow the timeline; the others are what the session gave.
   function follow() {
     const own = panesOfStep(app),
@@ -115,7 +141,7 @@ export function codeStrip(app) {
       if (entry) tops.set(name, entry.lines.root.scrollTop);
       forget(name);
     }
-    shown = shown.filter(name => panes.some(p => p.name === name));
+    open = existing(shown());
     if (loaded) layout();
   }
   async function load() {
@@ -129,19 +155,19 @@ export function codeStrip(app) {
     for (const pane of panes) pane.entry = store.steps[pane.name === "hlo" ? store.steps.length - 1 : 0].entry;
     if (store.data.live) panes.push({ name: EDITED, producer: "", note: "", lines: [] });
     follow();
-    const kept = panes.map(p => p.name).filter(name => app.keptPanes.includes(name));
-    shown = kept.length ? kept : firstPanes(panes, app.wantedPane, store.data.live);
-    for (const name of shown.filter(name => name !== EDITED)) {
+    const kept = existing(app.keptPanes);
+    open = kept.length ? kept : firstPanes(panes, app.wantedPane, store.data.live).map(paneOfOne);
+    for (const name of inFront().filter(name => name !== EDITED)) {
       build(name);
       await breath();
     }
     layout();
     loaded = true;
-    app.change({ panes: shown });
+    app.change({ panes: shown() });
   }
   // An editor that was open is there at once: keys that are pressed before the other panes come are for it.
-  const takeEditor = () => app.keptPanes.includes(EDITED) && body.append(app.editor.root);
+  const takeEditor = () => readPanes(app.keptPanes, [EDITED]).length && body.append(app.editor.root);
   app.subscribe(["selected", "pointed"], mark);
   app.subscribe(["text"], () => app.store.steps[app.step].level !== "llvm" && follow());
-  return { root, load, takeEditor, toggle, shown: () => shown, isLoaded: () => loaded, fold: () => fold.click() };
+  return { root, load, takeEditor, toggle, shown, isLoaded: () => loaded, fold: () => fold.click() };
 }

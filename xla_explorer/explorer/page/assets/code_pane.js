@@ -1,8 +1,6 @@
-// One pane of the code strip: its head with what made the text, its lines, and for PTX what each line did on the emulator.
-import { EDITED } from "./editor.js";
+// One text of the code strip: what made it, its lines, and for PTX what each line did on the emulator.
 import { make, messageOf, numberOf } from "./elements.js";
 import { lineBlocks } from "./lines.js";
-import { paneTitle } from "./pane_titles.js";
 import { namedAll } from "./store.js";
 
 /** @typedef {import("./state.js").App} App */
@@ -19,32 +17,26 @@ import { namedAll } from "./store.js";
  * @property {number | null} [entry] the instruction before which it opens
  * @property {Map<number, any>} [counts]
  */
-/** @typedef {{ el: HTMLElement, lines: ReturnType<typeof lineBlocks> }} BuiltPane */
+/** about: what stands beside its title. @typedef {{ about: (HTMLElement | null)[], body: HTMLElement, lines: ReturnType<typeof lineBlocks> }} BuiltPane */
 
 /**
  * @param {App} app
  * @param {Pane} pane
- * @param {{ close: () => void, changed: () => void }} hooks changed: the pane has something else to show
+ * @param {() => void} changed it has something else to show
  * @returns {BuiltPane}
  */
-export function codePane(app, pane, hooks) {
+export function codePane(app, pane, changed) {
   const lines = lineBlocks(pane.lines || [["…", null]], (id, also) => app.select(id, pane.name, also), pane.counts),
     notes = [pane.producer, pane.note, pane.lines ? numberOf(pane.lines.length, "line") : ""].filter(Boolean).join(" · "),
     mayCount = pane.name === "ptx" && pane.lines && !pane.counts && (app.store.data.live || app.store.data.reports.counts);
-  const el = make(
-    "div",
-    { className: "xe-pane", data: { pane: pane.name } },
-    make(
-      "div",
-      { className: "xe-pane-head" },
-      make("b", { textContent: paneTitle(pane.name) }),
+  return {
+    about: [
       pane.counts ? countLegend(pane.counts) : make("span", { className: "xe-dim", title: notes, textContent: notes }),
-      mayCount ? countButton(app, pane, hooks.changed) : null,
-      make("button", { textContent: "×", title: "close", tabIndex: -1, onclick: hooks.close }),
-    ),
-    lines.root,
-  );
-  return { el, lines };
+      mayCount ? countButton(app, pane, changed) : null,
+    ],
+    body: lines.root,
+    lines,
+  };
 }
 
 /**
@@ -90,27 +82,17 @@ function countLegend(counts) {
 }
 
 /**
- * The pane in which the program is edited.
+ * The text in which the program is edited.
  * @param {App} app
- * @param {{ close: () => void }} hooks
  * @returns {BuiltPane}
  */
-export function editorPane(app, hooks) {
+export function editorPane(app) {
   app.editor.load();
-  const el = make(
-      "div",
-      { className: "xe-pane", data: { pane: EDITED } },
-      make(
-        "div",
-        { className: "xe-pane-head" },
-        make("b", { textContent: paneTitle(EDITED) }),
-        make("span", { className: "xe-dim", textContent: "compiled again when you pause; Ctrl+Enter: now" }),
-        make("button", { textContent: "×", title: "close", tabIndex: -1, onclick: hooks.close }),
-      ),
-      app.editor.root,
-    ),
-    none = lineBlocks([], () => {});
-  return { el, lines: none };
+  return {
+    about: [make("span", { className: "xe-dim", textContent: "compiled again when you pause; Ctrl+Enter: now" })],
+    body: app.editor.root,
+    lines: lineBlocks([], () => {}),
+  };
 }
 
 /**

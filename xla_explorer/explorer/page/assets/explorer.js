@@ -32,9 +32,9 @@ import { whyView } from "./why.js";
 /** @typedef {{ tab?: string, pane?: undefined, panes?: string[], open?: string[], find?: string }} View */
 /**
  * @typedef {Object} Address
- * @property {() => { step?: number, op?: number, pane?: string, tab?: string, open?: string[], find?: string }} read
- * @property {(now: { step: number, op: number | null, pane: string | null, tab: string, open: string[], find: string | null }) => void} write open: boxes of the
- *     graph that the reader has opened
+ * @property {() => { step?: number, op?: number, pane?: string, panes?: string[], tab?: string, open?: string[], find?: string }} read
+ * @property {(now: { step: number, op: number | null, panes: string[], tab: string, open: string[], find: string | null }) => void} write open: boxes of the
+ *     graph that the reader has opened; panes: as open_panes.js writes them; pane: one text among those that open by themselves
  * @property {(listener: () => void) => void} onChange somebody followed a link, or went back
  */
 
@@ -57,7 +57,7 @@ async function build(root, model, ask, disposals, editor) {
   /** @type {View} */
   const kept = model.get("view") ?? {},
     address = model.address?.read() ?? kept,
-    app = observable({ ...STATE, root, store, editor, wantedPane: address.pane || null, keptPanes: kept.panes ?? [], boxes: address.open ?? [] }),
+    app = observable({ ...STATE, root, store, editor, wantedPane: address.pane || null, keptPanes: address.panes ?? [], boxes: address.open ?? [] }),
     live = make("p", { className: "xe-live", role: "status", ariaLive: "polite" }),
     timeline = timelineView(app),
     tabs = tabStrip(app, `xe-${++widgets}`, make),
@@ -100,7 +100,7 @@ async function build(root, model, ask, disposals, editor) {
   });
   app.subscribe(["now", "selected", "panes", "tab", "boxes", "query"], () => {
     if (!app.now) return;
-    model.address?.write({ step: app.step, op: app.selected, pane: code.shown().at(-1) ?? null, tab: app.tab, open: app.boxes, find: app.query || null });
+    model.address?.write({ step: app.step, op: app.selected, panes: code.shown(), tab: app.tab, open: app.boxes, find: app.query || null });
     keepView();
   });
   // Not before what was kept has come back: another view of the same compile may read it meanwhile.

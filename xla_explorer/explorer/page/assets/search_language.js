@@ -70,7 +70,7 @@ export function searchItems(query, items) {
 
 /** The fields of an instruction from its printed line. @param {string} text @param {number} id @returns {SearchItem | null} */
 export function instructionItem(text, id) {
-  const found = /^\s*(?:ROOT )?%?([\w.-]+) = (\(.*?\)|[^\s(]+) ([\w-]+)\(/.exec(text);
+  const found = /^\s*(?:ROOT )?%?([\w.-]+) = (\(.*?\)|\S+) ([\w-]+)\(/.exec(text);
   if (!found) return null;
   const scope = /op_name="((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? "",
     file = /source_file="([^"]*)"/.exec(text)?.[1],

@@ -2,6 +2,7 @@
 import { decisionEnds, make, showMicroseconds, VERDICT_MARK } from "./elements.js";
 import { namedAll } from "./store.js";
 import { highlighted } from "./highlighted.js";
+import { layoutPart } from "./tensor_layout.js";
 import { callersPart, tensorPart } from "./why_asked.js";
 import { dimLine, linksTo, rewritePart, whyHeading } from "./why_parts.js";
 
@@ -53,7 +54,7 @@ function linePart(app, id) {
   if (!line) return [];
   const opcode = app.now.picture.opcodes.get(id),
     help = app.opcodeHelp(opcode);
-  return [make("pre", { className: "xe-hlo" }, ...highlighted(line[0].trim())), help ? dimLine(`${opcode}: ${help}`) : null];
+  return [make("pre", { className: "xe-hlo" }, ...highlighted(line[0].trim())), help ? dimLine(`${opcode}: ${help}`) : null, layoutPart(line[0])];
 }
 
 /** @param {App} app @param {number} id */

@@ -122,7 +122,7 @@ class Directive:
         return True
 
     def renamed(self: D, arrays: Mapping[str, str]) -> D:
-        """The directive for a nest whose arrays have other names. An axis may be called like an array: only `bare` and `%name` are arrays."""
+        """The directive for a nest whose arrays have other names. `bare` and `%name` are arrays; an axis may be called like one."""
         written = {f"%{old}": f"%{new}" for old, new in arrays.items()}
         given = {field.name: getattr(self, field.name) for field in fields_of(self)}
         return type(self)(**{name: (arrays if name == self.bare else written).get(value, value) for name, value in given.items()})
