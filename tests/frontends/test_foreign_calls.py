@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.backends.cpu.activation import Activation
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.frontends.foreign_calls import interface
 from xla_explorer.frontends.foreign_calls.attributes import read_foreign_attributes
 from xla_explorer.frontends.foreign_calls.interface import ForeignError
@@ -129,6 +132,119 @@ def test_a_result_in_the_memory_of_an_operand() -> None:
     call = jax.ffi.ffi_call("tests.doubled", jax.ShapeDtypeStruct((3,), np.float32), input_output_aliases={0: 0})
     x = np.arange(3, dtype=np.float32)
     np.testing.assert_array_equal(xe.jit(lambda x: call(x) + x)(x), 3 * x)
+
+
+# f32[n] -> f32[n]: twice the operand; without Python. The offsets are those of XLA_FFI_CallFrame and XLA_FFI_Buffer.
+NATIVE_HANDLER = """
+define ptr @doubled(ptr %frame) {
+entry:
+  %given.list = getelementptr i8, ptr %frame, i64 72
+  %made.list = getelementptr i8, ptr %frame, i64 112
+  %given.row = load ptr, ptr %given.list
+  %made.row = load ptr, ptr %made.list
+  %given = load ptr, ptr %given.row
+  %made = load ptr, ptr %made.row
+  %given.data = getelementptr i8, ptr %given, i64 24
+  %made.data = getelementptr i8, ptr %made, i64 24
+  %x = load ptr, ptr %given.data
+  %y = load ptr, ptr %made.data
+  %dims.at = getelementptr i8, ptr %given, i64 40
+  %dims = load ptr, ptr %dims.at
+  %n = load i64, ptr %dims
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %x.at = getelementptr float, ptr %x, i64 %k
+  %y.at = getelementptr float, ptr %y, i64 %k
+  %v = load float, ptr %x.at
+  %twice = fadd float %v, %v
+  store float %twice, ptr %y.at
+  %next = add i64 %k, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret ptr null
+}
+"""
+
+
+@needs_jax
+@pytest.mark.usefixtures("runs_here")
+def test_native_code_calls_a_native_handler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a loop, and nothing in between is Python."""
+    import jax
+
+    library = NativeLibrary(optimize_and_emit(NATIVE_HANDLER).objects, {}, ["doubled"])
+    HANDLERS.append(library)
+    capsule = jax.ffi.pycapsule(ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(library.function_address("doubled")))
+    jax.ffi.register_ffi_target("tests.native", capsule, platform="xla_explorer")
+    call = jax.ffi.ffi_call("tests.native", jax.ShapeDtypeStruct((5,), np.float32))
+    x = np.arange(5, dtype=np.float32)
+    session = xe.compile(xe.from_jax(lambda x: jax.lax.fori_loop(0, 7, lambda k, c: call(c) - 1, x), x))
+    steps = [s for s in session.executable.steps if s.opcode == "custom-call"]
+    assert [(s.runs_on, s.function, s.reason.code) for s in steps] == [("library", "xe_foreign_call", "foreign-function")]
+    monkeypatch.setattr(Activation, "_evaluate", lambda self, number: 1)
+    expected = x
+    for _ in range(7):
+        expected = 2 * expected - 1
+    for _ in range(2):
+        np.testing.assert_array_equal(session.executable.execute([x])[0], expected)
+
+
+@needs_jax
+@pytest.mark.usefixtures("runs_here")
+def test_a_handler_that_fails_in_a_loop_and_one_that_answers_with_a_future() -> None:
+    import jax
+
+    class Future(ctypes.Structure):
+        _fields_ = [("head", ctypes.c_size_t * 2), ("future", ctypes.c_size_t)]  # as ctypes wants it
+
+    class Error(ctypes.Structure):
+        _fields_ = [("head", ctypes.c_size_t * 2), ("message", ctypes.c_char_p), ("code", ctypes.c_int32)]  # as ctypes wants it
+
+    stages: list[int] = []
+
+    def early(frame: Any, buffers: Any, attributes: Any) -> None:
+        """A future that is ready: the stages go on."""
+        stages.append(frame.stage)
+        made = Future()
+        assert _interface_function(frame, 13)(ctypes.addressof(made)) is None
+        assert _interface_function(frame, 14)(ctypes.addressof(made)) is None
+        frame.future = made.future
+
+    def count(frame: Any, buffers: Any, attributes: Any) -> int | None:
+        stages.append(frame.stage)
+        buffers[1][...] = buffers[0] + 1
+        wrong = Error(message=b"more than five", code=9)
+        return _interface_function(frame, 0)(ctypes.addressof(wrong)) if buffers[0] > 5 else None
+
+    _register("tests.staged", prepare=early, initialize=early, execute=count)
+    call = jax.ffi.ffi_call("tests.staged", jax.ShapeDtypeStruct((), np.float32))
+    program = xe.jit(lambda x: jax.lax.fori_loop(0, 3, lambda k, c: call(c), x))
+    assert float(program(X)) == 4 and stages == [1, 2, 3] * 3
+    with pytest.raises(ForeignError, match=r"tests\.staged failed: more than five") as problem:
+        program(np.float32(4))
+    assert problem.value.status == 9
+    assert float(program(X)) == 4
+
+
+@needs_jax
+@pytest.mark.usefixtures("runs_here")
+def test_a_call_may_be_left_to_the_evaluator_and_has_no_object_file() -> None:
+    import jax
+
+    _register("tests.plus_one", execute=lambda frame, buffers, attributes: buffers[1].__setitem__(Ellipsis, buffers[0] + 1))
+    call = jax.ffi.ffi_call("tests.plus_one", jax.ShapeDtypeStruct((3,), np.float32))
+    x = np.arange(3, dtype=np.float32)
+    session = xe.compile(xe.from_jax(lambda x: call(x), x))
+    (step,) = [s for s in session.executable.steps if s.opcode == "custom-call"]
+    assert step.runs_on == "library"
+    forbidden = session.override(forbid=[("native-code", step.name)])
+    assert [s.runs_on for s in forbidden.executable.steps] == ["evaluator"]
+    for one in (session, forbidden):
+        np.testing.assert_array_equal(one.executable.execute([x])[0], x + 1)
+    with pytest.raises(xe.XlaExplorerError, match="registered in this process"):
+        xe.aot(session.source, libraries=True)
 
 
 @needs_jax

@@ -339,7 +339,7 @@ def _native_calls(session: Session, program: JaxProgram) -> NativeCalls | None:
     """How JAX's CPU enters the program; None where the evaluator has a part in it, JAX packs elements, or it writes into an argument
     whose memory no result takes over."""
     executable = session.executable
-    if not isinstance(executable, CpuExecutable) or any(step.runs_on == "evaluator" for step in executable.steps):
+    if not isinstance(executable, CpuExecutable) or executable.program.evaluator_steps:
         return None
     shapes = [*session.signature.leaf_shapes, *[leaf for _, leaf in session.signature.result.leaves()]]
     if any(not s.is_array or (s.element_type.bits < 8 and not s.element_type.is_pred) for s in shapes):

@@ -21,6 +21,7 @@ from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.runtime_support import support_functions
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
+from xla_explorer.compiler.codegen.foreign_calls import FOREIGN_CALL
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
@@ -130,10 +131,10 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def refusals(program: HostProgram) -> list[Reason]:
-    """The steps that only the evaluator could do, which an object file has not."""
+    """The steps that an object file cannot do: those of the evaluator, and foreign functions, whose addresses are those of a process."""
     reasons = []
     for row in program.rows:
-        if row.runs_on == "evaluator":
+        if row.runs_on == "evaluator" or row.function == FOREIGN_CALL:
             assert row.reason is not None
             message = f"%{row.name} ({row.opcode}) has no native code: {row.reason.message}"
             reasons.append(refuse("no-native-code", message, instruction=row.name, opcode=row.opcode, because=row.reason.code))

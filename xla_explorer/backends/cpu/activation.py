@@ -11,6 +11,7 @@ import numpy as np
 from xla_explorer.backends.cpu.aligned_arena import Arena, ArenaBuffer
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
 from xla_explorer.hlo.evaluator import TOKEN_VALUE, EvaluationError, Evaluator, Host, flatten_value
+from xla_explorer.hlo.evaluator.devices.foreign_call import ForeignRecord, foreign_function
 from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
@@ -31,6 +32,13 @@ class Activation:
         self._evaluator = Evaluator(host=host)
         self._callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._evaluate)
         self.table[program.callback_slot] = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
+        self._records: dict[int, ForeignRecord] = {}
+        for step in program.evaluator_steps:
+            if step.record_slot is not None and step.record_slot not in self._records:
+                function = foreign_function(step.instruction)
+                assert function is not None, "codegen found it"
+                self._records[step.record_slot] = record = function.record(step.instruction)
+                self.table[step.record_slot] = record.address
         self._arena: ArenaBuffer | None = None
 
     def take_memory(self) -> None:
@@ -55,6 +63,9 @@ class Activation:
         """Called from native code: evaluate step `number` on the buffers. Errors are kept and end the execution."""
         try:
             step: EvaluatorStep = self.program.evaluator_steps[number]
+            if step.record_slot is not None:
+                self._records[step.record_slot].finish()
+                return 0
             values = []
             for operand, places in zip(step.instruction.operands, step.operands, strict=True):
                 values.append(self._value(operand.shape, iter(places)))
@@ -93,7 +104,7 @@ class NativeCalls:
     entry: `int entry(void *table)`; other than 0 is a failure, which the activation explains. The table begins with the addresses of the
     parameter leaves; those of the results follow. parameters: the number of leaves. results: for each result leaf that is an array, its
     bytes, and the parameter leaf whose memory it takes over. written: parameter leaves that the program writes into. activate: makes a
-    table of its own, so that callers run side by side. calls_python: some steps are the evaluator's.
+    table of its own, so that callers run side by side. calls_python: some steps are the evaluator's, or foreign functions.
     """
 
     __slots__ = ("activate", "calls_python", "entry", "parameters", "results", "written")

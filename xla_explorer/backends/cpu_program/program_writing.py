@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.buffers import BufferAssignment
+from xla_explorer.compiler.codegen.foreign_calls import is_foreign_call
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
 from xla_explorer.compiler.codegen.program_records import HostProgram, HostTable, Place
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
@@ -35,7 +36,8 @@ def write_program(
         for i in computation.instructions.values():
             if i.opcode.name == "constant" and i.shape.is_array:
                 constants[i] = len(constants)
-    table = HostTable(len(leaves), len(leaves), len(leaves) + len(outputs), [i.literal for i in constants])
+    foreign = sum([is_foreign_call(i) for c in module.computations.values() for i in c.instructions.values()])
+    table = HostTable(len(leaves), len(leaves), len(leaves) + len(outputs), [i.literal for i in constants], foreign)
 
     def place_of(instruction: HloInstruction, index: tuple[int, ...]) -> Place:
         found = assignment.slice_of(instruction, index)

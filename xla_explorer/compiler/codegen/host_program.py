@@ -11,6 +11,7 @@ import re
 from typing import Protocol
 
 from xla_explorer.compiler.buffers import renames_memory
+from xla_explorer.compiler.codegen.foreign_calls import FOREIGN_CALL, foreign_call_function, in_place_operands, write_foreign_call
 from xla_explorer.compiler.codegen.function_writer import WHILE, FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
 from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
@@ -69,6 +70,7 @@ class HostProgramWriter:
         self.w = FunctionWriter()
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
+        self._foreign: dict[HloInstruction, int] = {}
         self._placements: dict[HloInstruction, Placement] = {}
         self.kernels = ProgramKernels(target, threads, name, control, scheduled)
         self.calls = KernelCalls(self.w, layout, self.kernels, probes=probes)
@@ -262,8 +264,9 @@ class HostProgramWriter:
         if placement.way is Way.EVALUATOR:
             assert placement.reason is not None
             self.evaluator_step(i, placement.reason, placement.refused)
+        elif placement.write is None:
+            self.foreign_call(i, placement)
         else:
-            assert placement.write is not None
             self.kernel(i, placement.way.value, placement.write, placement.reason, placement.refused)
 
     def kernel(
@@ -280,18 +283,45 @@ class HostProgramWriter:
 
     def evaluator_step(self, i: HloInstruction, reason: Reason, refused: tuple[tuple[str, Reason], ...] = ()) -> None:
         """Call back into the evaluator; a non-zero answer ends the program with that status."""
-        w = self.w
         number = self._row(i, "evaluator", "evaluator", reason, refused)
         step = len(self.steps)
         self.steps.append(EvaluatorStep(i, tuple([tuple(self.leaves(o)) for o in i.operands]), tuple(self.leaves(i))))
         self.calls.probe(number, True)
-        status = w.value(f"call i32 {self.calls.base(self.table.callback_slot)}(i64 {step})")
+        self._callback(step)
         self.calls.probe(number, False)
+
+    def _callback(self, step: int) -> None:
+        w = self.w
+        status = w.value(f"call i32 {self.calls.base(self.table.callback_slot)}(i64 {step})")
         good, bad = w.fresh_label("ok"), w.fresh_label("failed")
         w.branch_if(w.value(f"icmp eq i32 {status}, 0"), good, bad)
         w.start_block(bad)
         w.do(f"ret i32 {status}")
         w.start_block(good)
+
+    def foreign_call(self, i: HloInstruction, placement: Placement) -> None:
+        """Call a foreign function; only what it returns beyond success needs Python."""
+        w, calls = self.w, self.calls
+        slot = self.table.foreign_slot + self._foreign.setdefault(i, len(self._foreign))
+        number, step = self._row(i, placement.way.value, FOREIGN_CALL, placement.reason, placement.refused), len(self.steps)
+        self.steps.append(EvaluatorStep(i, (), (), slot))
+        calls.probe(number, True)
+        results = [self.place_of(i, index) if leaf.is_array else None for index, leaf in i.shape.leaves()]
+        places = [self.place_of(o, ()) if o.shape.is_array else None for o in i.operands]
+        for operand, result in in_place_operands(i).items():
+            source, target = places[operand], results[result]
+            if source is not None and target is not None:
+                self.copy(source, target)
+                places[operand] = target
+        addresses = [calls.address(place) if place is not None else None for place in (*places, *results)]
+        status = write_foreign_call(w, calls.base(slot), addresses)
+        answered, on = w.fresh_label("answered"), w.fresh_label("on")
+        w.branch_if(w.value(f"icmp eq i32 {status}, 0"), on, answered)
+        w.start_block(answered)
+        self._callback(step)
+        w.branch(on)
+        w.start_block(on)
+        calls.probe(number, False)
 
     def _row(
         self, i: HloInstruction, runs_on: str, function: str, reason: Reason | None, refused: tuple[tuple[str, Reason], ...] = ()
@@ -345,6 +375,8 @@ class HostProgramWriter:
             for function in vector_math_functions(kernels.math, self.target.vector.fma):
                 lines += function.text.splitlines()
                 declarations.update(dict.fromkeys(function.declarations))
+        if self._foreign:
+            lines += foreign_call_function()
         tail = [*declarations, "", "!0 = !{}"]
         lines += tail
         origins += [None] * (len(lines) - len(origins))

@@ -48,11 +48,13 @@ class KernelDecision(NamedTuple):
 
 
 class EvaluatorStep(NamedTuple):
-    """An instruction that runs on the evaluator: its operands' and results' places, leaf by leaf."""
+    """An instruction that runs on the evaluator: its operands' and results' places, leaf by leaf. record_slot: of a foreign function, which
+    native code calls; what it returned is looked at here."""
 
     instruction: HloInstruction
     operands: tuple[tuple[Place, ...], ...]
     results: tuple[Place, ...]
+    record_slot: int | None = None
 
 
 class HostProgram(NamedTuple):
@@ -85,12 +87,15 @@ class HostProgram(NamedTuple):
 
 
 class HostTable(NamedTuple):
-    """Which table slot holds what: parameters from 0, outputs from output_slot, constants from constant_slot, then the rest."""
+    """Which table slot holds what: parameters from 0, outputs from output_slot, constants from constant_slot, then the rest.
+
+    foreign_calls: of how many foreign functions there is a record."""
 
     parameters: int
     output_slot: int
     constant_slot: int
     constants: list[Literal]
+    foreign_calls: int = 0
 
     @property
     def arena_slot(self) -> int:
@@ -113,6 +118,11 @@ class HostTable(NamedTuple):
         return self.arena_slot + 3
 
     @property
+    def foreign_slot(self) -> int:
+        """The slot of the first foreign function's record."""
+        return self.arena_slot + 4
+
+    @property
     def size(self) -> int:
         """Number of slots."""
-        return self.arena_slot + 4
+        return self.foreign_slot + self.foreign_calls

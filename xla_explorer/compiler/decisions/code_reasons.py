@@ -187,6 +187,11 @@ NATIVE_CODE = table(
             "dpotrf is estimated at 9000 cycles, a loop at 8000",
             "nothing to do: there is no such loop for the types",
         ),
+        "foreign-function": (
+            "a foreign function of this process is called by its address",
+            "%call calls my_function, which is registered in this process",
+            "nothing to do",
+        ),
         "no-register-tile": (
             "the library serves it, register tiles do not",
             "BLAS serves %dot, and register tiles do not",

@@ -18,12 +18,13 @@ _BUFFER = 1  # XLA_FFI_ArgType, XLA_FFI_RetType
 
 
 class CallFrame:
-    """The structures of one call; one run at a time uses them."""
+    """The structures of one call; one run at a time uses them. buffers: the addresses of its buffers, the operands', then the results'."""
 
     def __init__(self, operands: Sequence[Shape], results: Sequence[Shape], attributes: Mapping[str, ForeignValue], context: int) -> None:
         self._kept: list[Any] = []
         given, made = [self._buffer(s) for s in operands], [self._buffer(s) for s in results]
         self._buffers = [*given, *made]
+        self.buffers = [ctypes.addressof(b) for b in self._buffers]
         self.frame = interface.Frame(
             struct_size=interface.Frame.future.offset, api=interface.interface_address(), context=context,
             arguments=self._listed(given), results=self._listed(made), attributes=self._attributes(attributes),

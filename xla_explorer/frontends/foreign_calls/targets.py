@@ -9,7 +9,7 @@ import ctypes
 import functools
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,17 +18,18 @@ from xla_explorer.frontends.foreign_calls import interface
 from xla_explorer.frontends.foreign_calls.attributes import read_foreign_attributes
 from xla_explorer.frontends.foreign_calls.frame import CallFrame
 from xla_explorer.frontends.foreign_calls.interface import ForeignError, ForeignState
-from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
+from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.evaluator import CUSTOM_CALL_FUNCTIONS, CUSTOM_CALL_SOURCES, TOKEN_VALUE
+from xla_explorer.hlo.evaluator.devices.foreign_call import ANSWER, FOREIGN, STAGES, foreign_shapes
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.shape import Shape, parse_shape
+from xla_explorer.hlo.shape import Shape, parse_shape, tuple_shape
 
 _TYPED = 1  # JAX's number of the interface's version
 _UNIMPLEMENTED = 12  # absl's
 _PLATFORMS = ("xla_explorer", "cpu", "Host")  # jaxlib has two names for its CPU
 _KEPT_CALLS = 1024
-_RESULT = "xla_explorer.result_shape"
+_ARROW = "->"
 
 
 class ForeignTarget(NamedTuple):
@@ -80,72 +81,56 @@ def _address(capsule: Any) -> int:
 
 
 # -- calling -------------------------------------------------------------------------------------------------------------
-class _Array(NamedTuple):
-    """How an operand or result lies in memory: its sizes from the slowest to the fastest, and the order that makes them logical ones."""
-
-    sizes: tuple[int, ...]
-    stored: tuple[int, ...]
-    logical: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    @classmethod
-    def of(cls, shape: Shape) -> _Array | None:
-        """None of a token."""
-        if not shape.is_array:
-            return None
-        stored = tuple(reversed(shape.layout.minor_to_major))
-        logical = tuple(sorted(range(len(stored)), key=stored.__getitem__))
-        return cls(tuple([shape.dimensions[d] for d in stored]), stored, logical, shape.element_type.dtype)
-
-
 class _Call:
-    """A call site: its handlers, what they keep, and frames of runs."""
+    """A call site: its handlers, what they keep, and records of runs."""
 
     def __init__(self, name: str, target: ForeignTarget, i: HloInstruction) -> None:
         self.name, self.target, self.state = name, target, ForeignState()
-        self._operand_shapes, self._result_shapes = _operand_shapes(i), [leaf for _, leaf in _result_shape(i).leaves()]
-        self._operands, self._results = [_Array.of(s) for s in self._operand_shapes], [_Array.of(s) for s in self._result_shapes]
+        operands, result = _told_shapes(i)
+        self._operands, self._results = operands, [leaf for _, leaf in result.leaves()]
+        self._made = [leaf for _, leaf in i.shape.leaves()]
         self._is_tuple = i.shape.is_tuple
         self._aliases = [(a.output_index[0] if a.output_index else 0, a.operand_number)
                          for a in i.attributes.get("output_to_operand_aliasing") or ()]
         config = str(i.attributes.get("backend_config") or "")
         self.attributes = read_foreign_attributes(config) if config.startswith("{") else {}
-        self._frames: list[CallFrame] = []
+        self._records: list[_Record] = []
         self._lock = threading.Lock()
         if target.stages[interface.INSTANTIATE]:
             _number_types()
-            self._stage(CallFrame((), (), self.attributes, self.state.address), interface.INSTANTIATE)
+            self.run_stage(CallFrame((), (), self.attributes, self.state.address), interface.INSTANTIATE)
 
     def __call__(self, values: Sequence[Any]) -> Any:
         """The results as the evaluator has them."""
-        given = [np.ascontiguousarray(np.asarray(value).transpose(a.stored)) if a is not None else None
-                 for a, value in zip(self._operands, values, strict=True)]
-        made = [np.zeros(a.sizes, a.dtype) if a is not None else None for a in self._results]
+        given = [np.ascontiguousarray(value) if told.is_array else None for told, value in zip(self._operands, values, strict=True)]
+        made = [np.zeros(leaf.dimensions, leaf.element_type.dtype) if leaf.is_array else None for leaf in self._made]
         operands, results = [[a.ctypes.data if a is not None else None for a in arrays] for arrays in (given, made)]
         for result, operand in self._aliases:
             into, taken = made[result], given[operand]
             if into is not None and taken is not None:
                 into[...] = taken.reshape(into.shape)
                 operands[operand] = results[result]
-        self._run([*operands, *results])
-        answers = tuple([array.transpose(a.logical) if array is not None and a is not None else TOKEN_VALUE
-                         for array, a in zip(made, self._results, strict=True)])
+        with self._lock:
+            record = self._records.pop() if self._records else None
+        record = record or self.record()
+        record.frame.enter([*operands, *results])
+        record.run_from(interface.PREPARE)
+        with self._lock:
+            self._records.append(record)
+        answers = tuple([TOKEN_VALUE if array is None else array for array in made])
         return answers if self._is_tuple else answers[0]
 
-    def _run(self, addresses: Sequence[int | None]) -> None:
-        with self._lock:
-            frame = self._frames.pop() if self._frames else None
-        frame = frame or CallFrame(self._operand_shapes, self._result_shapes, self.attributes, self.state.address)
-        frame.enter(addresses)
-        for stage in (interface.PREPARE, interface.INITIALIZE, interface.EXECUTE):
-            if self.target.stages[stage]:
-                self._stage(frame, stage)
-        with self._lock:
-            self._frames.append(frame)
+    def record(self) -> _Record:
+        """For one run at a time."""
+        return _Record(self, CallFrame(self._operands, self._results, self.attributes, self.state.address))
 
-    def _stage(self, frame: CallFrame, stage: int) -> None:
+    def run_stage(self, frame: CallFrame, stage: int) -> None:
+        """Call the stage's handler."""
         frame.frame.stage, frame.frame.future = stage, None
-        error = interface.HANDLER(self.target.stages[stage])(frame.address)
+        self.look_at(frame, interface.HANDLER(self.target.stages[stage])(frame.address))
+
+    def look_at(self, frame: CallFrame, error: int | None) -> None:
+        """Raise the error that a handler returned, or that of its future."""
         if error is None and frame.frame.future:
             error = interface.take_future(frame.frame.future)
         if error is not None:
@@ -153,17 +138,43 @@ class _Call:
             raise ForeignError(f"the foreign function {self.name} failed: {message}", status=status)
 
 
-def _operand_shapes(i: HloInstruction) -> list[Shape]:
-    """In the layouts that the call wants."""
+class _Record:
+    """See `hlo.evaluator.devices.foreign_call`. address: of its words."""
+
+    def __init__(self, call: _Call, frame: CallFrame) -> None:
+        self.call, self.frame = call, frame
+        words = [*[call.target.stages[stage] for stage in STAGES], frame.address, 0, *frame.buffers]
+        self._words = (ctypes.c_size_t * len(words))(*words)
+        self.address = ctypes.addressof(self._words)
+
+    def finish(self) -> None:
+        """Raise the error of the stage that was run last; without one, run the stages that are left."""
+        self.call.look_at(self.frame, self._words[ANSWER] or None)
+        self.run_from(self.frame.frame.stage + 1)
+
+    def run_from(self, first: int) -> None:
+        """Run the stages of a run that begin with this one."""
+        for stage in STAGES:
+            if stage >= first and self.call.target.stages[stage]:
+                self.call.run_stage(self.frame, stage)
+
+
+def _told_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
+    """The operands and the result as the function is told; they lie in memory as the call's own."""
+    text = foreign_shapes(i)
+    operands, result = text.split(_ARROW) if text is not None else _wanted_shapes(i).split(_ARROW)
+    told = list(parse_shape(operands).tuple_shapes), parse_shape(result)
+    if text is None and any(not leaf.layout.is_default for shape in (*told[0], told[1]) for _, leaf in shape.leaves() if leaf.is_array):
+        raise ForeignError(f"%{i.name} wants arrays in other layouts than row-major", "compile the program with xe.jit or the plugin")
+    return told
+
+
+def _wanted_shapes(i: HloInstruction) -> str:
+    """The shapes of the operands and of the result in the layouts that the function wants."""
     text = i.attributes.get("operand_layout_constraints")
     wanted = parse_shape(f"({text.strip()[1:-1]})").tuple_shapes if isinstance(text, str) else ()
-    return list(wanted) if len(wanted) == len(i.operands) else [o.shape for o in i.operands]
-
-
-def _result_shape(i: HloInstruction) -> Shape:
-    """In the layouts that the call writes."""
-    text = frontend_attribute_values(str(i.attributes.get("frontend_attributes") or "")).get(_RESULT)
-    return parse_shape(text) if text else i.shape
+    operands = wanted if len(wanted) == len(i.operands) else [o.shape for o in i.operands]
+    return f"({', '.join([s.text for s in operands])}){_ARROW}{i.shape.text}"
 
 
 class _Site:
@@ -190,19 +201,70 @@ def _call_of(name: str, target: ForeignTarget, site: _Site) -> _Call:
     return _Call(name, target, site.instruction)
 
 
-def _meaning(name: str) -> Callable[..., Any] | None:
+class _Meaning:
+    """What the evaluator and native code do at a call (see `hlo.evaluator.devices.foreign_call.ForeignFunction`)."""
+
+    def __init__(self, name: str, target: ForeignTarget) -> None:
+        self._name, self._target = name, target
+
+    def __call__(self, i: HloInstruction, values: Sequence[Any], _: Any) -> Any:
+        return _call_of(self._name, self._target, _Site(i))(values)
+
+    def record(self, i: HloInstruction) -> _Record:
+        """A record of the call for a compiled program."""
+        return _call_of(self._name, self._target, _Site(i)).record()
+
+
+def _meaning(name: str) -> _Meaning | None:
     target = registered_target(name)
-    return None if target is None else lambda i, values, _: _call_of(name, target, _Site(i))(values)
+    return None if target is None else _Meaning(name, target)
 
 
+# -- binding -------------------------------------------------------------------------------------------------------------
 def bind_foreign_calls(module: HloModule) -> None:
-    """Let the module's calls find their functions. Compiling makes all arrays row-major, so a call keeps the layouts that its function
-    writes as an attribute."""
+    """Let the module's calls find their functions. The compiler keeps arrays row-major, so a call of a function that wants other layouts
+    gets transposed arrays."""
     if _meaning not in CUSTOM_CALL_SOURCES:
         CUSTOM_CALL_SOURCES.append(_meaning)
     for i in list(module.instructions()):
-        if i.opcode.name != "custom-call" or i.shape is i.shape.base or "frontend_attributes" in i.attributes:
+        if i.opcode.name != "custom-call" or "frontend_attributes" in i.attributes:
             continue
         name = str(i.attributes.get("custom_call_target")).strip('"')
-        if name not in CUSTOM_CALL_FUNCTIONS and registered_target(name) is not None:
-            i.parent.set_attributes(i, i.attributes.with_values(frontend_attributes=f'{{{_RESULT}="{i.shape.text}"}}'))
+        target = registered_target(name) if name not in CUSTOM_CALL_FUNCTIONS else None
+        if target is not None and target.version == _TYPED and not any(o.shape.is_tuple for o in i.operands):
+            _bind(i)
+
+
+def _bind(i: HloInstruction) -> None:
+    computation, text = i.parent, _wanted_shapes(i)
+    attributes = i.attributes.with_values(operand_layout_constraints=None, frontend_attributes=f'{{{FOREIGN}="{text}"}}')
+    told = parse_shape(text.split(_ARROW)[0]).tuple_shapes
+    operands = [_transposed(o, _stored(shape)) if shape.is_array else o for o, shape in zip(i.operands, told, strict=True)]
+    if i.shape is i.shape.base:
+        computation.set_operands(i, operands)
+        computation.set_attributes(i, attributes)
+        return
+    wanted = [leaf for _, leaf in i.shape.leaves()]
+    made = [s.with_dimensions([s.dimensions[d] for d in _stored(s)]) if s.is_array else s for s in wanted]
+    shape = tuple_shape(made) if i.shape.is_tuple else made[0]
+    call = computation.add(i.opcode, shape, operands, attributes, called=i.called, metadata=i.metadata)
+    parts = [call]
+    if shape.is_tuple:
+        parts = [computation.add("get-tuple-element", part, (call,), attributes_of({"index": k})) for k, part in enumerate(made)]
+    turned = [_transposed(part, [_stored(s).index(d) for d in range(s.rank)]) if s.is_array else part
+              for part, s in zip(parts, wanted, strict=True)]  # fmt: skip
+    computation.replace(i, computation.add("tuple", None, turned) if shape.is_tuple else turned[0])
+    computation.remove(i)
+
+
+def _stored(shape: Shape) -> list[int]:
+    """The dimensions as they lie in memory, the slowest first."""
+    return list(reversed(shape.layout.minor_to_major))
+
+
+def _transposed(i: HloInstruction, order: list[int]) -> HloInstruction:
+    """The array with its dimensions in another order."""
+    if order == sorted(order):
+        return i
+    shape = i.shape.with_dimensions([i.shape.dimensions[d] for d in order])
+    return i.parent.add("transpose", shape, (i,), attributes_of({"dimensions": tuple(order)}), metadata=i.metadata)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xla_explorer.compiler.codegen.foreign_calls import foreign_call_is_possible, is_foreign_call, why_foreign_call
 from xla_explorer.compiler.codegen.lapack import is_lapack_call, lapack_call, why_lapack_call, write_lapack_call
 from xla_explorer.compiler.codegen.library_calls import (
     convolution_by_library,
@@ -66,6 +67,7 @@ OPERATION_ROWS = (
     PlacementRow("lapack", Way.LIBRARY, of("cholesky"), _linear_algebra, write_cholesky, why_linear_algebra_by_library, True),
     PlacementRow("blas", Way.LIBRARY, of("triangular-solve"), _linear_algebra, write_triangular_solve, why_linear_algebra_by_library, True),
     PlacementRow("lapack", Way.LIBRARY, is_lapack_call, _lapack_call, write_lapack_call, why_lapack_call, True),
+    PlacementRow("foreign-function", Way.LIBRARY, is_foreign_call, foreign_call_is_possible, None, why_foreign_call, True),
     PlacementRow("fft-library", Way.LIBRARY, of("fft"), why_fft_without_library),
     PlacementRow("kernel", Way.KERNEL, anything, _emitted, write_kernel),
 )

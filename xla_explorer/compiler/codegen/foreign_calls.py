@@ -1,0 +1,87 @@
+"""Calls of foreign functions by their address: the arrays' addresses go into a record of the run, and a helper goes through the stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.target import Target
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.evaluator.devices.foreign_call import (
+    ANSWER,
+    BUFFER_DATA,
+    FIRST_BUFFER,
+    FIRST_HANDLER,
+    FRAME,
+    FRAME_FUTURE,
+    FRAME_STAGE,
+    STAGES,
+    foreign_function,
+    foreign_shapes,
+)
+from xla_explorer.hlo.instruction import HloInstruction
+
+FOREIGN_CALL = "xe_foreign_call"
+_WORD = 8
+
+
+def is_foreign_call(i: HloInstruction) -> bool:
+    """Whether an instruction is a call of a foreign function."""
+    return foreign_shapes(i) is not None
+
+
+def foreign_call_is_possible(i: HloInstruction, target: Target) -> Reason | None:
+    """None where this process has the function, and the code runs in it."""
+    name = str(i.attributes.get("custom_call_target")).strip('"')
+    if not target.abilities.calls_libraries:
+        return refuse("no-library", f"%{i.name}: code for {target.triple} calls no library", opcode=i.opcode.name)
+    if foreign_function(i) is None:
+        return refuse("custom-call-target", f"%{i.name}: this process has no foreign function {name}", target=name)
+    return None
+
+
+def why_foreign_call(i: HloInstruction, target: Target) -> Reason:
+    """The decision for a foreign function."""
+    name = str(i.attributes.get("custom_call_target")).strip('"')
+    return Reason("foreign-function", f"%{i.name} calls {name}, which is registered in this process", {"target": name})
+
+
+def in_place_operands(i: HloInstruction) -> dict[int, int]:
+    """Number of an operand -> number of the result that has its memory."""
+    aliases = i.attributes.get("output_to_operand_aliasing") or ()
+    return {a.operand_number: a.output_index[0] if a.output_index else 0 for a in aliases}
+
+
+def write_foreign_call(w: FunctionWriter, record: str, addresses: Sequence[str | None]) -> str:
+    """The status of a call, 0 where all went well. addresses: of the operands, then of the results; None of a token."""
+    for k, address in enumerate(addresses):
+        buffer = w.value(f"load ptr, ptr {_at(w, record, _WORD * (FIRST_BUFFER + k))}")
+        w.do(f"store ptr {address or 'null'}, ptr {_at(w, buffer, BUFFER_DATA)}")
+    return w.value(f"call i32 @{FOREIGN_CALL}(ptr {record})")
+
+
+def _at(w: FunctionWriter, pointer: str, offset: int) -> str:
+    return w.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
+
+
+def foreign_call_function() -> list[str]:
+    """The helper: each stage's handler gets the frame; the first that returns an error or a future ends the call, with status 1."""
+    w = FunctionWriter()
+    frame = w.value(f"load ptr, ptr {_at(w, '%record', _WORD * FRAME)}")
+    for k, stage in enumerate(STAGES):
+        there, done, answered = [w.fresh_label(stem) for stem in ("there", "done", "answered")]
+        handler = w.value(f"load ptr, ptr {_at(w, '%record', _WORD * (FIRST_HANDLER + k))}")
+        w.branch_if(w.value(f"icmp eq ptr {handler}, null"), done, there)
+        w.start_block(there)
+        w.do(f"store i32 {stage}, ptr {_at(w, frame, FRAME_STAGE)}")
+        w.do(f"store ptr null, ptr {_at(w, frame, FRAME_FUTURE)}")
+        error = w.value(f"call ptr {handler}(ptr {frame})")
+        w.do(f"store ptr {error}, ptr {_at(w, '%record', _WORD * ANSWER)}")
+        future = w.value(f"load ptr, ptr {_at(w, frame, FRAME_FUTURE)}")
+        nothing = [w.value(f"icmp eq ptr {answer}, null") for answer in (error, future)]
+        w.branch_if(w.value(f"and i1 {nothing[0]}, {nothing[1]}"), done, answered)
+        w.start_block(answered)
+        w.do("ret i32 1")
+        w.start_block(done)
+    w.do("ret i32 0")
+    return [f"define internal i32 @{FOREIGN_CALL}(ptr %record) noinline {{", "entry:", *w.body_lines()[0], "}", ""]
