@@ -33,10 +33,17 @@ _Tokens = npt.NDArray[np.int32]
 
 def in_program_order(records: Sequence[InstructionRecord]) -> list[InstructionRecord]:
     """The records with operands before their users, otherwise as they are."""
-    at = {r.id: k for k, r in enumerate(records)}
-    if all(at.get(o, -1) < k for k, r in enumerate(records) for o in r.operands):
-        return list(records)
-    missing = [len({o for o in r.operands if o in at}) for r in records]
+    later = {r.id for r in records}
+    for r in records:
+        if not later.isdisjoint(r.operands):
+            return _reordered(records)
+        later.remove(r.id)
+    return list(records)
+
+
+def _reordered(records: Sequence[InstructionRecord]) -> list[InstructionRecord]:
+    here = {r.id for r in records}
+    missing = [len(here.intersection(r.operands)) for r in records]
     users: dict[int, list[int]] = {}
     for k, r in enumerate(records):
         for o in set(r.operands):
@@ -144,21 +151,24 @@ def in_sections(records: Sequence[InstructionRecord], paths: Mapping[int, Path])
     found: dict[int, Path] = {}
     for path, block in members.items():
         found |= _divided(block, path)
-    users: dict[int, list[Path]] = {}
+    quiet = {r.id for r in records if r.opcode.name in _QUIET}
+    read_in: dict[int, Path] = {}
     for r in reversed(ordered):
-        read_by = users.get(r.id)
-        if r.opcode.name in _QUIET and read_by:
-            found[r.id] = _shared(read_by)
-        for o in r.operands:
-            users.setdefault(o, []).append(found.get(r.id, ()))
+        if r.id in read_in:
+            found[r.id] = read_in[r.id]
+        if not quiet.isdisjoint(r.operands):
+            path = found.get(r.id, ())
+            for o in quiet.intersection(r.operands):
+                read_in[o] = shared_start(read_in.get(o, path), path)
     return {key: path for key, path in found.items() if path}
 
 
-def _shared(paths: Sequence[Path]) -> Path:
-    low, high, k = min(paths), max(paths), 0
-    while k < min(len(low), len(high)) and low[k] == high[k]:
+def shared_start(a: Path, b: Path) -> Path:
+    """The blocks that both paths begin with."""
+    k = 0
+    while k < min(len(a), len(b)) and a[k] == b[k]:
         k += 1
-    return low[:k]
+    return a[:k]
 
 
 def _divided(block: Sequence[InstructionRecord], path: Path) -> dict[int, Path]:

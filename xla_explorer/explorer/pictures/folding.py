@@ -8,27 +8,52 @@ any layout can.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
 
 PASSED_THROUGH = frozenset({"broadcast", "bitcast", "reshape", "convert", "copy"})
+_MAY_FOLD = PASSED_THROUGH | {"get-tuple-element", "tuple"}  # and constants
 LONGEST_CONSTANT = 12
 QUIET = PASSED_THROUGH | {"parameter", "constant", "transpose", "tuple", "get-tuple-element", "iota"}
 """Plumbing: not what a fusion is called by."""
 
 
-def fold_picture(graph: PictureGraph) -> PictureGraph:
+class FoldedRows:
+    """Rows that folding made, by the rows they were made of: where successive pictures share rows, so do the folded ones."""
+
+    def __init__(self) -> None:
+        self._edges: dict[tuple[int, int], tuple[PictureEdge, PictureEdge]] = {}
+        self._nodes: dict[tuple[int, tuple[str, ...], tuple[int, ...]], tuple[PictureNode, PictureNode]] = {}
+
+    def edge_from(self, edge: PictureEdge, source: int) -> PictureEdge:
+        """The edge with another source."""
+        place = id(edge), source
+        if place not in self._edges:
+            self._edges[place] = edge, edge._replace(source=source)
+        return self._edges[place][1]
+
+    def with_marks(self, node: PictureNode, constants: tuple[str, ...], positions: tuple[int, ...]) -> PictureNode:
+        """The node with the constants that it reads, and with its places in the result."""
+        place = id(node), constants, positions
+        if place not in self._nodes:
+            self._nodes[place] = node, _with_marks(node, constants, positions)
+        return self._nodes[place][1]
+
+
+def fold_picture(graph: PictureGraph, known: FoldedRows | None = None) -> PictureGraph:
     """`graph` with constants, get-tuple-element and the final tuple folded away; `aliases` says into what.
 
     The text of a constant is its `argument`, else "const". What would leave a box or the whole picture empty stays drawn.
-    Fusion boxes labelled just "fusion" are named by what they do.
+    Fusion boxes labelled just "fusion" are named by what they do. known: of pictures with the same rows.
     """
-    graph = join_fusion_parameters(graph)
+    known = known or FoldedRows()
+    graph = join_fusion_parameters(graph, known)
     links = _Links(graph)
     while True:
-        text = _constant_texts(graph, links)
-        stands_for = _tuple_element_sources(graph, links)
-        roots = _droppable_roots(graph, links)
+        text = _constant_texts(links)
+        stands_for = _tuple_element_sources(links)
+        roots = _droppable_roots(links)
         returned = {operand for root in roots for operand in links.operands[root]}
         folded = {key: _real_users(key, links.users, text) for key in text if key not in returned and links.users[key]}
         gone = folded.keys() | roots | stands_for.keys()
@@ -48,12 +73,14 @@ def fold_picture(graph: PictureGraph) -> PictureGraph:
         aliases[root] = sources[0]
     marked = marks.keys() | {user for key in folded for user in links.users[key]}
     nodes = [
-        _with_marks(node, [text[o] for o in links.operands[node.id] if o in folded], marks.get(node.id, [])) if node.id in marked else node
+        known.with_marks(node, tuple([text[o] for o in links.operands[node.id] if o in folded]), tuple(marks.get(node.id, ())))
+        if node.id in marked
+        else node
         for node in graph.nodes
         if node.id not in gone
     ]
     edges = [
-        edge._replace(source=stands_for[edge.source]) if edge.source in stands_for else edge
+        known.edge_from(edge, stands_for[edge.source]) if edge.source in stands_for else edge
         for edge in graph.edges
         if edge.source not in folded and edge.target not in gone
     ]
@@ -75,9 +102,14 @@ def fold_picture(graph: PictureGraph) -> PictureGraph:
 
 
 class _Links:
-    """Data operands and users by id, and the nodes that must stay drawn: control edges end at them."""
+    """What may be folded, with its data operands and users by id; of other nodes those operands that may be folded.
+
+    held: nodes that must stay drawn, such as those at which control edges end.
+    """
 
     def __init__(self, graph: PictureGraph) -> None:
+        self.nodes = [node for node in graph.nodes if node.opcode in _MAY_FOLD or node.kind == "constant"]
+        quiet = {node.id for node in self.nodes}
         operands = self.operands = defaultdict[int, list[int]](list)
         users = self.users = defaultdict[int, list[int]](list)
         self.held: set[int] = set()
@@ -85,8 +117,11 @@ class _Links:
         self.boxes = {group.instruction for group in graph.groups if group.instruction is not None}
         for source, target, kind, _, _ in graph.edges:
             if kind == "data":
-                operands[target].append(source)
-                users[source].append(target)
+                if source in quiet:
+                    users[source].append(target)
+                    operands[target].append(source)
+                elif target in quiet:
+                    operands[target].append(source)
             elif kind == "control":
                 self.held.update((source, target))
 
@@ -115,7 +150,7 @@ def _named_fusions(groups: tuple[PictureGroup, ...], nodes: tuple[PictureNode, .
     return named
 
 
-def join_fusion_parameters(graph: PictureGraph) -> PictureGraph:
+def join_fusion_parameters(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
     """`graph` with the parameters inside fusion boxes replaced by what the fusion reads.
 
     Edges then run straight into the box, and the box holds what is computed only.
@@ -156,10 +191,10 @@ def join_fusion_parameters(graph: PictureGraph) -> PictureGraph:
 
     edges = []
     for edge in graph.edges:
-        source, target, kind, weight, label = edge
+        source, target, kind, _, _ = edge
         if kind == "data" and target in joined:
             continue  # replaced by the edges into the box
-        edges.append(PictureEdge(outermost(source), target, kind, weight, label) if source in stands_for else edge)
+        edges.append(known.edge_from(edge, outermost(source)) if source in stands_for else edge)
     aliases = {**graph.aliases, **{key: outermost(key) for key in stands_for}}
     nodes = [node for node in graph.nodes if node.id not in stands_for]
     opcodes = graph.alias_opcodes | dict.fromkeys(stands_for, "parameter")
@@ -168,9 +203,9 @@ def join_fusion_parameters(graph: PictureGraph) -> PictureGraph:
     )
 
 
-def _constant_texts(graph: PictureGraph, links: _Links) -> dict[int, str]:
+def _constant_texts(links: _Links) -> dict[int, str]:
     text: dict[int, str] = {}
-    for node in graph.nodes:
+    for node in links.nodes:
         if node.id in links.held or not links.users[node.id]:
             continue
         if node.kind == "constant":
@@ -185,7 +220,7 @@ def _constant_texts(graph: PictureGraph, links: _Links) -> dict[int, str]:
     # A constant whose reader is a box (a fusion operand) would vanish without a trace: nothing there carries its text.
     for key in [key for key in text if any(user not in links.drawn for user in links.users[key])]:
         del text[key]
-    for node in graph.nodes:
+    for node in links.nodes:
         if node.id in text and node.kind != "constant" and links.operands[node.id][0] not in text:
             del text[node.id]
     return text
@@ -204,9 +239,9 @@ def _real_users(key: int, users: dict[int, list[int]], text: dict[int, str]) -> 
     return found
 
 
-def _tuple_element_sources(graph: PictureGraph, links: _Links) -> dict[int, int]:
+def _tuple_element_sources(links: _Links) -> dict[int, int]:
     """What stands for each get-tuple-element that is folded: what it takes its element out of, or what stands for that."""
-    elements = [node.id for node in graph.nodes if node.opcode == "get-tuple-element"]
+    elements = [node.id for node in links.nodes if node.opcode == "get-tuple-element"]
     folded = {key for key in elements if len(links.operands[key]) == 1 and key not in links.held and links.users[key]}
     # One that stays drawn says which element of its operand it is: that operand must be drawn too.
     drawn = [key for key in elements if key not in folded]
@@ -223,11 +258,11 @@ def _tuple_element_sources(graph: PictureGraph, links: _Links) -> dict[int, int]
     return source
 
 
-def _droppable_roots(graph: PictureGraph, links: _Links) -> set[int]:
+def _droppable_roots(links: _Links) -> set[int]:
     """The tuples that only return what others computed, at the outermost level."""
     return {
         node.id
-        for node in graph.nodes
+        for node in links.nodes
         if node.opcode == "tuple"
         and node.group is None
         and links.operands[node.id]
@@ -237,11 +272,11 @@ def _droppable_roots(graph: PictureGraph, links: _Links) -> set[int]:
     }
 
 
-def _output_mark(positions: list[int]) -> str:
+def _output_mark(positions: Sequence[int]) -> str:
     return f" → out {positions[0]}" if len(positions) == 1 else f" → {len(positions)} outputs"
 
 
-def _with_marks(node: PictureNode, constants: list[str], positions: list[int]) -> PictureNode:
+def _with_marks(node: PictureNode, constants: Sequence[str], positions: Sequence[int]) -> PictureNode:
     label, detail = node.label, node.detail
     if constants and node.kind not in ("reduction", "control-flow", "fusion"):
         label = f"{label} · {' '.join(constants[:2])}"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from xla_explorer.explorer.pictures.blocks import Path, block_details
-from xla_explorer.explorer.pictures.folding import PASSED_THROUGH, fold_picture
+from xla_explorer.explorer.pictures.folding import PASSED_THROUGH, FoldedRows, fold_picture
 from xla_explorer.explorer.pictures.node_labels import REDUCING, WITH_ARGUMENT, argument_text, node_kind, node_label, tooltip_lines
 from xla_explorer.explorer.pictures.picture import EdgeKind, PictureEdge, PictureGraph, PictureGroup, PictureNode
 from xla_explorer.explorer.pictures.scopes import scope_key, scope_paths
@@ -48,10 +48,24 @@ class DrawnRecords:
     def __init__(self) -> None:
         self.nodes: dict[tuple[int, str | None, int, bool], PictureNode] = {}
         self.edges: dict[int, list[PictureEdge]] = {}
+        self.bare: dict[int, tuple[PictureNode, list[PictureEdge]]] = {}
+        """The node and the edges of a record in a bare picture, where they depend on nothing but the record and the sizes of operands."""
+        self.folded = FoldedRows()
         self.records: dict[int, InstructionRecord] = {}
         """Held, so that their Python ids, which are the keys, stay theirs."""
+        self._sizes: dict[int, int] = {}
         self.insides: dict[tuple[int, str, bool], DrawnInside] = {}
         self._blocks: tuple[ComputationRecord, dict[int, Path], dict[Path, str]] | None = None
+
+    def note_sizes(self, sizes: Mapping[int, int]) -> None:
+        """Edges are as wide as what flows along them: those out of instructions that have another size now are forgotten."""
+        resized = {key for key, size in sizes.items() if self._sizes.get(key, size) != size}
+        if resized:
+            stale = [key for key, edges in self.edges.items() if not resized.isdisjoint([edge.source for edge in edges])]
+            for key in stale:
+                del self.edges[key]
+                self.bare.pop(key, None)
+        self._sizes.update(sizes)
 
     def blocks(self, top: ComputationRecord) -> tuple[dict[int, Path], dict[Path, str]]:
         """The block of each instruction, and what each block holds; those of the computation that was asked for last are kept."""
@@ -73,7 +87,6 @@ class _Drawing:
         self.nodes: list[PictureNode] = []
         self.edges: list[PictureEdge] = []
         self.groups: list[PictureGroup] = []
-        self.drawn: set[int] = set()
         self.drawn_computations: set[int] = set()
         self.hidden = 0
         self.scopes: dict[int, Path] = {}
@@ -136,7 +149,8 @@ class _Drawing:
         """Nodes that the instructions of a called computation take."""
         place = (computation, depth)
         if place not in self.sizes:
-            self.sizes[place] = sum([self.size(r, depth + 1) for r in self.computations[computation].instructions])
+            records = self.computations[computation].instructions
+            self.sizes[place] = len(records) + sum([self.size(r, depth + 1) - 1 for r in records if r.called])
         return self.sizes[place]
 
     def inside(self, computation: ComputationRecord, group: str, room: int) -> None:
@@ -146,7 +160,6 @@ class _Drawing:
         if found is not None and all(self.computations.get(key) is called for key, called in found.calls):
             self.nodes += found.nodes
             self.edges += found.edges
-            self.drawn.update([node.id for node in found.nodes])
             return
         nodes, edges = len(self.nodes), len(self.edges)
         self.computation(computation, group, None, room)
@@ -157,18 +170,25 @@ class _Drawing:
     def computation(self, computation: ComputationRecord, group: str | None, keep: set[int] | None, room: int) -> None:
         """Draw the instructions of a computation that are in `keep` (None: all)."""
         sizes = {r.id: r.shape.byte_size for r in computation.instructions}
+        self.known.note_sizes(sizes)
         if group is None and self.stand_ins:
             self.lifted(computation, sizes)
-        for record in computation.instructions:
-            if keep is not None and record.id not in keep:
-                self.hidden += self.size(record)
+        records: Sequence[InstructionRecord] = computation.instructions
+        if keep is not None:
+            records = [r for r in records if r.id in keep]
+            self.hidden += self.inside_size(computation.id, -1) - sum([self.size(r) for r in records])
+        whole = self.bare and group is None and keep is None
+        for record in records:
+            if whole and (drawn := self.known.bare.get(id(record))) is not None:
+                self.nodes.append(drawn[0])
+                self.edges += drawn[1]
                 continue
             if record.id in self.stand_ins:
                 self.instruction(record, self.scope(record), 0)
                 continue
             self.instruction(record, self.scope(record) if group is None else group, room)
             edges = self.known.edges.get(id(record))
-            if edges is None or [edge.weight_bytes for edge in edges] != [sizes[operand] for operand in record.operands]:
+            if edges is None:
                 edges = self.known.edges[id(record)] = [PictureEdge(o, record.id, "data", sizes[o]) for o in record.operands]
                 self.known.records[id(record)] = record
             if keep is not None:
@@ -176,6 +196,8 @@ class _Drawing:
             self.edges += edges
             for before in record.control_predecessors:
                 self.edges.append(PictureEdge(before, record.id, "control"))
+            if whole and not (record.called or record.control_predecessors):
+                self.known.bare[id(record)] = self.nodes[-1], edges
 
     def lifted(self, computation: ComputationRecord, sizes: Mapping[int, int]) -> None:
         """The edges that begin or end in a closed block, one for each two ends. Constants, which are text in what reads them, have none."""
@@ -196,7 +218,6 @@ class _Drawing:
     def instruction(self, record: InstructionRecord, group: str | None, room: int) -> None:
         """A node, or a box with its inside."""
         name = record.opcode.name
-        self.drawn.add(record.id)
         inside = [self.computations[key] for key in record.called if key in self.computations] if name in _ENTERED else []
         enter = inside and all(c.instructions and c.id not in self.drawn_computations for c in inside)
         if enter and self.size(record) <= room:
@@ -238,8 +259,9 @@ class _Drawing:
         """Edges of accepted and refused fusions whose two ends are drawn."""
         found: list[tuple[int, int, EdgeKind, str]] = [(a, b, "fusion-accepted", "") for a, b in self.accepted]
         found += [(a, b, "fusion-refused", code) for (a, b), code in self.refused.items()]
+        drawn = {node.id for node in self.nodes} | {group.instruction for group in self.groups}
         for producer, consumer, kind, label in found:
-            if producer in self.drawn and consumer in self.drawn and producer != consumer:
+            if producer in drawn and consumer in drawn and producer != consumer:
                 self.edges.append(PictureEdge(producer, consumer, kind, 0, label))
 
 
@@ -280,11 +302,11 @@ def snapshot_picture(
     if between is not None:
         keep = _between(top, *between, drawing)
         budget = max(budget, len(keep))
-    elif radius is not None or (around and sum([drawing.size(r) for r in top.instructions]) > budget):
+    elif radius is not None or (around and drawing.inside_size(top.id, -1) > budget):
         keep = _neighbourhood(top, around, radius, budget, drawing)
     elif not bare:
         drawing.scopes, drawing.details = drawing.known.blocks(top)
-        if sum([drawing.size(r) for r in top.instructions]) > budget:
+        if drawing.inside_size(top.id, -1) > budget:
             budget = min(budget, IN_OUTLINE)
             keep = drawing.close(top, {*opened, *_blocks_of(top, show, drawing)}, touched)
     drawing.computation(top, None, keep, budget)
@@ -295,7 +317,7 @@ def snapshot_picture(
         if drawing.stand_ins:
             note = f"{len(drawing.stand_ins)} of {len(top.instructions)} instructions of %{top.name} in {len(drawing.closed)} closed blocks"
     picture = PictureGraph(drawing.nodes, drawing.edges, drawing.groups, title=title or snapshot.name, hidden=drawing.hidden, note=note)
-    return fold_picture(picture) if fold else picture
+    return fold_picture(picture, drawing.known.folded) if fold else picture
 
 
 def block_groups(top: ComputationRecord, known: DrawnRecords) -> tuple[list[PictureGroup], dict[int, int]]:
@@ -314,9 +336,7 @@ def block_groups(top: ComputationRecord, known: DrawnRecords) -> tuple[list[Pict
 
 def _blocks_of(top: ComputationRecord, show: Sequence[int], drawing: _Drawing) -> set[str]:
     """The blocks around some instructions, those inside of fusions too."""
-    if not show:
-        return set()
-    _, inside = _links(top, drawing)
+    inside = _holders(top, drawing) if any(key not in drawing.scopes for key in show) else {}
     paths = [drawing.scopes.get(inside.get(key, key), ()) for key in show]
     return {scope_key(path[: depth + 1]) for path in paths for depth in range(len(path))}
 
@@ -339,24 +359,24 @@ def _top(snapshot: ModuleSnapshot, computation: str | None, around: Sequence[int
     return entry
 
 
-def _links(top: ComputationRecord, drawing: _Drawing) -> tuple[dict[int, list[int]], dict[int, int]]:
-    """(users by id, the instruction of `top` that holds an instruction of a called computation)."""
+def _users(top: ComputationRecord) -> dict[int, list[int]]:
     users: dict[int, list[int]] = {}
-    inside: dict[int, int] = {}
     for record in top.instructions:
         for operand in record.operands:
             users.setdefault(operand, []).append(record.id)
-        if record.called and record.opcode.name in _ENTERED:
-            for key in record.called:
-                for member in drawing.computations[key].instructions if key in drawing.computations else ():
-                    inside[member.id] = record.id
-    return users, inside
+    return users
+
+
+def _holders(top: ComputationRecord, drawing: _Drawing) -> dict[int, int]:
+    """The instruction of `top` that holds an instruction of a called computation."""
+    calls = [(r.id, key) for r in top.instructions if r.opcode.name in _ENTERED for key in r.called if key in drawing.computations]
+    return {member.id: holder for holder, key in calls for member in drawing.computations[key].instructions}
 
 
 def _between(top: ComputationRecord, first: int, second: int, drawing: _Drawing) -> set[int]:
     """What both one end reaches along uses and the other along operands; the two ends alone when there is no path."""
     records = {r.id: r for r in top.instructions}
-    users, inside = _links(top, drawing)
+    users, inside = _users(top), _holders(top, drawing)
     ends = [key if key in records else inside.get(key, -1) for key in (first, second)]
     operands = {key: list(record.operands) for key, record in records.items()}
     for a, b in (ends, ends[::-1]):
@@ -379,7 +399,7 @@ def _reach(start: int, links: Mapping[int, Sequence[int]]) -> set[int]:
 def _neighbourhood(top: ComputationRecord, around: Sequence[int], radius: int | None, budget: int, drawing: _Drawing) -> set[int]:
     """Instructions of `top` nearest to the given ones (those inside a fusion count as the fusion), else to the root."""
     records = {r.id: r for r in top.instructions}
-    users, inside = _links(top, drawing)
+    users, inside = _users(top), _holders(top, drawing)
     start = list(dict.fromkeys([found for key in around if (found := key if key in records else inside.get(key, -1)) >= 0]))
     queue = deque([(key, 0) for key in start or [top.root]])
     seen = {key for key, _ in queue}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from xla_explorer.explorer.pictures.blocks import LARGEST_LEAF, Path, in_sections, repeated_layers
+from xla_explorer.explorer.pictures.blocks import LARGEST_LEAF, Path, in_sections, repeated_layers, shared_start
 from xla_explorer.hlo.instruction import InstructionRecord
 from xla_explorer.hlo.metadata import parse_metadata
 
@@ -21,7 +21,7 @@ def scope_paths(records: Sequence[InstructionRecord]) -> dict[int, Path]:
     """Instruction id -> its box from the outside in: from `op_name`, else the repeated layer that it lies in; what has neither
     is in a section of a large program, else not in the result."""
     found = {r.id: path for r in records if (path := _named_scope(r.metadata))}
-    common = _common(list(found.values()))
+    common = len(shared_start(min(found.values()), max(found.values()))) if found else 0
     found = {key: path[common : common + DEEPEST] for key, path in found.items() if len(path) > common}
     found = _with_siblings(found) if len(set(found.values())) > 1 else repeated_layers(records)
     return in_sections(records, found) if found or len(records) > 2 * LARGEST_LEAF else found
@@ -53,16 +53,6 @@ def _with_siblings(paths: Mapping[int, Path]) -> dict[int, Path]:
             found += [box, name] if box else [name]
         known[path] = tuple(found)
     return {key: known[path] for key, path in paths.items()}
-
-
-def _common(paths: Sequence[Path]) -> int:
-    """Length of the prefix that all share."""
-    if not paths:
-        return 0
-    low, high, k = min(paths), max(paths), 0
-    while k < min(len(low), len(high)) and low[k] == high[k]:
-        k += 1
-    return k
 
 
 def scope_key(path: Path) -> str:
