@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -13,23 +14,13 @@ from xla_explorer.compiler.codegen.nest.opaque import Opaque, family_of, form_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
 from xla_explorer.explorer.code.kernel_schedule import directives_of, parts_of, schedule_of
+from xla_explorer.explorer.code.loop_rows import DirectiveStep
 from xla_explorer.explorer.display import Blocks, Code, CodeText, Report, Sentence, Table, TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
 MOST_NESTS = 40
-
-
-class LoopStep(NamedTuple):
-    """A directive of a kernel's schedule. before, after: numbers of `KernelLoops.texts`. by: `user` or `policy`."""
-
-    directive: str
-    accepted: bool
-    message: str
-    by: str
-    before: int
-    after: int
 
 
 class KernelLoops(NamedTuple):
@@ -44,8 +35,8 @@ class KernelLoops(NamedTuple):
     lines : list of TextLine
         The nest as it runs (the plain one where a writer makes the kernel), each line with the instruction it computes; of an opaque
         kernel one line.
-    schedule, steps, texts
-        The directives as text; each as a step; the nest before the first and after each.
+    schedule, steps : str, tuple of DirectiveStep
+        The directives as text; each with what it changed.
     made_by : {"user", "policy", "writer"}
         Who makes the kernel that runs: a schedule of a nest, or a writer that knows no nests.
     reason : Reason or None
@@ -63,8 +54,7 @@ class KernelLoops(NamedTuple):
     family: str
     lines: list[TextLine]
     schedule: str
-    steps: list[LoopStep]
-    texts: list[str]
+    steps: tuple[DirectiveStep, ...]
     made_by: str
     reason: Reason | None
     estimate: Estimate | None
@@ -133,7 +123,7 @@ def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[Kern
     """The kernel of an instruction; where a policy makes several of it, one launched after the other, each."""
     form = form_of(i)
     if isinstance(form, Opaque):
-        yield KernelLoops(i.name, i.id, family_of(i), [TextLine(str(form), i.id)], "", [], [str(form)], "writer", form.reason, None)
+        yield KernelLoops(i.name, i.id, family_of(i), [TextLine(str(form), i.id)], "", (), "writer", form.reason, None)
         return
     for number, schedule in enumerate(parts := parts_of(compilation, i)):
         yield _scheduled_loops(compilation, i, schedule, "policy")._replace(part=f"{number + 1} of {len(parts)}")
@@ -144,13 +134,19 @@ def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[Kern
 
 
 def _scheduled_loops(compilation: Compilation, i: HloInstruction, schedule: Schedule, made_by: str) -> KernelLoops:
-    steps = [
-        LoopStep(str(step.directive), True, ", ".join([f"{name} {value}" for name, value in step.facts.items()]), made_by, k, k + 1)
-        for k, step in enumerate(schedule.steps)
-    ]
-    texts = [nest_text(schedule.start), *[nest_text(step.after) for step in schedule.steps]]
+    steps = tuple([
+        DirectiveStep(str(step.directive), ", ".join([f"{name} {value}" for name, value in step.facts.items()]), made_by,
+                      tuple(_diff(nest_text(step.before), nest_text(step.after))))
+        for step in schedule.steps
+    ])  # fmt: skip
     lines = [TextLine(line.text, line.origin) for line in nest_lines(schedule.nest)]
     nest = schedule.nest
     expected = estimate_for(nest, compilation.passes.record.target)
-    return KernelLoops(i.name, i.id, family_of(i), lines, str(schedule), steps, texts, made_by, None, expected, nest)
+    return KernelLoops(i.name, i.id, family_of(i), lines, str(schedule), steps, made_by, None, expected, nest)
+
+
+def _diff(before: str, after: str) -> Iterator[tuple[str, str]]:
+    kinds = {" ": "same", "-": "del", "+": "add", "@": "gap"}
+    for line in list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]:
+        yield kinds[line[0]], "" if line[0] == "@" else line[1:]
 

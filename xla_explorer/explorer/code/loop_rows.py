@@ -16,11 +16,10 @@ class Fold(NamedTuple):
 
 
 class DirectiveStep(NamedTuple):
-    """A directive of a schedule. message: its numbers, or why it was refused. by: `user` or `policy`. diff: the lines around it as (`same`,
-    `del`, `add` or `gap`, text)."""
+    """A directive of a schedule. message: its numbers. by: `user` or `policy`. diff: what it changed, as lines (`same`, `del`, `add` or
+    `gap`, text)."""
 
     directive: str
-    verdict: str
     message: str
     by: str
     diff: tuple[tuple[str, str], ...]

@@ -1,14 +1,13 @@
-"""The nests of a program as one text for the views: its lines with origins, what folds in it, what each directive changed."""
+"""The nests of a program as one text for the views: its lines with origins, and what folds in it."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 from xla_explorer.compiler.codegen.nest.ir import axes_of, walk
 from xla_explorer.explorer.code.loop_nests import KernelLoops, Loops, all_loops
-from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold
+from xla_explorer.explorer.code.loop_rows import Fold
 from xla_explorer.explorer.display import TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation
 
@@ -52,16 +51,3 @@ def folds_of(kernel: KernelLoops) -> list[Fold]:
         if end > at + 1:
             found.append(Fold(at + 1, end - at - 1, axes))
     return found
-
-
-def steps_of(kernel: KernelLoops) -> Iterator[DirectiveStep]:
-    """The directives of a kernel, each with what it changed."""
-    for step in kernel.steps:
-        diff = tuple(_diff(kernel.texts[step.before], kernel.texts[step.after]))
-        yield DirectiveStep(step.directive, "accepted" if step.accepted else "refused", step.message, step.by, diff)
-
-
-def _diff(before: str, after: str) -> Iterable[tuple[str, str]]:
-    kinds = {" ": "same", "-": "del", "+": "add", "@": "gap"}
-    for line in list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]:
-        yield kinds[line[0]], "" if line[0] == "@" else line[1:]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from xla_explorer.explorer.code.access_patterns import AccessPattern
 from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold
 from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
@@ -104,27 +105,6 @@ class LoopAxis(NamedTuple):
     share: float
 
 
-class LoopAccess(NamedTuple):
-    """A load or store of a loop nest, as `AccessPattern` has it. instruction: that it belongs to. terms: elements from one step of an axis
-    to the next, by name; None where the offset is no sum of them. constant: the offset where all axes begin."""
-
-    access: str
-    instruction: int | None
-    offset: str
-    along: str
-    pattern: str
-    element_bytes: int
-    bytes: int
-    distinct_bytes: int
-    behind_L1: int
-    behind_L2: int
-    behind_L3: int
-    warp_sectors: int
-    coalesced: float
-    terms: tuple[tuple[str, int], ...] | None = None
-    constant: int = 0
-
-
 class LoopKernel(NamedTuple):
     """A kernel as loops. first, length: its lines in the pane `loops`. code, reason: why it is opaque, empty for a nest. made_by: `user` or
     `policy` where its code is made from the nest, else `writer`. schedule: its directives as text. nanoseconds, limit: the estimate for one
@@ -144,7 +124,7 @@ class LoopKernel(NamedTuple):
     axes: tuple[LoopAxis, ...] = ()
     folds: tuple[Fold, ...] = ()
     steps: tuple[DirectiveStep, ...] = ()
-    accesses: tuple[LoopAccess, ...] = ()
+    accesses: tuple[AccessPattern, ...] = ()
     part: str = ""
     where: str = "on one core"
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, OVERRIDDEN_KINDS
+from xla_explorer.explorer.code.access_patterns import AccessPattern
 from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold, LoopChoice, LoopTry
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
@@ -39,7 +40,7 @@ ROWS: dict[str, type] = {
     "axis": reports.LoopAxis,
     "fold": Fold,
     "directive": DirectiveStep,
-    "access": reports.LoopAccess,
+    "access": AccessPattern,
     "nest": reports.LoopKernel,
     "choice": LoopChoice,
     "try": LoopTry,

@@ -178,8 +178,8 @@ function directivesPart(app, row, show) {
   const list = make(
     "ul",
     {},
-    ...row.steps.map(({ directive, verdict, message, by, diff: lines }) =>
-      entry({ verdict, title: directive, message: [`by ${by}`, message].filter(Boolean).join(": "), open: () => showDiff(lines) }),
+    ...row.steps.map(({ directive, message, by, diff: lines }) =>
+      entry({ verdict: "accepted", title: directive, message: [`by ${by}`, message].filter(Boolean).join(": "), open: () => showDiff(lines) }),
     ),
     ...decisions.map(({ verdict, kind, code, message, facts, index }) =>
       entry({ verdict, title: `${kind} ${verdict}`, message: [code, message, factsText(facts)].filter(Boolean).join(" · "), open: () => app.showDecision(index, false) }),

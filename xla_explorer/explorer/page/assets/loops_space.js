@@ -3,7 +3,7 @@ import { make, numberOf, shape, showBytes, showPercent } from "./elements.js";
 
 /** @typedef {import("./state.js").App} App */
 /** @typedef {import("./schema.js").LoopKernel} Nest */
-/** @typedef {import("./schema.js").LoopAccess} LoopAccess */
+/** @typedef {import("./schema.js").AccessPattern} AccessPattern */
 /** @typedef {import("./schema.js").LoopAxis} LoopAxis */
 
 const LINE = 64,
@@ -23,7 +23,7 @@ export function accessesPart(app, row) {
     head = ["access", "offset", "along", "pattern", "bytes", "behind L1", "L2", "L3", "sectors", "coalesced"];
   /** @param {number | null} id */
   const point = id => app.change({ pointed: id });
-  /** @param {LoopAccess} access */
+  /** @param {AccessPattern} access */
   function choose(access) {
     row.accesses.forEach((other, k) => rows[k].classList.toggle("on", other === access));
     if (access.instruction !== null && app.selected !== access.instruction && app.tab === "loops") app.select(access.instruction, "space");
@@ -49,7 +49,7 @@ export function accessesPart(app, row) {
   ];
 }
 
-/** @param {LoopAccess} a */
+/** @param {AccessPattern} a */
 function cells(a) {
   const numbers = [showBytes(a.bytes), showBytes(a.behind_L1), showBytes(a.behind_L2), showBytes(a.behind_L3), String(a.warp_sectors), showPercent(a.coalesced)];
   return [
@@ -62,7 +62,7 @@ function cells(a) {
 /**
  * The picture: one cell a step, one colour a cache line (of a GPU a sector), a frame around what happens at once.
  * @param {Nest} row
- * @param {LoopAccess} access
+ * @param {AccessPattern} access
  */
 function spaceOf(row, access) {
   if (access.terms === null) return [make("p", { className: "xe-dim", textContent: `${access.access}: its offset is no sum of steps, so that no picture is drawn` })];
