@@ -41,7 +41,7 @@ def test_a_schedule_is_checked_and_timed_beside_the_default(session: xe.Session)
     found = schedule.run(repeats=3)
     assert found.equal and "vectorize{ji} reorders a sum" in found.values and found.threads == 1
     assert found.default_us > 0 and found.scheduled_us > 0 and found.ratio > 0 and found.estimated_us > 0
-    assert "+    %6 = reduce add from %2 over jo in 6 @serial, ji in 16 @vector" in found.nest_diff and found.assembly_diff
+    assert "+    %6 = reduce add from %2 over jo in 6 @serial, ji in 16 @vector" in found.nest_diff and found.code_diff
     assert str(schedule) in found.to_text() and list(found.to_frame()["schedule"]) == ["default", str(schedule)]
 
 

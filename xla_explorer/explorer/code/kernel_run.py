@@ -1,15 +1,14 @@
-"""What a schedule comes to: its kernel alone beside the default one, values, times, code."""
+"""What a schedule comes to: its kernel alone beside the default one, values, times or counters, code."""
 
 from __future__ import annotations
 
 import difflib
 import shutil
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from xla_explorer.compiler.codegen.nest.estimate import estimate
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.explorer.code.counted_run import CountedRun, counted_beside_default
 from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel, same_bits
 from xla_explorer.explorer.code.llvm_views import LOOP_COLUMNS, inner_loops
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table, microseconds
@@ -20,7 +19,17 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.instruction import HloInstruction
 
+COUNTERS = ("warp_instructions", "thread_instructions", "sectors", "requests", "divergent_branches")
 MOST_DIFF_LINES = 200
+
+
+class Checked(NamedTuple):
+    """Whose kernel, by which schedule; whether its values are right, and that in a sentence."""
+
+    kernel: str
+    schedule: Schedule
+    equal: bool
+    values: str
 
 
 class KernelRun(Report):
@@ -34,46 +43,79 @@ class KernelRun(Report):
         Whether the values are the evaluator's (within its tolerance) and, unless a directive reorders sums, the plain nest's bit by bit.
     values : str
         The same in a sentence, with the largest error.
+    nest_diff, code_diff : str
+        The nest against the plain one; the assembly, or a GPU's PTX, against the default kernel's.
+    """
+
+    language: str
+
+    def __init__(self, checked: Checked, default: Sequence[str], scheduled: Sequence[str]) -> None:
+        self.kernel, self.equal, self.values = checked.kernel, checked.equal, checked.values
+        self.schedule, self.nest_diff = str(checked.schedule), checked.schedule.diff()
+        self.code_diff = "\n".join(difflib.unified_diff(default, scheduled, "default", "scheduled", lineterm="", n=2))
+
+    def work(self) -> str:
+        """What both took, and their ratio."""
+        raise NotImplementedError
+
+    def further(self) -> Blocks:
+        """What else is known of the scheduled kernel."""
+        raise NotImplementedError
+
+    def headline(self) -> str:
+        """Equal or not, and the work of both."""
+        return f"%{self.kernel}: {'equal' if self.equal else 'NOT EQUAL'}, {self.work()}"
+
+    def blocks(self) -> Blocks:
+        """Values, the work of both, what was found, diffs."""
+        yield self.records()
+        yield Sentence(f"values: {self.values}")
+        yield from self.further()
+        if self.nest_diff:
+            yield Code("nest, beside the plain one", self.nest_diff, "diff")
+        lines = self.code_diff.splitlines()
+        if lines:
+            rest = [f"... {len(lines) - MOST_DIFF_LINES} more lines: .code_diff"] if len(lines) > MOST_DIFF_LINES else []
+            yield Code(f"{self.language}, beside the default one", "\n".join([*lines[:MOST_DIFF_LINES], *rest]), "diff")
+
+
+class TimedRun(KernelRun):
+    """A scheduled kernel beside the default one, timed.
+
+    Attributes
+    ----------
     default_us, scheduled_us : float
         Least times of one run.
     ratio, iqr : float
         The median of scheduled / default over rounds taken in turns, and its spread.
     estimated_us : float
         What the estimate says of the scheduled nest.
-    nest_diff, assembly_diff : str
-        The nest against the plain one; the assembly against the default kernel's.
+    threads : int
+        How many may work on a kernel.
     loops : list of rows
         llvm-mca's figures of the innermost loops of both, where it is installed.
     """
 
-    def __init__(
-        self, kernel: str, schedule: str, equal: bool, values: str, times: PairedTiming, estimated_us: float, threads: int,
-        nest_diff: str, assembly_diff: str, loops: Sequence[Sequence[Any]],
-    ) -> None:  # fmt: skip
-        self.kernel, self.schedule, self.equal, self.values = kernel, schedule, equal, values
-        self.default_us, self.scheduled_us, self.ratio, self.iqr = times
-        self.estimated_us, self.threads = estimated_us, threads
-        self.nest_diff, self.assembly_diff, self.loops = nest_diff, assembly_diff, list(loops)
+    language = "assembly"
 
-    def headline(self) -> str:
-        """Equal or not, and both times."""
+    def __init__(self, checked: Checked, default: Compilation, scheduled: Compilation, given: Sequence[Any], repeats: int) -> None:
+        super().__init__(checked, _assembly(default), _assembly(scheduled))
+        times, self.threads = times_of(default, scheduled, given, repeats)
+        self.default_us, self.scheduled_us, self.ratio, self.iqr = times
+        self.estimated_us = estimate(checked.schedule.nest).nanoseconds / 1e3
+        self.loops = [[who, *row[1:-1]] for who, one in (("default", default), ("scheduled", scheduled)) for row in _loops(one)]
+
+    def work(self) -> str:
+        """Both times."""
         return (
-            f"%{self.kernel}: {'equal' if self.equal else 'NOT EQUAL'}, {microseconds(self.scheduled_us)} beside "
-            f"{microseconds(self.default_us)} by default, ratio {self.ratio:.3f} (iqr {self.iqr:.3f})"
+            f"{microseconds(self.scheduled_us)} beside {microseconds(self.default_us)} by default, "
+            f"ratio {self.ratio:.3f} (iqr {self.iqr:.3f})"
         )
 
-    def blocks(self) -> Blocks:
-        """Values, times, estimate, loops, diffs."""
-        yield self.records()
-        yield Sentence(f"values: {self.values}")
+    def further(self) -> Blocks:
+        """llvm-mca's figures."""
         if self.loops:
             yield Table(["kernel", *LOOP_COLUMNS[1:-1]], self.loops, title="llvm-mca, innermost loops")
-        if self.nest_diff:
-            yield Code("nest, beside the plain one", self.nest_diff, "diff")
-        lines = self.assembly_diff.splitlines()
-        if lines:
-            rest = [f"... {len(lines) - MOST_DIFF_LINES} more lines: .assembly_diff"] if len(lines) > MOST_DIFF_LINES else []
-            yield Code("assembly, beside the default one", "\n".join([*lines[:MOST_DIFF_LINES], *rest]), "diff")
 
     def records(self) -> Table:
         """A row for each of the two."""
@@ -82,23 +124,66 @@ class KernelRun(Report):
         return Table(["schedule", "us", "ratio", "estimated_us"], rows, note=note)
 
 
-def run_beside_default(
-    schedule: Schedule, session: Compilation, i: HloInstruction, arrays: Sequence[Any], repeats: int
-) -> KernelRun | CountedRun:
+class CountedRun(KernelRun):
+    """A scheduled kernel of a GPU beside the default one, counted on the emulator.
+
+    Attributes
+    ----------
+    default, scheduled : dict of int
+        Counters of the emulator; `conflicts` are passes beyond the first that accesses to shared memory take.
+    findings : list of str
+        What the emulator found in the scheduled kernel, races among it: then it is not equal.
+    """
+
+    language = "PTX"
+
+    def __init__(self, checked: Checked, default: Compilation, scheduled: Compilation, given: Sequence[Any]) -> None:
+        super().__init__(checked, *[one.stage("ptx").text.splitlines() for one in (default, scheduled)])
+        leaves = default.signature.leaves(given)
+        self.default, _ = _counters(default, leaves)
+        self.scheduled, self.findings = _counters(scheduled, leaves)
+        self.equal = self.equal and not self.findings
+
+    @property
+    def ratio(self) -> float:
+        """Warp instructions, scheduled / default."""
+        return self.scheduled["warp_instructions"] / max(self.default["warp_instructions"], 1)
+
+    def work(self) -> str:
+        """Instructions of warps."""
+        mine, theirs = self.scheduled["warp_instructions"], self.default["warp_instructions"]
+        return f"{mine} warp instructions beside {theirs} by default, ratio {self.ratio:.3f}"
+
+    def further(self) -> Blocks:
+        """What the emulator found."""
+        yield from map(Sentence, self.findings)
+
+    def records(self) -> Table:
+        """A row for each of the two."""
+        rows = [("default", *self.default.values()), (self.schedule or "plain", *self.scheduled.values())]
+        return Table(["schedule", *self.default], rows, note="counted on the emulator")
+
+
+def _counters(session: Compilation, leaves: Sequence[Any]) -> tuple[dict[str, int], list[str]]:
+    """(totals, findings) of one kernel."""
+    executable: Any = session.executable
+    found = executable.emulate(list(leaves))
+    totals = {name: sum([int(row[name] or 0) for row in found.rows]) for name in COUNTERS}
+    totals["conflicts"] = round(sum([(row["requests"] or 0) * ((row["bank_conflict"] or 1) - 1) for row in found.rows]))
+    return totals, [str(finding) for finding in found.findings]
+
+
+def run_beside_default(schedule: Schedule, session: Compilation, i: HloInstruction, arrays: Sequence[Any], repeats: int) -> KernelRun:
     """See `KernelSchedule.run`."""
     if repeats < 1:
         raise XlaExplorerError(f"repeats is {repeats}", "time at least one round")
     module = module_of_kernel(i)
     given = tuple(arrays) or operands_of_kernel(i, module)
     default, plain, scheduled = [compiled_alone(session, module, text) for text in (None, "", str(schedule))]
-    equal, values = checked_values(schedule, module, given, default, plain, scheduled)
+    checked = Checked(i.name, schedule, *checked_values(schedule, module, given, default, plain, scheduled))
     if session.backend == "gpu":
-        return counted_beside_default(schedule, i.name, equal, values, default, scheduled, default.signature.leaves(given))
-    times, threads = times_of(default, scheduled, given, repeats)
-    diff = "\n".join(difflib.unified_diff(_assembly(default), _assembly(scheduled), "default", "scheduled", lineterm="", n=2))
-    loops = [[who, *row[1:-1]] for who, one in (("default", default), ("scheduled", scheduled)) for row in _loops(one)]
-    estimated = estimate(schedule.nest).nanoseconds / 1e3
-    return KernelRun(i.name, str(schedule), equal, values, times, estimated, threads, schedule.diff(), diff, loops)
+        return CountedRun(checked, default, scheduled, given)
+    return TimedRun(checked, default, scheduled, given, repeats)
 
 
 def checked_values(

@@ -16,7 +16,6 @@ from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule, written_schedules
 from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.explorer.code.access_patterns import AccessPatterns, access_patterns_of
-from xla_explorer.explorer.code.counted_run import CountedRun
 from xla_explorer.explorer.code.kernel_run import KernelRun, run_beside_default
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table
 from xla_explorer.explorer.sessions.compilation import Compilation
@@ -61,7 +60,7 @@ class KernelSchedule(Schedule, Report):
         """What the nest should take on one core, or as a launch on the session's GPU: it ranks schedules."""
         return estimate_for(self.nest, self.session.passes.record.target)
 
-    def run(self, *arrays: Any, repeats: int = 21) -> KernelRun | CountedRun:
+    def run(self, *arrays: Any, repeats: int = 21) -> KernelRun:
         """Compile this kernel alone, check its values, and time it beside the kernel as it is by default; of a GPU's, count both.
 
         Parameters
@@ -73,7 +72,7 @@ class KernelSchedule(Schedule, Report):
 
         Returns
         -------
-        KernelRun or CountedRun
+        KernelRun
             Whether the values are equal, both times, the estimate, llvm-mca's figures where it is there, and what differs in nest and
             assembly. On a GPU the counters of the emulator instead of times.
         """
