@@ -41,11 +41,6 @@ LOOP_NEST = table(
             "@softmax reduces; such kernels are not made from nests yet",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
-        "left-operand-is-copied": (
-            "rows of the left operand of a product are read where they are",
-            "@dot: blocks of its left operand are copied, which nests of products do not",
-            "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
-        ),
         "rows-are-not-shares": (
             "kernels that run block by block of rows have as many rows in each share",
             "ij has 1000 steps, not as many in each of 16 shares",

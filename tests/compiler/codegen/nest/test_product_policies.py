@@ -60,13 +60,36 @@ def test_schedules_of_products_can_be_written_by_a_user():
         assert str(again) == str(schedule)
 
 
-def test_left_operands_that_collide_stay_opaque():
-    reason = _made("1024,96", "1024,256", "96,256", LEFT_TURNED)
-    assert isinstance(reason, Schedule)
-    reason = _made("512,1024", "512,256", "1024,256", LEFT_TURNED)
-    assert isinstance(reason, Reason) and reason.code == "left-operand-is-copied"
-    deep = _made("64,2000", "2000,512", "64,512", PLAIN)
-    assert isinstance(deep, Reason) and deep.code == "left-operand-is-copied"
+@pytest.mark.parametrize(
+    ("dot", "copied"),
+    [
+        (("1024,96", "1024,256", "96,256", LEFT_TURNED), ""),  # contiguous columns of few lines
+        (("512,1024", "512,256", "1024,256", LEFT_TURNED), "stage{%a,ioo,scratch,0,ioi.k.ii}"),  # a page from row to row
+        (("60,1024", "1024,20", "60,20", PLAIN), "stage{%a,ioo,scratch,1040,ioi.ii.k}"),  # rows a page apart
+        (("60,1000", "1000,20", "60,20", PLAIN), ""),
+    ],
+)
+def test_left_operands_that_collide_are_copied(dot, copied):
+    schedule = _made(*dot)
+    assert ("stage{%a," in str(schedule)) is bool(copied) and copied in str(schedule)
+    assert not why_not_well_formed(schedule.nest)
+
+
+@pytest.mark.parametrize(
+    ("dot", "blocks"),
+    [
+        (("64,2000", "2000,512", "64,512", PLAIN), "split{k,500},accumulate{ko,joi},stage{%a,ko,"),
+        (("512,1601", "1601,33", "512,33", PLAIN), "cut{k,1600},split{km,400},accumulate{kmo,"),  # one step is left over
+        (("8,9000", "9000,32", "8,32", PLAIN), ""),  # too few tiles
+        (("64,1500", "1500,512", "64,512", PLAIN), ""),
+    ],
+)
+def test_long_contractions_go_by_in_blocks(dot, blocks):
+    schedule = _made(*dot)
+    assert ("accumulate{" in str(schedule)) is bool(blocks) and blocks in str(schedule)
+    assert not why_not_well_formed(schedule.nest)
+    if blocks:
+        assert any(step.facts.get("reorders-sum") for step in schedule.steps if step.directive.name == "accumulate")
 
 
 def test_sums_of_what_other_instructions_multiply_are_reductions():
@@ -83,7 +106,7 @@ def test_sums_of_what_other_instructions_multiply_are_reductions():
 
 
 @pytest.mark.parametrize("contracted", [0, 1])
-@pytest.mark.parametrize("size", [64, 1024])
+@pytest.mark.parametrize("size", [64, 1024, 1601])
 def test_a_matrix_by_itself_and_by_its_transpose(size: int, contracted: int) -> None:
     """One array is both operands: a copy of its panels for one of them must not be asked for."""
     text = (f"HloModule m\nENTRY e {{ x = f32[{size},{size}] parameter(0)\n"

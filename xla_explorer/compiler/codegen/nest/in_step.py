@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.ir import Allocate, Array, For, Load, LoopNest, Reduce, Statement, Store, axes_of, walk
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Guard, IndexExpression, Substitution, linearize
+from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Guard, IndexExpression, Substitution, index, linearize
 
 
 class _Access(NamedTuple):
@@ -87,7 +87,8 @@ def _is_one_to_one(a: _Access, outer: Sequence[Axis]) -> bool:
     """Whether each point of the loops, at one point of those outside, has an element of its own: steps along axes exceed all that those
     with smaller steps come to together."""
     axes = [axis for axis, _ in a.loops if axis not in outer and axis.extent > 1]
-    steps = [(a.offset.coefficient(axis), axis.extent) for axis in axes]
+    limits = {g.expression: g.bound for g in a.guards}
+    steps = [(a.offset.coefficient(axis), min(axis.extent, limits.get(index(axis), axis.extent))) for axis in axes]
     reach = 0
     for step, extent in sorted([(abs(step or 0), extent) for step, extent in steps]):
         if step <= reach:

@@ -1,4 +1,4 @@
-"""dot where it is not made from a loop nest: by register tiles where `dot_plan` says so, else a loop for each element (GPU threads).
+"""dot where it is not made from a loop nest: groups of small integers, else a loop for each element (GPU threads).
 
 16-bit floats accumulate in f32, as XLA does.
 """
@@ -14,7 +14,6 @@ from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import epilogue_dot
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import dot_free_dimensions
-from xla_explorer.compiler.codegen.kernels.products.dot_plan import DotPlan, plan_dot, write_planned_dot
 from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product, write_grouped_product
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.hlo.analysis.product_types import accumulation_type, operand_steps, sum_steps
@@ -22,17 +21,13 @@ from xla_explorer.hlo.primitive_type import S32, U32
 
 
 def write_dot_kernel(context: KernelContext) -> None:
-    """Any dimension numbers, any types; with an epilogue where `dot_plan` finds tiles (a fusion of kind kOutput says that it does)."""
+    """Any dimension numbers, any types; with an epilogue in a fusion of kind kOutput."""
     dot, output, w = epilogue_dot(context.instruction) or context.roots[0], context.outputs[0], context.writer
     if 0 in dot.shape.dimensions:
         return
     lhs, rhs = dot.operands
     wide, left_steps, right_steps = accumulation_type(dot), operand_steps(dot, 0), operand_steps(dot, 1)
     if lhs in context.arrays and rhs in context.arrays:
-        plan = plan_dot(dot, context.target)
-        if isinstance(plan, DotPlan):
-            write_planned_dot(context, dot, plan)
-            return
         grouped = plan_grouped_product(dot, context.target)
         if isinstance(grouped, GroupedPlan) and dot.shape.element_type in (S32, U32) and dot is context.roots[0]:
             write_grouped_product(context, dot, grouped)

@@ -9,20 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import EpilogueWriter
-from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
-from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
-    INTEGER_LANES,
-    LANES,
-    Blocks,
-    DepthLoop,
-    TileWriter,
-    choose_tile,
-    cut_product,
-    left_block_elements,
-    sum_block_elements,
-)
+from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
+from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import INTEGER_LANES, LANES, choose_tile
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
@@ -40,20 +28,13 @@ LIBRARY_CALL_CYCLES = 300
 
 
 class DotPlan(NamedTuple):
-    """left, right: as the tiles see them; `exchanged` when they are the dot's right and left operand, turned.
-    packing of the right operand: `none`, `panels`, or `turned panels` (its columns are contiguous, not its rows).
-    left_packed, block_depth: see `Blocks`.
+    """packing of the right operand: `none`, `panels`, or `turned panels` (its columns are contiguous, not its rows).
     cycles: of all batches together."""
 
     sizes: DotSizes
-    left: MatrixOperand
-    right: MatrixOperand
     tile: Tile
     packing: str
     cycles: float
-    exchanged: bool = False
-    left_packed: str = ""
-    block_depth: int = 0
 
 
 def library_cycles(sizes: DotSizes, element_bytes: int, target: Target | None) -> float:
@@ -81,8 +62,7 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         return refuse("empty-dot", f"%{dot.name} has no multiply-add", rows=rows, columns=columns, depth=depth)
     if not target.vector.fma:
         return refuse("no-fused-multiply-add", "the target has no fused multiply-add")
-    exchanged = columns == 1 and rows > 1 and left.row == 1 and left.column != 1
-    if exchanged:  # one column with the other operand turned is one row
+    if columns == 1 and rows > 1 and left.row == 1 and left.column != 1:  # one column with the other operand turned is one row
         rows, columns = columns, rows
         left, right = (MatrixOperand(right.column, right.row, right.batch), MatrixOperand(left.column, left.row, left.batch))
         sizes = sizes._replace(rows=rows, columns=columns)
@@ -108,13 +88,12 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
     if deep and packing == "none":
         packing = "panels"
     packed = _packed_elements(tile, columns, depth) if packing != "none" else 0
-    copied = ""
+    copied = False
     if left.row == 1 and left.column != 1 and down > 1 and across >= LEFT_PACKED_FROM_PANELS:
         far = left.column * bytes_ % LIMITS.page == 0 or rows * depth * bytes_ > LIMITS.block_bytes
-        if far and LIMITS.collide(left.column * bytes_, deep or depth):
-            copied = "columns"
-    elif left.column == 1 and down > 1 and (LIMITS.collide(left.row * bytes_, tile.rows) or (deep and across >= LEFT_PACKED_FROM_PANELS)):
-        copied = "rows"
+        copied = far and LIMITS.collide(left.column * bytes_, deep or depth)
+    elif left.column == 1 and down > 1:
+        copied = LIMITS.collide(left.row * bytes_, tile.rows) or (deep > 0 and across >= LEFT_PACKED_FROM_PANELS)
     if packed * bytes_ > LARGEST_PACKED:
         return refuse("dot-too-large", f"%{dot.name} would need {packed * bytes_ >> 20} MiB for a copy of its right operand",
                       packed_bytes=packed * bytes_)
@@ -123,7 +102,7 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         cycles += COPY_CYCLES * rows * depth
     if deep:
         cycles += COPY_CYCLES * rows * columns * (-(-depth // deep) - 1)
-    return DotPlan(sizes, left, right, tile, packing, batches * cycles, exchanged, copied, deep)
+    return DotPlan(sizes, tile, packing, batches * cycles)
 
 
 def _block_depth(depth: int, element_bytes: int) -> int:
@@ -135,38 +114,3 @@ def _block_depth(depth: int, element_bytes: int) -> int:
 
 def _packed_elements(tile: Tile, columns: int, depth: int) -> int:
     return -(-columns // tile.columns) * tile.columns * depth
-
-
-def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan) -> None:
-    """The loops over the batch, and the product in each."""
-    w, tile = context.writer, plan.tile
-    rows, columns, depth, _ = plan.sizes
-    writer = TileWriter(w, dot.shape.element_type.name, tile)
-    if context.roots[0] is not dot:
-        writer.epilogue = EpilogueWriter(writer, context.roots[0], dot, context.arrays, context.outputs[0])
-    a, b = [context.arrays[operand] for operand in (reversed(dot.operands) if plan.exchanged else dot.operands)]
-    c = context.outputs[0]
-    batch = product_batch(dot)
-    packed = plan.packing != "none"
-    scratch = context.scratch(_packed_elements(tile, columns, depth) * writer.bytes) if packed else ""
-    by = _blocks_with_memory(context, plan, writer.bytes)
-    cut = cut_product(context.shares, tile, rows, columns) if context.shares.place_to_cut(batch) is None else None
-    with context.iterate(batch, cut=cut is None) as index:
-        offsets = [w.linear(index, strides) for strides in (plan.left.batch, plan.right.batch, dot.shape.strides[: len(batch)])]
-        at_a, at_b, at_c = [writer.at(array.pointer, offset) for array, offset in zip((a, b, c), offsets, strict=True)]
-        if plan.packing == "panels":
-            writer.pack(at_b, plan.right.row, depth, columns, scratch, cut)
-        elif packed:
-            writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch, depth * tile.columns, cut)
-        depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
-        source = scratch if packed else at_b
-        writer.product(rows, columns, depths, at_a, plan.left.row, source, at_c, columns, depth * tile.columns * packed, cut, by)
-
-
-def _blocks_with_memory(context: KernelContext, plan: DotPlan, element_bytes: int) -> Blocks:
-    """The plan's blocks, with memory for what they copy."""
-    (rows, columns, depth, _), tile = plan.sizes, plan.tile
-    deep = plan.block_depth or depth
-    left = context.scratch(left_block_elements(tile, rows, deep, element_bytes) * element_bytes) if plan.left_packed else ""
-    sums = context.scratch(sum_block_elements(tile, rows, columns, deep, element_bytes) * element_bytes) if plan.block_depth else ""
-    return Blocks(plan.left_packed, plan.block_depth, left, sums)

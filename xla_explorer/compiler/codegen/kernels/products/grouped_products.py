@@ -21,7 +21,6 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
     LEFT_PADDING,
-    Blocks,
     DepthLoop,
     TileWriter,
     choose_tile,
@@ -125,12 +124,11 @@ class GroupedTileWriter(TileWriter):
     def _flipped_zero(self) -> str:
         return f"splat ({self.small} {-1 << (self.plan.element.bits - 1)})"
 
-    def _copy_rows(self, a: str, a_row: int, tile_row: Callable[[str | int], str | int], tiles: int, length: str | int, deep: int,
-                   scratch: str) -> None:
+    def _copy_rows(self, a: str, a_row: int, tile_row: Callable[[str | int], str | int], tiles: int, scratch: str) -> None:
         """Copy the rows of some tiles, in vectors of which the last is moved back to end with the row."""
         w, tile, depth = self.w, self.tile, self.plan.sizes.depth
         size = min(COPIED_BYTES // self.plan.element.bytes, 1 << (depth.bit_length() - 1))
-        vector, row_step = f"<{size} x {self.small}>", (deep + LEFT_PADDING) * self.plan.instruction.group
+        vector, row_step = f"<{size} x {self.small}>", (self.plan.groups + LEFT_PADDING) * self.plan.instruction.group
         with w.loop(tiles, stem="pack.tile", metadata=NO_UNROLL) as t:
             source, target = self.small_at(a, w.mul(tile_row(t), a_row)), self.small_at(scratch, w.mul(t, tile.rows * row_step))
             with w.loop(tile.rows, stem="pack.left", metadata=NO_UNROLL) as r:
@@ -209,7 +207,7 @@ def write_grouped_product(context: KernelContext, dot: HloInstruction, plan: Gro
     tiles, tile = GroupedTileWriter(w, plan), plan.tile
     rows, columns, _, _ = plan.sizes
     right = context.scratch(-(-columns // tile.columns) * plan.panel * 4)
-    by = Blocks("rows", left_scratch=context.scratch(left_block_elements(tile, rows, plan.groups, 4) * 4))
+    copied = context.scratch(left_block_elements(tile, rows, plan.groups, 4) * 4)
     a, b = [context.arrays[operand].pointer for operand in dot.operands]
     batch = product_batch(dot)
     cut = cut_product(context.shares, tile, rows, columns) if context.shares.place_to_cut(batch) is None else None
@@ -218,4 +216,4 @@ def write_grouped_product(context: KernelContext, dot: HloInstruction, plan: Gro
         at_c = tiles.at(context.outputs[0].pointer, w.linear(index, dot.shape.strides[: len(batch)]))
         tiles.pack_right(at_b, right, cut)
         steps = [DepthLoop(plan.groups, 1, tile.columns)]
-        tiles.product(rows, columns, steps, at_a, plan.left.row, right, at_c, columns, plan.panel, cut, by)
+        tiles.product(rows, columns, steps, at_a, plan.left.row, right, at_c, columns, plan.panel, cut, copied)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, Directive, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, MOST_STAGED, Directive, order_of_sums
 from xla_explorer.compiler.codegen.nest.extremes import MOST_POSITIONS, direction_of_extreme, with_positions
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -69,7 +70,10 @@ class OfReduction(Directive):
 
 @dataclass(frozen=True)
 class Accumulate(OfReduction):
-    """A reduction goes outside of the loop that has it: the results of all steps of that loop are accumulated side by side in memory."""
+    """A reduction goes outside of the loop that has it: the results of all steps of that loop are accumulated side by side in memory.
+
+    along: that loop, or one around it that consists of nothing but loops down to it: all of them go inside.
+    """
 
     name: ClassVar[str] = "accumulate"
     axis: str
@@ -77,39 +81,41 @@ class Accumulate(OfReduction):
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        axes = (self.axis_exists, self.along_exists, self.axis_is_reduced, self.axis_is_serial, self.along_is_free)
-        moves = (self.reduction_is_inside, self.rest_has_identity, self.starts_outside, self.needs_no_other_work)
+        axes = (self.axis_exists, self.along_exists, self.axis_is_reduced, self.axis_is_serial, self.reduction_is_inside)
+        moves = (self.loops_are_free, self.rest_has_identity, self.starts_outside, self.needs_no_other_work)
         return (*axes, *moves, self.not_in_registers, self.names_are_free, self.fits_in_scratch)
 
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
-        """The sums of all steps of the loop are on a thread's stack."""
-        loop, s = _parts(nest, self)
-        return _too_large(f"the sums of {self.along}", loop.axis.extent, s)
+        """The sums of all steps of a loop are on a thread's stack, those of several loops in memory that the kernel is given."""
+        loops, s = self._parts(nest)
+        limit = MOST_STAGED if len(loops) > 1 and nest.shares == 1 else MOST_SCRATCH
+        return _too_large(f"the sums of {self.along}", math.prod([x.axis.extent for x in loops]), s, limit)
 
     def along_exists(self, nest: LoopNest) -> Reason | None:
         """The loop is one of the nest's."""
         return replace(self, axis=self.along).axis_exists(nest)
 
-    def along_is_free(self, nest: LoopNest) -> Reason | None:
-        """The loop has no kind yet, and its steps are independent."""
-        other = replace(self, axis=self.along)
-        return other.axis_is_serial(nest) or other.steps_are_independent(nest)
+    def loops_are_free(self, nest: LoopNest) -> Reason | None:
+        """The loops have no kind yet, and their steps are independent."""
+        others = [replace(self, axis=x.axis.name) for x in self._parts(nest)[0]]
+        return next((found for x in others if (found := x.axis_is_serial(nest) or x.steps_are_independent(nest)) is not None), None)
 
     def reduction_is_inside(self, nest: LoopNest) -> Reason | None:
-        """The reduction stands directly in the loop."""
-        return None if _reduction_in(nest, self.axis, self.along) else self._no("the reduction does not stand directly in that loop")
+        """The reduction stands directly in the loop, or in loops that are all that the loop has."""
+        return None if self._found(nest) else self._no("the reduction does not stand directly in that loop")
 
     def starts_outside(self, nest: LoopNest) -> Reason | None:
         """The initial values are known before the loop."""
-        loop, s = _parts(nest, self)
-        return self._no("its initial value is computed in that loop") if set(s.initial) & _defined(loop.body) else None
+        loops, s = self._parts(nest)
+        return self._no("its initial value is computed in that loop") if set(s.initial) & _defined(loops[-1].body) else None
 
     def needs_no_other_work(self, nest: LoopNest) -> Reason | None:
         """What the reduction takes from the loop are loads and elementwise operations, of memory that the loop leaves alone."""
-        loop, s = _parts(nest, self)
-        needed = needed_of(loop.body[: loop.body.index(s)], (s,))
+        loops, s = self._parts(nest)
+        body = loops[-1].body
+        needed = needed_of(body[: body.index(s)], (s,))
         moved = [x for x, _ in walk((*needed, s))]
-        stored = {x.array for x, _ in walk(loop.body) if isinstance(x, Store)}
+        stored = {x.array for x, _ in walk(body) if isinstance(x, Store)}
         if any(isinstance(x, Reduce | For) for x, _ in walk(needed)):
             return self._no("it takes the result of another loop inside that one")
         if any(isinstance(x, Store) for x in moved) or any(isinstance(x, Load) and x.array in stored for x in moved):
@@ -118,8 +124,8 @@ class Accumulate(OfReduction):
 
     def not_in_registers(self, nest: LoopNest) -> Reason | None:
         """No axis around is copies or lanes, which would share the memory."""
-        loop, _ = _parts(nest, self)
-        around = next(around for s, around in walk(nest.body) if s is loop)
+        outermost = self._parts(nest)[0][0]
+        around = next(around for s, around in walk(nest.body) if s is outermost)
         bad = next((x.axis for x in around if isinstance(x, For) and x.kind in (AxisKind.UNROLLED, AxisKind.VECTOR)), None)
         if bad is None:
             return None
@@ -127,18 +133,17 @@ class Accumulate(OfReduction):
 
     def names_are_free(self, nest: LoopNest) -> Reason | None:
         """No other axis has the names of the new ones."""
-        taken = {f"{self.along}c", f"{self.along}t"} & nest.axes().keys()
+        taken = {f"{x.axis.name}{suffix}" for x in self._parts(nest)[0] for suffix in "ct"} & nest.axes().keys()
         return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
-        loop, s = _parts(nest, self)
-        number = nest.fresh_id()
-        axis, reduced = loop.axis, next(b.axis for b in s.axes if b.axis.name == self.axis)
-        clear, take = Axis(f"{self.along}c", axis.extent), Axis(f"{self.along}t", axis.extent)
-        sums = [Array(f"sums_{k}", array_shape(t, (axis.extent,)), True, Space.SCRATCH) for k, t in zip(s.ids, s.elements, strict=True)]
-        stores = [Store(a.name, (index(clear),), value, s.origin) for a, value in zip(sums, s.initial, strict=True)]
-        cleared = For(clear, with_axes_replaced(tuple(stores), {axis: index(clear)}))
+        loops, s = self._parts(nest)
+        loop, number = loops[-1], nest.fresh_id()
+        reduced = next(b.axis for b in s.axes if b.axis.name == self.axis)
+        extents, place = tuple([x.axis.extent for x in loops]), tuple([index(x.axis) for x in loops])
+        sums = [Array(f"sums_{k}", array_shape(t, extents), True, Space.SCRATCH) for k, t in zip(s.ids, s.elements, strict=True)]
+        cleared = tuple([Store(a.name, place, value, s.origin) for a, value in zip(sums, s.initial, strict=True)])
         at = loop.body.index(s)
         needed = needed_of(loop.body[:at], (s,))
         numbers = fresh_numbers(needed, number)
@@ -154,16 +159,36 @@ class Accumulate(OfReduction):
         else:
             inner, given, guards = (*needed, *s.body), s.values, (*guards, *s.guards)
         loaded = tuple([number + k for k in range(len(sums))])
-        loads = [Load(n, t, a.name, (index(axis),), s.origin) for n, t, a in zip(loaded, s.elements, sums, strict=True)]
+        loads = [Load(n, t, a.name, place, s.origin) for n, t, a in zip(loaded, s.elements, sums, strict=True)]
         number += len(sums)
         combining, combined = _combined(s, loaded, given, number)
-        stores = [Store(a.name, (index(axis),), value, s.origin) for a, value in zip(sums, combined, strict=True)]
-        along: Substitution = {axis: index(take)}
-        taken = with_axes_replaced((For(take, renumbered((*inner, *loads, *combining, *stores), numbers), guards=guards),), along)
-        results = [Load(n, t, a.name, (index(axis),), s.origin) for n, t, a in zip(s.ids, s.elements, sums, strict=True)]
-        last = replace(loop, body=(*loop.body[:at], *results, *loop.body[at + 1 :]))
-        body: Body = (*[Allocate(a) for a in sums], cleared, For(reduced, taken, ordered=True), last)
-        return replace(nest, body=rewritten(nest.body, lambda x: body if x is loop else None))
+        stores = [Store(a.name, place, value, s.origin) for a, value in zip(sums, combined, strict=True)]
+        taken = renumbered((*inner, *loads, *combining, *stores), numbers)
+        taken = _in_loops(taken, [*loops[:-1], replace(loop, guards=guards)], "t")
+        results = [Load(n, t, a.name, place, s.origin) for n, t, a in zip(s.ids, s.elements, sums, strict=True)]
+        last = (*loop.body[:at], *results, *loop.body[at + 1 :])
+        for x in reversed(loops):
+            last = (replace(x, body=last),)
+        unguarded = [replace(x, guards=()) for x in loops]
+        body = (*[Allocate(a) for a in sums], *_in_loops(cleared, unguarded, "c"), For(reduced, taken, ordered=True), *last)
+        return replace(nest, body=rewritten(nest.body, lambda x: body if isinstance(x, For) and x.axis == loops[0].axis else None))
+
+    def _found(self, nest: LoopNest) -> tuple[list[For], Reduce] | None:
+        """The loops from `along` to the one with the reduction."""
+        loop: Statement | None = loop_of(nest, self.along)
+        loops: list[For] = []
+        while isinstance(loop, For):
+            loops.append(loop)
+            for s in loop.body:
+                if isinstance(s, Reduce) and _is_over(s, self.axis):
+                    return loops, s
+            loop = loop.body[0] if len(loop.body) == 1 else None
+        return None
+
+    def _parts(self, nest: LoopNest) -> tuple[list[For], Reduce]:
+        found = self._found(nest)
+        assert found is not None
+        return found
 
     def _no(self, why: str) -> Reason:
         message = f"the reduction over {self.axis} cannot go outside of {self.along}: {why}"
@@ -302,29 +327,23 @@ class Unordered(OfReduction):
         return with_positions(nest, s)
 
 
-def _too_large(what: str, steps: int, s: Reduce) -> Reason | None:
-    """Why no stack has an element of each result of a reduction for every step."""
+def _too_large(what: str, steps: int, s: Reduce, limit: int = MOST_SCRATCH) -> Reason | None:
+    """Why there is no memory for an element of each result of a reduction for every step."""
     size = max([t.bytes for t in s.elements]) * steps
-    if size <= MOST_SCRATCH:
-        return None
-    return refuse("scratch-too-large", f"{what} take {size} bytes, the limit is {MOST_SCRATCH}", size=size, limit=MOST_SCRATCH)
+    return None if size <= limit else refuse("scratch-too-large", f"{what} take {size} bytes, the limit is {limit}", size=size, limit=limit)
 
 
 def _is_over(s: Statement, axis: str) -> bool:
     return isinstance(s, Reduce) and axis in [b.axis.name for b in s.axes]
 
 
-def _reduction_in(nest: LoopNest, axis: str, along: str) -> tuple[For, Reduce] | None:
-    loop = loop_of(nest, along)
-    if not isinstance(loop, For):
-        return None
-    return next(((loop, s) for s in loop.body if isinstance(s, Reduce) and _is_over(s, axis)), None)
-
-
-def _parts(nest: LoopNest, directive: Accumulate) -> tuple[For, Reduce]:
-    found = _reduction_in(nest, directive.axis, directive.along)
-    assert found is not None
-    return found
+def _in_loops(body: Body, loops: Sequence[For], suffix: str) -> Body:
+    """The body in loops of their own, with their guards, whose names end in a suffix."""
+    axes = {x.axis: Axis(f"{x.axis.name}{suffix}", x.axis.extent) for x in loops}
+    for x in reversed(loops):
+        body = (For(axes[x.axis], body, guards=x.guards),)
+    along: Substitution = {old: index(new) for old, new in axes.items()}
+    return with_axes_replaced(body, along)
 
 
 def _defined(body: Body) -> set[int]:

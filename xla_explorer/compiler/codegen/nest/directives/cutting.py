@@ -167,7 +167,7 @@ def _copied(body: Body, numbers: Iterator[int], taken: Collection[str]) -> Body:
 
     def fresh(name: str) -> str:
         name += "c"
-        while name in names:
+        while any(other.startswith(name) for other in names):  # or a part of what had the name before
             name += "c"
         names.add(name)
         return name

@@ -184,7 +184,8 @@ class Stage(InLoop):
     """What a step of a loop reads of an array is copied to memory of its own first.
 
     array: as `%name` or `name`. axis: the loop. space: scratch or shared. pitch: elements from row to row of the tile, if more than it has.
-    order: the axes inside, outermost in memory first, with dots between them; by default as the array has them.
+    order: the axes inside, outermost in memory first, with dots between them; by default as the array has them. read: which read of the
+    array, in the order of the text; -1 for the only one.
     """
 
     name: ClassVar[str] = "stage"
@@ -193,6 +194,7 @@ class Stage(InLoop):
     space: str
     pitch: int = 0
     order: str = ""
+    read: int = -1
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
@@ -216,7 +218,7 @@ class Stage(InLoop):
                 names = self.order.split(".")
                 wanted = sorted(ordered, key=lambda a: names.index(a.name) if a.name in names else -1)
                 found.append(_Occurrence(s, tuple(wanted), around, s.place))
-        return found
+        return found if self.read < 0 else found[self.read : self.read + 1]
 
     def order_has_all_axes(self, nest: LoopNest) -> Reason | None:
         """An order is one of the axes that the array is read along."""
@@ -233,7 +235,8 @@ class Stage(InLoop):
         if array is None:
             return refuse("no-such-operand", f"@{nest.name} has no operand {self.array}")
         if len(found) != 1 or not found[0].axes:
-            return refuse("not-staged", f"{self.array} must be read at one place along loops inside {self.axis}, got {len(found)}")
+            message = f"{self.array} must be read at one place along loops inside {self.axis}, or `read` say at which, got {len(found)}"
+            return refuse("not-staged", message)
         return None
 
     def fits(self, nest: LoopNest) -> Reason | None:
@@ -261,7 +264,7 @@ class Stage(InLoop):
         assert isinstance(load, Load)
         tile = Array(f"tile_{ids_of(load)[0]}", array_shape(load.element, self._shape(found)), True, Space(self.space))
         suffix = "s"
-        while {f"{a.name}{suffix}" for a in found.axes} & nest.axes().keys():
+        while any(name.startswith(f"{a.name}{suffix}") for a in found.axes for name in nest.axes()):  # or parts of it, after a split
             suffix += "s"
         copies = {a: Axis(f"{a.name}{suffix}", a.extent) for a in found.axes}
         along: Substitution = {old: index(new) for old, new in copies.items()}

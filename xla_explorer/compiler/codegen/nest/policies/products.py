@@ -3,6 +3,8 @@
 A tile keeps rows x vectors of sums in registers for the whole contraction. In each step it loads one row of the right operand as vectors
 and multiplies it with one element of the left operand per row, so that operand may have any strides. Panels of columns are outside of rows:
 a panel stays in the cache, and where its rows are far apart, or its columns contiguous, it is copied first.
+Of a left operand whose rows or columns fall into few sets of the caches a block of rows is copied. A long contraction goes by in blocks,
+as in Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication: the unfinished sums of a block of rows are in memory then.
 A matrix times a vector reads some rows of the matrix side by side.
 """
 
@@ -10,11 +12,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives import Cut, Reorder, Sink, Split, Stage, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cut, Reorder, Sink, Split, Stage, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.ir import Body, Combination, Compute, For, Load, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses
-from xla_explorer.compiler.codegen.nest.policies.columns import columns, count_of, has_masks, is_simple
+from xla_explorer.compiler.codegen.nest.policies.columns import columns, count_of, has_masks, is_simple, vectors
+from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
 from xla_explorer.compiler.codegen.nest.policies.reductions import (
     collapse_kept,
     collapse_reduced,
@@ -25,19 +28,23 @@ from xla_explorer.compiler.codegen.nest.policies.reductions import (
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
 
 SWEPT_ROWS = 8  # of a matrix with a vector on its left are read at a time ...
 SWEPT_COLUMN_BYTES = 16 << 10  # ... of so many bytes each, whose sums stay in the first-level cache
 LEFT_BYTES = 384 << 10  # of a left operand whose columns are contiguous and collide, from which they are copied
+LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
+LEFT_LINES = 8  # of a left operand that are copied together: as many as stay in a set of the first-level cache
+DEEP_BYTES = 2048  # of a row of the left operand in a block of the contraction ...
+DEEP_BLOCK_BYTES = 512 << 10  # ... and of a block of its rows then, as panels of the right operand are small
 ROWS_OF_MATRIX = 8  # that are read side by side
 SQUARE = 8  # lanes of the squares that contiguous columns are turned in
 
 
 class _Product(NamedTuple):
-    """The loops of a product, and strides in bytes. row: None where the left operand has one row. right: the array that columns are of;
-    is_both: and rows too.
+    """The loops of a product, and strides in bytes. row: None where the left operand has one row. left, right: the arrays that rows and
+    columns are of; right_read: which read of one that is both, else -1.
 
     steps: of the left operand along rows and along what is contracted; of the right one along that.
     """
@@ -45,13 +52,23 @@ class _Product(NamedTuple):
     row: Axis | None
     column: Axis
     depth: int
+    left: str
     right: str
     bytes: int
     row_step: int
     left_step: int
     right_step: int
     right_across: int
-    is_both: bool
+    right_read: int
+
+
+class _Copies(NamedTuple):
+    """How operands are copied, and the contraction is cut. turned: columns are contiguous, panels are turned. left: what is copied of the
+    left operand, its `rows` or its `columns`, as they fall into few sets of a cache. deep: contracted elements of a block, 0 for all."""
+
+    turned: bool
+    left: str
+    deep: int
 
 
 class _Piece(NamedTuple):
@@ -79,11 +96,7 @@ def product_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule |
         if reason is not None:
             return reason
     elif contiguous or _may_be_turned(plan, p):
-        if p.is_both and p.row is not None and (not contiguous or _is_spread(p, p.row.extent)):
-            return refuse("not-staged", f"%{p.right} is both operands of @{nest.name}, and only one of them may be copied in panels")
-        if (reason := _why_left_is_copied(plan, p)) is not None:
-            return reason
-        _tiles(plan, p, not contiguous, parts)
+        _tiles(plan, p, _copies(plan, p, not contiguous), parts)
     else:
         return reduction_policy(nest, tuning, parts)
     plan.share(parts)
@@ -116,8 +129,10 @@ def _product(plan: Plan) -> _Product | None:
     def step(of: IndexExpression, along: Axis) -> int:
         return (of.coefficient(along) or 0) * size
 
-    return _Product(row, column, count_of(s), right[0][0].array, size, step(left[0][1], row) if row is not None else 0, step(left[0][1], k),
-                    step(right[0][1], k), step(right[0][1], column), left[0][0].array == right[0][0].array)
+    (a, a_offset), (b, b_offset) = left[0], right[0]
+    read = [x for x, _ in inside].index(b) if a.array == b.array else -1
+    return _Product(row, column, count_of(s), a.array, b.array, size, step(a_offset, row) if row is not None else 0, step(a_offset, k),
+                    step(b_offset, k), step(b_offset, column), read)
 
 
 def _adds_products(s: Reduce) -> bool:
@@ -161,24 +176,25 @@ def _may_be_turned(plan: Plan, p: _Product) -> bool:
     return one and fits and p.right_step == p.bytes and p.row is not None and p.row.extent >= 2 * _tile(plan, p).rows
 
 
-def _why_left_is_copied(plan: Plan, p: _Product) -> Reason | None:
-    """Why other code serves a product better: rows or columns of its left operand fall into few sets of a cache, or are very long."""
-    tile = _tile(plan, p)
-    rows = p.row.extent if p.row is not None else 1
-    down, across = -(-rows // tile.rows), -(-p.column.extent // tile.columns)
-    deep = p.depth > LIMITS.deepest and down * across > LIMITS.few_tiles
-    by_columns = p.row_step == p.bytes != p.left_step and across > 1 and LIMITS.collide(p.left_step, p.depth)
-    by_columns = by_columns and (p.left_step % LIMITS.page == 0 or rows * p.depth * p.bytes > LEFT_BYTES)
-    if down > 1 and (deep or by_columns or (p.left_step == p.bytes and LIMITS.collide(p.row_step, tile.rows))):
-        return refuse("left-operand-is-copied", f"@{plan.nest.name}: blocks of its left operand are copied, which nests of products do not")
-    return None
+def _copies(plan: Plan, p: _Product, turned: bool) -> _Copies:
+    tile, rows = _tile(plan, p), p.row.extent if p.row is not None else 1
+    down, across, deep, left = -(-rows // tile.rows), -(-p.column.extent // tile.columns), 0, ""
+    if down == 1 or len(_reduction(plan, p.column.name).axes) > 1:
+        return _Copies(turned, left, deep)
+    if p.depth > LIMITS.deepest and down * across > LIMITS.few_tiles and p.depth * p.column.extent * p.bytes <= MOST_STAGED:
+        deep = p.depth // -(-p.depth * p.bytes // DEEP_BYTES)
+    if p.row_step == p.bytes != p.left_step and across > 1 and LIMITS.collide(p.left_step, deep or p.depth):
+        left = "columns" if p.left_step % LIMITS.page == 0 or rows * p.depth * p.bytes > LEFT_BYTES else ""
+    elif p.left_step == p.bytes and (LIMITS.collide(p.row_step, tile.rows) or (deep and across > 1)):
+        left = "rows"
+    return _Copies(turned, left, deep)
 
 
-def _tiles(plan: Plan, p: _Product, turned: bool, parts: int) -> None:
-    """Loops over rows and columns in tiles, and what these leave over. turned: columns are contiguous, panels are copied."""
+def _tiles(plan: Plan, p: _Product, by: _Copies, parts: int) -> None:
+    """Loops over rows and columns in tiles, and what these leave over."""
     tile, lanes = _tile(plan, p), plan.tuning.register_bytes // p.bytes
     piece = _Piece(p.row.name if p.row is not None else "", p.column.name)
-    masks = not turned and has_masks(plan, _body(plan, piece.column))
+    masks = not by.turned and has_masks(plan, _body(plan, piece.column))
     if piece.row and len(_body(plan, piece.row)) > 1:
         plan.do(Sink(piece.row))
     if masks and tile.width < min(lanes, p.column.extent):
@@ -187,7 +203,7 @@ def _tiles(plan: Plan, p: _Product, turned: bool, parts: int) -> None:
     masks = masks and rest > 1
     if rest < p.column.extent:
         piece, after = _cut_columns(plan, piece, p.column.extent - rest) if rest else (piece, piece)
-        _of_all_rows(plan, p, piece, tile, turned, parts)
+        _of_all_rows(plan, p, piece, tile, by, parts)
         piece = after
     while rest:
         width = tile.width if masks else min(tile.width, 1 << (rest.bit_length() - 1))
@@ -195,7 +211,7 @@ def _tiles(plan: Plan, p: _Product, turned: bool, parts: int) -> None:
         after, done = piece, rest if masks else vectors * width
         if done < rest:
             piece, after = _cut_columns(plan, piece, done)
-        _of_all_rows(plan, p, piece, tile._replace(vectors=vectors, width=width), turned, parts)
+        _of_all_rows(plan, p, piece, tile._replace(vectors=vectors, width=width), by, parts)
         piece, rest = after, rest - done
 
 
@@ -212,13 +228,13 @@ def _cut_columns(plan: Plan, piece: _Piece, steps: int) -> tuple[_Piece, _Piece]
     return pieces[0], pieces[1]
 
 
-def _of_all_rows(plan: Plan, p: _Product, piece: _Piece, tile: Tile, turned: bool, parts: int) -> None:
+def _of_all_rows(plan: Plan, p: _Product, piece: _Piece, tile: Tile, by: _Copies, parts: int) -> None:
     """Some columns in tiles of rows: in blocks that stay in the second-level cache, or as many for each thread where these take rows; then
     of the rows left over."""
     outermost = plan.nest.body[-1]
     batches = isinstance(outermost, For) and outermost.axis.name not in piece
     panels, tiles = _extent(plan, piece.column) // tile.columns, _extent(plan, piece.row) // tile.rows
-    blocks = parts if not batches and panels < parts <= tiles else _blocks(tiles, tile, p, panels)
+    blocks = parts if not batches and panels < parts <= tiles else _blocks(tiles, tile, p, panels, by)
     for height, count in ((tile.rows, blocks), (tile.rows, 1), (_extent(plan, piece.row) % tile.rows, 1)):
         rows = _extent(plan, piece.row)
         done = rows - rows % (height * count) if height else 0
@@ -229,25 +245,25 @@ def _of_all_rows(plan: Plan, p: _Product, piece: _Piece, tile: Tile, turned: boo
             plan.do(Cut(piece.row, done))
             after = _Piece(f"{piece.row}r", _inside(plan, f"{piece.row}r"))
             piece = _Piece(f"{piece.row}m", piece.column)
-        _loops(plan, p, piece, tile._replace(rows=height), turned, count, parts)
+        _loops(plan, p, piece, tile._replace(rows=height), by, count, parts)
         if done == rows:
             return
         piece = after
 
 
-def _blocks(tiles: int, tile: Tile, p: _Product, panels: int) -> int:
+def _blocks(tiles: int, tile: Tile, p: _Product, panels: int, by: _Copies) -> int:
     """In how many blocks tile rows go by: a block stays in the second-level cache while panels pass by. Of a large result whose rows fall
     into few sets of the caches, a few rows are written at a time."""
-    most = max(1, LIMITS.block_bytes // (tile.rows * p.depth * p.bytes))
+    most = max(1, (DEEP_BLOCK_BYTES if by.deep else LIMITS.block_bytes) // (tile.rows * (by.deep or p.depth) * p.bytes))
     row_bytes = p.column.extent * p.bytes
     is_large = tiles * tile.rows * row_bytes > LIMITS.result_bytes
-    if p.depth * row_bytes <= LIMITS.block_bytes and is_large and row_bytes % LIMITS.colliding == 0:
+    if p.depth * row_bytes <= LIMITS.block_bytes and is_large and row_bytes % LIMITS.colliding == 0 and not by.left:
         most = min(most, max(1, LIMITS.open_rows // tile.rows))
-    least = -(-tiles // most) if panels > 1 else 1
+    least = -(-tiles // most) if panels > 1 or by.left or by.deep else 1
     return next((n for n in range(least, min(2 * least, tiles) + 1) if tiles % n == 0), least)
 
 
-def _loops(plan: Plan, p: _Product, piece: _Piece, tile: Tile, turned: bool, blocks: int, parts: int) -> None:
+def _loops(plan: Plan, p: _Product, piece: _Piece, tile: Tile, by: _Copies, blocks: int, parts: int) -> None:
     """Blocks of rows, in these panels of columns, in these the rows in tiles, which are registers. Around blocks, some panels are copied
     together."""
     row, column = piece
@@ -262,33 +278,100 @@ def _loops(plan: Plan, p: _Product, piece: _Piece, tile: Tile, turned: bool, blo
             plan.do(Split(inner, tile.width))
             copies, inner = f"{inner}o", f"{inner}i"
     rows = _extent(plan, row) // tile.rows
-    staged = turned or (rows >= LIMITS.copied_from_tiles and panels > 1 and _is_spread(p, rows))
-    group = panel
+    staged = by.turned or (rows >= LIMITS.copied_from_tiles and panels > 1 and _is_spread(p, rows))
+    group, suffixes = panel, [""]
     if row:
         plan.do(Split(row, tile.rows))
-    if row and panel:
-        block = f"{row}o"
-        plan.do(Reorder(f"{row}i", panel))
+    if row and (panel or by.left or by.deep):
+        block, around = f"{row}o", ""
         shares_rows = 1 < blocks == parts and panels < parts
+        if panel:
+            plan.do(Reorder(f"{row}i", panel))
         if shares_rows:
             plan.do(Split(block, rows // blocks))
             block += "i"
+            blocks = _blocks(rows // blocks, tile, p, panels, by) if by.left or by.deep else 1
         if staged:
             plan.do(Split(panel, panels // next(n for n in range(1 if shares_rows else min(parts, panels), panels + 1) if panels % n == 0)))
             plan.do(Reorder(block, f"{panel}o"))
             group, panel = f"{panel}o", f"{panel}i"
-        if blocks > 1 and not shares_rows:
-            plan.do(Split(block, rows // blocks))
-            block += "i"
-        plan.do(Reorder(block, panel))
-    if staged:
-        _stage(plan, p, group, [panel, copies, inner], turned)
-    if row:
-        plan.do(Unroll(f"{row}i"))
-    if copies:
-        plan.do(Unroll(copies))
-    if tile.width > 1:
-        plan.do(Vectorize(inner))
+        if blocks > 1 or by.left or by.deep:
+            plan.do(Split(block, _extent(plan, block) // blocks))
+            block, around = f"{block}i", f"{block}o"
+        if panel:
+            plan.do(Reorder(block, panel))
+        if staged:
+            _stage(plan, p, group, [panel, copies, inner], by.turned)
+        if rows > 1 and (by.left or by.deep):
+            suffixes = _in_block(plan, p, by, around, [panel, block, f"{row}i", copies, inner], staged)
+    elif staged:
+        _stage(plan, p, group, [panel, copies, inner], by.turned)
+    for suffix in suffixes:
+        if row:
+            plan.do(Unroll(f"{row}i{suffix}"))
+        if copies:
+            plan.do(Unroll(f"{copies}{suffix}"))
+        if tile.width > 1:
+            plan.do(Vectorize(f"{inner}{suffix}"))
+
+
+def _in_block(plan: Plan, p: _Product, by: _Copies, around: str, loops: list[str], staged: bool) -> list[str]:
+    """The contraction goes outside of the panels of a block of rows, and what was not copied is. around: the loop over blocks. loops: over
+    panels, if there are several, tiles, their rows, vectors and lanes. staged: the right operand is copied. What the names of all loops
+    over sums end in, then."""
+    panel, tiles, row, copies, inner = loops
+    k, lanes = _reduction_inside(plan, tiles).axes[-1].axis.name, plan.tuning.register_bytes // p.bytes
+    if by.deep:
+        if p.depth % by.deep:
+            plan.do(Cut(k, p.depth - p.depth % by.deep))
+            k += "m"
+        plan.do(Split(k, by.deep))
+        plan.do(Accumulate(f"{k}o", panel or tiles))
+        around, tiles, row, k = f"{k}o", f"{tiles}t", f"{row}t", f"{k}i"
+        if not staged:
+            _stage(plan, p, around, [f"{panel}t" if panel else "", f"{copies}t" if copies else "", f"{inner}t"], False)
+            staged = True
+    if by.left:
+        order = [name for name in ((tiles, row, k) if by.left == "rows" else (tiles, k, row)) if _extent(plan, name) > 1]
+        pitch = _extent(plan, k) + LEFT_PADDING if by.left == "rows" else 0
+        read = 1 - p.right_read if p.right_read >= 0 and not staged else -1
+        copied = _staged(plan, Stage(f"%{p.left}", around, "scratch", pitch, ".".join(order), read))
+        if by.left == "rows":
+            vectors(plan, copied[k], lanes, 1)
+        else:
+            plan.do(Split(copied[k], next(n for n in range(min(LEFT_LINES, _extent(plan, k)), 0, -1) if _extent(plan, k) % n == 0)))
+            if tiles in copied:
+                plan.do(Reorder(copied[tiles], f"{copied[k]}o"))
+            if row in copied:
+                _along_rows(plan, copied[row], lanes)
+    return ["c", "t", ""] if by.deep else [""]
+
+
+def _along_rows(plan: Plan, row: str, lanes: int) -> None:
+    """A copy along the rows of a tile, as one statement: in a register, or in several."""
+    height = _extent(plan, row)
+    width = height & -height
+    if width < height <= lanes and has_masks(plan, _body(plan, row)):
+        tail(plan, row, lanes)
+        return
+    width = min(width, lanes)
+    if width < height:
+        plan.do(Split(row, width))
+        plan.do(Unroll(f"{row}o"))
+        row += "i"
+    if width > 1:
+        plan.do(Vectorize(row))
+
+
+def _staged(plan: Plan, directive: Stage) -> dict[str, str]:
+    """The loops of a copy, by those over what is copied."""
+    before = plan.nest.axes().keys()
+    plan.do(directive)
+    return dict(zip(directive.order.split("."), [name for name in plan.nest.axes() if name not in before], strict=True))
+
+
+def _reduction_inside(plan: Plan, name: str) -> Reduce:
+    return next(s for s, _ in walk(_body(plan, name)) if isinstance(s, Reduce))
 
 
 def _is_spread(p: _Product, rows: int) -> bool:
@@ -301,18 +384,17 @@ def _is_spread(p: _Product, rows: int) -> bool:
 
 def _stage(plan: Plan, p: _Product, group: str, names: list[str], turned: bool) -> None:
     """Panels are copied one after the other, some rows of all of them at a time, or in squares of their contiguous columns."""
-    s = next(s for s, _ in walk(_body(plan, group)) if isinstance(s, Reduce))
     panel, copies, inner = names
-    contracted = [b.axis.name for b in s.axes]
+    contracted = [b.axis.name for b in _reduction_inside(plan, group).axes]
     order = [name for name in (panel, *contracted, copies, inner) if _extent(plan, name) > 1]
-    plan.do(Stage(f"%{p.right}", group, "scratch", order=".".join(order)))
-    k, copies, inner = [f"{name}s" if name in order else "" for name in (contracted[-1], copies, inner)]
+    copied = _staged(plan, Stage(f"%{p.right}", group, "scratch", order=".".join(order), read=p.right_read))
+    k, copies, inner = [copied.get(name, "") for name in (contracted[-1], copies, inner)]
     if turned:
         _in_squares(plan, k, copies, inner)
         return
     if p.right_step >= LIMITS.page and len(contracted) == 1 and p.depth % LIMITS.rows_copied == 0 and panel in order:
         plan.do(Split(k, LIMITS.rows_copied))
-        plan.do(Reorder(f"{panel}s", f"{k}o"))
+        plan.do(Reorder(copied[panel], f"{k}o"))
     if copies:
         plan.do(Unroll(copies))
     if inner:
