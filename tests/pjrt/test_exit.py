@@ -54,6 +54,22 @@ raise ValueError("own words")""", 1),
 from concurrent.futures import ThreadPoolExecutor
 with ThreadPoolExecutor(3) as pool:
     made = list(pool.map(lambda k: jax.jit(lambda x: x - k)(x), range(3)))""", 0),
+    "an interrupt while a program compiles": ("""
+import signal
+from xla_explorer.pjrt import executables
+def endless(*_):
+    while True:
+        time.sleep(0.01)
+def leave(*_):
+    raise KeyboardInterrupt
+executables.compile_program = endless
+signal.signal(signal.SIGALRM, leave)
+signal.setitimer(signal.ITIMER_REAL, 0.5)
+try:
+    jax.jit(lambda x: x - 5)(x)
+except KeyboardInterrupt:
+    del x
+raise SystemExit(4)""", 4),
     "references in a cycle with a class": ("""
 class Holder:
     def __del__(self):

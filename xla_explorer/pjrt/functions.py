@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +26,7 @@ def complete(table: Any, initialize: Any) -> int | None:
     callbacks = {name: _callback(name) for name in FUNCTIONS}
     callbacks[EXECUTE], callbacks["Plugin_Initialize"] = _EXECUTE(_execute), initialize
     state.set_native(NativeCode(callbacks))
+    atexit.register(_stop_compiling)
     for name, address in state.native().addresses.items():
         if name != "Plugin_Initialize":
             setattr(table, name, address)
@@ -44,19 +47,54 @@ def _answered(problem: BaseException) -> int | None:
 def _callback(name: str) -> Any:
     arguments = ARGUMENTS.get(name)
 
+    def run(address: int) -> None:
+        if name not in state.implementations:
+            _executables()
+        function = state.implementations.get(name)
+        if function is None or arguments is None:
+            raise PjrtError("unimplemented", f"xla_explorer has no PJRT_{name}")
+        function(arguments.from_address(address))
+
     def call(address: int) -> int | None:
         try:
-            if name not in state.implementations:
-                _executables()
-            function = state.implementations.get(name)
-            if function is None or arguments is None:
-                raise PjrtError("unimplemented", f"xla_explorer has no PJRT_{name}")
-            function(arguments.from_address(address))
+            _noted(run, address) if name in _COMPILING else run(address)
             return None
         except BaseException as problem:  # it must not travel through native frames
             return _answered(problem)
 
     return CALLBACK(call)
+
+
+# -- the end of the process ------------------------------------------------------------------------------------------------
+# jaxlib compiles on threads of its own and joins them when it lets go of the client. A thread that is in Python when Python ends never
+# returns to jaxlib; so a compile that nobody waits for any more (its caller was interrupted) is stopped before that.
+_COMPILING = ("Client_Compile", "Executable_DeserializeAndLoad")
+_threads: list[int] = []
+_change = threading.Condition()
+
+
+class _ProcessEnds(BaseException):
+    """Raised in a compile that is not finished when the process ends."""
+
+
+def _noted(run: Callable[[int], None], address: int) -> None:
+    """Run while `_stop_compiling` knows of it."""
+    with _change:
+        _threads.append(threading.get_ident())
+    try:
+        run(address)
+    finally:
+        with _change:
+            _threads.remove(threading.get_ident())
+            _change.notify_all()
+
+
+def _stop_compiling() -> None:
+    """Stop what still compiles on other threads, and wait until it has returned to jaxlib."""
+    with _change:
+        for thread in set(_threads) - {threading.get_ident()}:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_ProcessEnds))
+        _change.wait_for(lambda: set(_threads) <= {threading.get_ident()})
 
 
 def _execute(address: int, why: int, activation: int | None) -> int | None:
