@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
 
@@ -109,6 +110,18 @@ def whole_booleans(array: Array) -> Array:
         return array
     raw = array.view(np.uint8)
     return array if raw.max() <= 1 else raw != 0
+
+
+def has_dimensions_of(array: Array, shape: Shape) -> bool:
+    """Whether an array is as large as a shape says; a dynamic dimension may be smaller than its bound."""
+    return array.shape == shape.dimensions or (
+        any(shape.dynamic)
+        and array.ndim == shape.rank
+        and all(
+            size == wanted or (dynamic and (wanted < 0 or size <= wanted))
+            for size, wanted, dynamic in zip(array.shape, shape.dimensions, shape.dynamic, strict=True)
+        )
+    )
 
 
 def _bounds(element_type: PrimitiveType) -> tuple[int, int]:

@@ -32,3 +32,26 @@ def test_the_whole_module_runs_on_the_evaluator_and_the_reason_is_told():
     rows = session.decisions(kind="native-code").to_dict("records")
     assert {row["code"] for row in rows} == {"dynamic-dimension"} and "s32[<=5]" in rows[0]["message"]
     assert all(step.runs_on == "evaluator" for step in session.executable.steps)
+
+
+PARAMETER = """HloModule m
+add { a = s32[] parameter(0)
+ b = s32[] parameter(1)
+ ROOT c = s32[] add(a, b) }
+ENTRY e { x = s32[<=5,2] parameter(0)
+ y = s32[<=5,2] multiply(x, x)
+ z = s32[] constant(0)
+ ROOT r = s32[2] reduce(y, z), dimensions={0}, to_apply=add }"""
+
+
+@pytest.mark.parametrize("backend", ["cpu", "interpreter"])
+@pytest.mark.parametrize("size", [0, 3, 5])
+def test_a_dynamic_parameter_takes_arrays_up_to_its_bound(backend, size):
+    x = np.arange(2 * size, dtype=np.int32).reshape(size, 2)
+    np.testing.assert_array_equal(xe.compile(PARAMETER, backend)(x), (x * x).sum(axis=0))
+
+
+@pytest.mark.parametrize("shape", [(6, 2), (3, 1), (3,)])
+def test_a_dynamic_parameter_refuses_other_arrays(shape):
+    with pytest.raises(xe.XlaExplorerError, match=r"s32\[<=5,2\], so it wants dimensions \[5, 2\]"):
+        xe.compile(PARAMETER)(np.zeros(shape, np.int32))

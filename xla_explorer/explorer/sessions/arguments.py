@@ -13,7 +13,7 @@ from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.pytrees import fits, flatten, is_node
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
-from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number
+from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number, has_dimensions_of
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
@@ -158,7 +158,7 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
                 array = array_of(value)
         except GivenValueProblem as problem:
             raise ArgumentError(f"{name} {problem.message}", problem.hint) from None
-    if array.dtype == wanted and array.shape == shape.dimensions:
+    if array.dtype == wanted and has_dimensions_of(array, shape):
         return array
     if array.dtype != wanted:
         how = "array.astype(" if hasattr(value, "astype") else "np.asarray(argument, "

@@ -12,7 +12,7 @@ from xla_explorer.hlo.evaluator.devices.host import Host
 from xla_explorer.hlo.evaluator.devices.world import Device, World, prepare
 from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
 from xla_explorer.hlo.evaluator.registry import TOKEN_VALUE, EvaluationError, Value
-from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number, whole_booleans
+from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number, has_dimensions_of, whole_booleans
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
@@ -121,13 +121,7 @@ def check_argument(value: Any, shape: Shape, what: str) -> Value:
             f"{what} is {shape.text_without_layout}, so it wants dtype {dtype}; got {array.dtype}{list(array.shape)}",
             f"convert the argument: array.astype({dtype})",
         )
-    fits = array.ndim == shape.rank and all(
-        size == wanted or (dynamic and (wanted < 0 or size <= wanted))
-        for size, wanted, dynamic in zip(
-            array.shape, shape.dimensions, shape.dynamic or (False,) * shape.rank, strict=True
-        )
-    )
-    if not fits:
+    if not has_dimensions_of(array, shape):
         raise EvaluationError(
             f"{what} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; "
             f"got {list(array.shape)}"
