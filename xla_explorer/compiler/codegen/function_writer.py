@@ -11,10 +11,10 @@ from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
-from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexArithmetic, Word
+from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, Word
 from xla_explorer.compiler.codegen.ir.records import Phi
 from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR, Type, type_named
-from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 
 # Loops of constant, small extent become straight-line code; LLVM unrolls nothing else (see `OptimizationOptions`).
 UNROLLED_ITERATIONS = 9
@@ -55,7 +55,7 @@ class OpenLoop:
         self.following: list[str] = []
 
 
-class FunctionWriter(InOrderBuilder, IndexArithmetic):
+class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     """Writes one function in blocks. Operations are methods of `Builder`, or text: `value`, `do`.
 
     unroll: mark short loops to be unrolled. stack_space: the address space of the stack, which generic pointers lead to.
@@ -64,7 +64,7 @@ class FunctionWriter(InOrderBuilder, IndexArithmetic):
 
     __slots__ = (
         "_block", "_choices", "_entry_lines", "_final_names", "_kept_loops", "_repeated_lines", "_spans", "effort",
-        "stack_space", "unroll", "uses_math",
+        "stack_space", "unroll",
     )  # fmt: skip
 
     def __init__(self, unroll: bool = False, stack_space: int = 0) -> None:
@@ -75,7 +75,6 @@ class FunctionWriter(InOrderBuilder, IndexArithmetic):
         self._choices = 0  # conditional branches so far, those of unrolled loops left out
         self._spans: dict[tuple[str | int, str | int], int] = {}
         self._repeated_lines = 0  # how many more lines the unrolled loops so far stand for
-        self.uses_math: dict[str, None] = {}
         self._entry_lines: list[str] = []
         self._final_names: dict[str, str] = {}
         self._block = "entry"
@@ -123,6 +122,16 @@ class FunctionWriter(InOrderBuilder, IndexArithmetic):
         self._choices += 1
         self.do(f"br i1 {condition}, label %{then}, label %{otherwise}")
 
+    @contextmanager
+    def only_if(self, condition: Value[Integer]) -> Iterator[None]:
+        """See `IndexingBuilder`."""
+        inside, after = self.fresh_label("only"), self.fresh_label("after")
+        self.branch_if(condition.name, inside, after)
+        self.start_block(inside)
+        yield
+        self.branch(after)
+        self.start_block(after)
+
     def stack_slot(self, llvm_type: str, count: int = 1) -> str:
         """An alloca in the entry block; LLVM promotes scalar slots to registers."""
         self._counter += 1
@@ -151,12 +160,6 @@ class FunctionWriter(InOrderBuilder, IndexArithmetic):
         """Call an LLVM intrinsic (type, value pairs) and declare it."""
         self.declare(f"declare {result} @{name}({', '.join([t for t, _ in arguments])})")
         return self.value(f"call {flags}{result} @{name}({', '.join([f'{t} {v}' for t, v in arguments])})")
-
-    def call_math(self, function: str, *arguments: Value) -> Value:
-        """Call one of our vector-math functions by name; it is appended to the module later."""
-        self.uses_math[function] = None
-        t = arguments[0].type
-        return self.emit("call", t, arguments, f"{t} @{function}")
 
     # -- operations by LLVM's names, on names of values: i64 unless a type is given ----------------------------------------
     def _given(self, value: object, t: Type | str) -> Value:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Generic
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.types import I32, I64, Type
-from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, W
+from xla_explorer.compiler.codegen.ir.types import I1, I32, I64, Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import memory_type, type_bits
@@ -24,25 +27,22 @@ _SHARED = Type("ptr", space=3)
 Combine = Callable[[list[Scalar], list[Scalar]], list[Scalar]]
 
 
-class Block:
-    """One block of threads of the kernel being written. threads: in the block. shared_bytes: of shared memory so far."""
+class BlockOfThreads(Generic[W]):
+    """One block of threads of the kernel being written. threads: in the block. thread, number: of the thread in the block, and the block's.
+    shared_bytes: of shared memory so far."""
 
-    def __init__(self, context: KernelContext, threads: int) -> None:
-        self.context, self.w, self.threads = context, context.writer, threads
+    def __init__(self, w: IndexingBuilder[W], threads: int, thread: W, number: W) -> None:
+        self.w, self.threads = w, threads
         self.shared_bytes = 0
-        self.thread = self._register("tid.x")
-        self.number = self._register("ctaid.x")
-
-    def _register(self, name: str) -> str:
-        return self.w.convert("zext", self.w.intrinsic(f"llvm.nvvm.read.ptx.sreg.{name}", I32), "i64").name
+        self.thread, self.number = thread, number
 
     @property
-    def lane(self) -> str | int:
+    def lane(self) -> W | int:
         """The thread's number in its warp."""
         return self.w.mod(self.thread, WARP)
 
     @property
-    def warp(self) -> str | int:
+    def warp(self) -> W | int:
         """The warp's number in the block."""
         return self.w.div(self.thread, WARP)
 
@@ -68,50 +68,23 @@ class Block:
 
     _name = "@SHARED"  # replaced when the size is known
 
-    def finish(self) -> None:
-        """Declare the shared memory."""
+    def declare_shared(self, context: KernelContext) -> None:
+        """Declare the shared memory, in a kernel whose writer has all records."""
         if not self.shared_bytes:
             return
         name = f"@shared_{self.shared_bytes}"
-        self.context.globals[f"{name} = internal addrspace(3) global [{self.shared_bytes} x i8] undef, align 16"] = None
-        self.w.rename(self._name, name)
+        context.globals[f"{name} = internal addrspace(3) global [{self.shared_bytes} x i8] undef, align 16"] = None
+        context.writer.rename(self._name, name)
 
     def barrier(self) -> None:
         """All threads of the block have come here, and see what the others have written."""
-        self.w.declare("declare void @llvm.nvvm.barrier0()")
+        self.w.declarations["declare void @llvm.nvvm.barrier0()"] = None
         self.w.effect("call", (), "void @llvm.nvvm.barrier0")
 
-    @contextmanager
-    def only_if(self, condition: str | None) -> Iterator[None]:
-        """Run what is inside where the condition holds; None: everywhere."""
-        if condition is None or condition == "true":
-            yield
-            return
-        w = self.w
-        inside, after = w.fresh_label("only"), w.fresh_label("after")
-        w.branch_if(condition, inside, after)
-        w.start_block(inside)
-        yield
-        w.branch(after)
-        w.start_block(after)
-
-    def shuffle_xor(self, word: str, distance: int) -> str:
-        """The i32 of the lane whose number differs in the bits of `distance`."""
-        return self._shuffle(self.w.named(word, I32), "bfly", distance, WARP - 1).name
-
-    def from_lane_below(self, values: list[Scalar], distance: int) -> list[Scalar]:
-        """Values of the lane `distance` below; the lowest lanes get their own."""
-        return self._each_moved(values, "up", distance, 0)
-
-    def from_lane(self, values: list[Scalar], lane: str | int) -> list[Scalar]:
-        """Values of a lane."""
-        number = lane if isinstance(lane, int) else self.w.cast("trunc", lane, "i64", "i32")
-        return self._each_moved(values, "idx", number, WARP - 1)
-
-    def _each_moved(self, values: list[Scalar], mode: str, lane: str | int, clamp: int) -> list[Scalar]:
+    def _each_moved(self, values: list[Scalar], mode: str, lane: object, clamp: int) -> list[Scalar]:
         return [element_of([self._moved(part, mode, lane, clamp) for part in parts_of(value)]) for value in values]
 
-    def _moved(self, value: Value, mode: str, lane: str | int, clamp: int) -> Value:
+    def _moved(self, value: Value, mode: str, lane: object, clamp: int) -> Value:
         """A value of another lane: its bits, in one or two words."""
         w = self.w
         bits = w.to_bits(value)
@@ -125,9 +98,11 @@ class Block:
             moved = w.convert("trunc", self._shuffle(w.convert("zext", bits, "i32"), mode, lane, clamp), bits.type.scalar)
         return w.from_bits(moved) if value.type.is_float else w.retyped(moved, value.type)
 
-    def _shuffle(self, value: Value, mode: str, lane: str | int, clamp: int) -> Value:
+    def _shuffle(self, value: Value, mode: str, lane: object, clamp: int) -> Value:
         arguments = [self.w.named(x, I32) for x in (-1, value, lane, clamp)]
-        return self.w.intrinsic(f"llvm.nvvm.shfl.sync.{mode}.i32", I32, *arguments)
+        name = f"llvm.nvvm.shfl.sync.{mode}.i32"
+        self.w.declarations[f"declare i32 @{name}(i32, i32, i32, i32)"] = None
+        return self.w.emit_here("call", I32, tuple(arguments), f"i32 @{name}")
 
     def combine_lanes(self, values: list[Scalar], lanes: int, combine: Combine) -> list[Scalar]:
         """The combination over groups of `lanes` (a power of two up to 32) neighbouring lanes, in each of them. A fixed tree."""
@@ -146,13 +121,54 @@ class Block:
             return values
         warps = group // WARP
         slots = [self.shared(t, self.threads // WARP) for t in types]
-        with self.only_if(w.test("eq", self.lane, 0)):
+        with w.only_if(w.compare("eq", w.named(self.lane, I64), 0)):
             for slot, value in zip(slots, values, strict=True):
                 slot.store(self.warp, value)
         self.barrier()
         first = w.mul(w.div(self.thread, group), warps)
         at = w.add(first, w.mod(self.thread, warps))
         return self.combine_lanes([slot.load(at) for slot in slots], warps, combine)
+
+
+def register(w: Builder, name: str) -> Value[Integer]:
+    """What a special register holds, as an index."""
+    return w.convert("zext", w.intrinsic(f"llvm.nvvm.read.ptx.sreg.{name}", I32), "i64")
+
+
+class Block(BlockOfThreads[str]):
+    """The same where code is written block by block."""
+
+    w: FunctionWriter
+
+    def __init__(self, context: KernelContext, threads: int) -> None:
+        self.context, w = context, context.writer
+        super().__init__(w, threads, register(w, "tid.x").name, register(w, "ctaid.x").name)
+
+    def finish(self) -> None:
+        """Declare the shared memory."""
+        self.declare_shared(self.context)
+
+    @contextmanager
+    def only_if(self, condition: str | None) -> Iterator[None]:
+        """Run what is inside where the condition holds; None: everywhere."""
+        if condition is None or condition == "true":
+            yield
+            return
+        with self.w.only_if(self.w.named(condition, I1)):
+            yield
+
+    def shuffle_xor(self, word: str, distance: int) -> str:
+        """The i32 of the lane whose number differs in the bits of `distance`."""
+        return self._shuffle(self.w.named(word, I32), "bfly", distance, WARP - 1).name
+
+    def from_lane_below(self, values: list[Scalar], distance: int) -> list[Scalar]:
+        """Values of the lane `distance` below; the lowest lanes get their own."""
+        return self._each_moved(values, "up", distance, 0)
+
+    def from_lane(self, values: list[Scalar], lane: str | int) -> list[Scalar]:
+        """Values of a lane."""
+        number = lane if isinstance(lane, int) else self.w.convert("trunc", self.w.named(lane, I64), "i32")
+        return self._each_moved(values, "idx", number, WARP - 1)
 
 
 def both(w: FunctionWriter, a: str | None, b: str | None) -> str | None:

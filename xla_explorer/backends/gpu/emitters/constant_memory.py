@@ -16,9 +16,8 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emitters.selection import EmittedKernel
 from xla_explorer.backends.gpu.emitters.warp_values import WarpValues
-from xla_explorer.compiler.codegen.ir.in_order_builder import OneRecord
 from xla_explorer.compiler.codegen.ir.llvm_text import line_of
-from xla_explorer.compiler.codegen.ir.records import Instruction, Phi
+from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord, Phi
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.foundation.reason import Reason, refuse

@@ -9,6 +9,8 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.types import I8, type_named
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import Array, LoopNest
@@ -98,14 +100,14 @@ class ScratchArrays:
             start += -(-max(shape.byte_size, 1) // ALIGNMENT) * ALIGNMENT
         self.end = start
 
-    def arrays(self, context: KernelContext, slots: tuple[int, ...]) -> list[ArrayInMemory]:
-        """The arrays, in a kernel."""
-        space, w = context.target.pointer, context.writer
+    def arrays(self, context: KernelContext, slots: tuple[int, ...], b: Builder | None = None) -> list[ArrayInMemory]:
+        """The arrays, in a kernel. b: what writes it, if not the context's writer."""
+        space, b = context.target.pointer, b or context.writer
         found = []
         for shape, offset in zip(self.shapes, self.offsets, strict=True):
             pointer = scratch_pointer(slots)
             if offset:
-                pointer = w.element_at(pointer, "i8", offset, space)
+                pointer = b.address(b.named(pointer, type_named(space)), I8, offset).name
             found.append(ArrayInMemory(pointer, shape, space))
         return found
 

@@ -8,7 +8,7 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexArithmetic, Word
 
 
-class Words(IndexArithmetic):
+class Words(IndexArithmetic[str]):
     """Values are names of registers of `bits` bits, or ints. largest: elements of the largest array that is indexed."""
 
     def __init__(self, w: FunctionWriter, largest: int) -> None:

@@ -23,7 +23,7 @@ from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.in_order_builder import OneRecord
+from xla_explorer.compiler.codegen.ir.records import OneRecord
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.nest.directives import Directive

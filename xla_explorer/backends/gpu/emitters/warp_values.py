@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.gpu.emitters.block import WARP
-from xla_explorer.compiler.codegen.ir.in_order_builder import OneRecord
-from xla_explorer.compiler.codegen.ir.records import Instruction, Phi
+from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord, Phi
 from xla_explorer.compiler.codegen.ir.values import Value
 
 Lanes = np.ndarray[Any, np.dtype[np.int64]]

@@ -126,14 +126,13 @@ def iota(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     return index_value(e.writer, index[i.attribute("iota_dimension")], i.shape.element_type)
 
 
-def index_value(w: FunctionWriter, position: str | int, element_type: PrimitiveType) -> Scalar:
+def index_value(w: Builder, position: Value | str | int, element_type: PrimitiveType) -> Scalar:
     """An i64 index as a value of the element type."""
     if isinstance(position, int):
         return constant(w, position, element_type)
     if element_type.is_float and element_type.bits <= 32:  # the vectoriser converts 32-bit integers, not 64-bit ones
-        narrow = w.cast("trunc", position, "i64", "i32")
-        return convert_value(w, narrow, S32, element_type)
-    return convert_value(w, position, S64, element_type)
+        return convert_value(w, w.convert("trunc", w.named(position, I64), "i32"), S32, element_type)
+    return convert_value(w, w.named(position, I64), S64, element_type)
 
 
 @emits_indexed("concatenate")

@@ -58,13 +58,14 @@ def _code(t: Type, value: float) -> str:
 
 class Builder:
     """origin: the HLO instruction that the next records belong to. declarations: of the intrinsics that are called.
+    uses_math: the functions that are.
 
     float_flags: fast-math flags of sums, differences and products of elements. saturates: the target converts floats to integers with
     saturation in one instruction, in whatever it uses for vectors.
     keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet, and its own NaNs end in 16 zeros.
     """
 
-    __slots__ = ("declarations", "float_flags", "keeps_nan_payloads", "origin", "saturates")
+    __slots__ = ("declarations", "float_flags", "keeps_nan_payloads", "origin", "saturates", "uses_math")
 
     def __init__(self) -> None:
         self.float_flags = "contract"
@@ -72,18 +73,25 @@ class Builder:
         self.keeps_nan_payloads = False
         self.origin: int | None = None
         self.declarations: dict[str, None] = {}
+        self.uses_math: dict[str, None] = {}
 
     def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
         """An operation without side effects: its result."""
         raise NotImplementedError
+
+    def emit_here(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
+        """An operation that reads what the function writes, or that threads do together: it stays where it is written."""
+        return self.emit(op, t, operands, detail)
 
     def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
         """An operation with side effects, which stays where it is written."""
         raise NotImplementedError
 
     def call_math(self, function: str, *arguments: Value) -> Value:
-        """One of our vector-math functions, by name."""
-        raise NotImplementedError
+        """Call one of our vector-math functions by name; it is appended to the module later."""
+        self.uses_math[function] = None
+        t = arguments[0].type
+        return self.emit("call", t, arguments, f"{t} @{function}")
 
     @contextmanager
     def fast_math(self, flags: str) -> Iterator[None]:
@@ -302,9 +310,10 @@ class Builder:
         """The address of an element. offset: in elements, an i64 or a number."""
         return self.emit("getelementptr", pointer.type, (pointer, self.named(offset, I64)), str(t))
 
-    def load(self, pointer: Value[Pointer], t: Type, alignment: int = 0, tail: str = "") -> Value:
-        """What stands at an address. alignment: 0 for that of the type. tail: metadata."""
-        return self.emit("load", t, (pointer,), f", align {alignment}{tail}" if alignment else tail)
+    def load(self, pointer: Value[Pointer], t: Type, alignment: int = 0, tail: str = "", changes: bool = False) -> Value:
+        """What stands at an address. alignment: 0 for that of the type. tail: metadata. changes: the function writes there."""
+        emit = self.emit_here if changes else self.emit
+        return emit("load", t, (pointer,), f", align {alignment}{tail}" if alignment else tail)
 
     def store(self, value: Value, pointer: Value[Pointer], alignment: int = 0, tail: str = "") -> None:
         """Write a value to an address."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.ir.builder import Builder
-from xla_explorer.compiler.codegen.ir.llvm_text import line_of
-from xla_explorer.compiler.codegen.ir.records import Instruction, Phi
+from xla_explorer.compiler.codegen.ir.llvm_text import flattened, line_of
+from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Value
 
-OneRecord = str | Instruction | Phi  # text: branches, labels, and what older writers spell out
 _new_record = tuple.__new__
 
 
@@ -36,6 +36,14 @@ class InOrderBuilder(Builder):
         """An operation without a result, here."""
         self.records.append(Instruction(None, op, operands, detail, self.origin))
         self.origins.append(self.origin)
+
+    def take(self, builder: StructuredBuilder) -> None:
+        """All that a structured function consists of, here."""
+        for record, origin in flattened(builder.records):
+            self.records.append(record)
+            self.origins.append(self.origin if origin is None else origin)
+        self.declarations.update(builder.declarations)
+        self.uses_math.update(builder.uses_math)
 
     def body_lines(self) -> tuple[list[str], list[int | None]]:
         """The body as LLVM IR, and the HLO instruction of each line."""

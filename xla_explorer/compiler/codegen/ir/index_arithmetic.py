@@ -1,23 +1,28 @@
-"""Arithmetic on indices that are names of values or Python ints: ints fold, and nothing wraps."""
+"""Arithmetic on indices that are values, or names of them, or Python ints: ints fold, and nothing wraps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from contextlib import AbstractContextManager
+from typing import Generic, TypeAlias, TypeVar
+
+from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 
 Word: TypeAlias = str | int
+W = TypeVar("W", bound=str | Value[Integer])
 
 
-class IndexArithmetic:
+class IndexArithmetic(Generic[W]):
     """The operations; how one of them is written, and in how many bits, is said by `index_operation`."""
 
     __slots__ = ()
 
-    def index_operation(self, op: str, a: Word, b: Word, flags: str = "") -> Word:
+    def index_operation(self, op: str, a: W | int, b: W | int, flags: str = "") -> W | int:
         """An LLVM operation on two indices."""
         raise NotImplementedError
 
-    def add(self, a: Word, b: Word) -> Word:
+    def add(self, a: W | int, b: W | int) -> W | int:
         """a + b."""
         if isinstance(a, int):
             if isinstance(b, int):
@@ -25,13 +30,13 @@ class IndexArithmetic:
             a, b = b, a
         return a if b == 0 else self.index_operation("add", a, b, "nsw")
 
-    def sub(self, a: Word, b: Word) -> Word:
+    def sub(self, a: W | int, b: W | int) -> W | int:
         """a - b."""
         if isinstance(a, int) and isinstance(b, int):
             return a - b
         return a if b == 0 else self.index_operation("sub", a, b, "nsw")
 
-    def mul(self, a: Word, b: Word) -> Word:
+    def mul(self, a: W | int, b: W | int) -> W | int:
         """a * b."""
         if isinstance(a, int):
             if isinstance(b, int):
@@ -39,24 +44,24 @@ class IndexArithmetic:
             a, b = b, a
         return 0 if b == 0 else a if b == 1 else self.index_operation("mul", a, b, "nsw")
 
-    def div(self, a: Word, b: int) -> Word:
+    def div(self, a: W | int, b: int) -> W | int:
         """a // b of a >= 0."""
         return a // b if isinstance(a, int) else a if b == 1 else self.index_operation("udiv", a, b)
 
-    def mod(self, a: Word, b: int) -> Word:
+    def mod(self, a: W | int, b: int) -> W | int:
         """a % b of a >= 0."""
         return a % b if isinstance(a, int) else 0 if b == 1 else self.index_operation("urem", a, b)
 
-    def linear(self, index: Sequence[Word], strides: Sequence[int]) -> Word:
+    def linear(self, index: Sequence[W | int], strides: Sequence[int]) -> W | int:
         """The offset of a multi-dimensional index."""
-        total: Word = 0
+        total: W | int = 0
         for at, stride in zip(index, strides, strict=True):
             total = self.add(total, self.mul(at, stride))
         return total
 
-    def unravel(self, number: Word, extents: Sequence[int]) -> list[Word]:
+    def unravel(self, number: W | int, extents: Sequence[int]) -> list[W | int]:
         """The index of element `number` of a row-major array; beyond its end, the first part grows."""
-        index: list[Word] = [0] * len(extents)
+        index: list[W | int] = [0] * len(extents)
         places = [place for place, extent in enumerate(extents) if extent > 1]
         for place in reversed(places[1:]):
             index[place] = self.mod(number, extents[place])
@@ -64,3 +69,13 @@ class IndexArithmetic:
         if places:
             index[places[0]] = number
         return index
+
+
+class IndexingBuilder(Builder, IndexArithmetic[W]):
+    """A builder of functions that computes indices, too."""
+
+    __slots__ = ()
+
+    def only_if(self, condition: Value[Integer]) -> AbstractContextManager[None]:
+        """What is inside happens where the condition holds."""
+        raise NotImplementedError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, Phi, Record
+from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, OneRecord, Phi, Record
 from xla_explorer.compiler.codegen.ir.values import Value
 
 Lines = list[tuple[str, "int | None"]]  # each with the HLO instruction it came from
@@ -57,17 +57,22 @@ def line_of(record: Instruction | Phi) -> str:
     return f"  {record.name} = phi {record.type} {incoming}"
 
 
-def lines_of(records: Iterable[Record], block: str = "entry") -> Lines:
-    """The lines of records that begin in a block; loops and branches become blocks."""
-    printer = _Printer(block)
-    printer.write(records)
-    return printer.lines
+def lines_of(records: Iterable[Record]) -> Lines:
+    """The lines of a function's records; loops and branches become blocks."""
+    return [(x if isinstance(x, str) else line_of(x), origin) for x, origin in flattened(records)]
 
 
-class _Printer:
-    def __init__(self, block: str) -> None:
-        self.lines: Lines = []
-        self.block = block
+def flattened(records: Iterable[Record]) -> list[tuple[OneRecord, int | None]]:
+    """Records without structure, each with its HLO instruction; loops and branches become blocks."""
+    writer = _Blocks()
+    writer.write(records)
+    return writer.flat
+
+
+class _Blocks:
+    def __init__(self) -> None:
+        self.flat: list[tuple[OneRecord, int | None]] = []
+        self.block = "entry"
         self.count = 0
 
     def write(self, records: Iterable[Record]) -> None:
@@ -77,17 +82,17 @@ class _Printer:
             elif isinstance(record, If):
                 self._if(record)
             else:
-                self.lines.append((line_of(record), record.origin))
+                self.flat.append((record, record.origin))
 
     def _label(self, stem: str) -> str:
         self.count += 1
         return f"{stem}.{self.count}"
 
     def _line(self, text: str) -> None:
-        self.lines.append((f"  {text}", None))
+        self.flat.append((f"  {text}", None))
 
     def _start(self, label: str) -> None:
-        self.lines.append((f"{label}:", None))
+        self.flat.append((f"{label}:", None))
         self.block = label
 
     def _loop(self, r: Loop) -> None:
@@ -97,21 +102,29 @@ class _Printer:
         self._start(label)
         phis = [Phi(r.index.name, r.index.type, [(r.start, before)], None)]
         phis += [Phi(value.name, value.type, [(first, before)], None) for value, first, _ in r.carried]
-        outer, self.lines = self.lines, []
+        self.flat += [(phi, None) for phi in phis]
         self.write(r.body)
         afters: list[str | Value] = [following, *[after for _, _, after in r.carried]]
         for phi, after in zip(phis, afters, strict=True):
             phi.incoming.append((after, self.block))
-        self.lines = [*outer, *[(line_of(phi), None) for phi in phis], *self.lines]
         self._line(f"{following} = add nuw nsw {r.index.type} {r.index}, {r.step}")
         self._line(f"{following}.again = icmp slt {r.index.type} {following}, {r.end}")
         self._line(f"br i1 {following}.again, label %{label}, label %{end}")
         self._start(end)
 
     def _if(self, r: If) -> None:
-        then, end = self._label("then"), self._label("then.end")
-        self._line(f"br i1 {r.condition}, label %{then}, label %{end}")
+        then, end, before = self._label("then"), self._label("then.end"), self.block
+        other = self._label("else") if r.otherwise else end
+        self._line(f"br i1 {r.condition}, label %{then}, label %{other}")
         self._start(then)
         self.write(r.body)
+        last = self.block
         self._line(f"br label %{end}")
+        if r.otherwise:
+            self._start(other)
+            self.write(r.otherwise)
+            before = self.block
+            self._line(f"br label %{end}")
         self._start(end)
+        for value, x, y in r.results:
+            self.flat.append((Phi(value.name, value.type, [(x, last), (y, before)], None), None))

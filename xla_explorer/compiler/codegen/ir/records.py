@@ -45,18 +45,21 @@ class Loop:
 
 
 class If:
-    """What happens where a condition holds."""
+    """What happens where a condition holds, and elsewhere. results: (value afterwards, of the body, of the other one)."""
 
-    __slots__ = ("body", "condition")
+    __slots__ = ("body", "condition", "otherwise", "results")
 
     def __init__(self, condition: Value[Integer]) -> None:
         self.condition = condition
         self.body: list[Record] = []
+        self.otherwise: list[Record] = []
+        self.results: list[tuple[Value, Value, Value]] = []
 
 
 Record = Instruction | Loop | If
+OneRecord = str | Instruction | Phi  # of a body without structure. text: branches, labels, and what older writers spell out
 
 
 def has_loop(records: Iterable[Record]) -> bool:
     """Whether something is repeated."""
-    return any(isinstance(r, Loop) or (isinstance(r, If) and has_loop(r.body)) for r in records)
+    return any(isinstance(r, Loop) or (isinstance(r, If) and has_loop([*r.body, *r.otherwise])) for r in records)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder
 from xla_explorer.compiler.codegen.ir.llvm_text import Lines, lines_of
 from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, Record
 from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
@@ -23,11 +23,11 @@ class _Region:
         self.known: dict[tuple[object, ...], Value] = {}
 
 
-class StructuredBuilder(Builder):
+class StructuredBuilder(IndexingBuilder[Value[Integer]]):
     """Writes one function. Loop-invariant code motion, common subexpressions and strength reduction need no pass: `emit` puts an operation
     without side effects into the outermost open region that has its operands, unless it is there already, and `counted_index` makes of a
     multiple of a loop's index one more number that the loop counts. Loops run at least once, so that loads of memory that
-    the function does not write move out of them; out of a condition nothing moves that may trap.
+    the function does not write move out of them; out of a condition nothing moves that may trap, or nothing at all (`speculates`).
 
     Examples
     --------
@@ -41,10 +41,11 @@ class StructuredBuilder(Builder):
     ...
     """
 
-    __slots__ = ("_count", "_multiples", "_regions", "_splats", "records")
+    __slots__ = ("_count", "_multiples", "_regions", "_splats", "records", "speculates")
 
-    def __init__(self) -> None:
+    def __init__(self, speculates: bool = True) -> None:
         super().__init__()
+        self.speculates = speculates
         self._multiples: dict[str, dict[int, Value[Integer]]] = {}  # of the index of each open loop, by factor
         self._splats: dict[tuple[str, int], tuple[Value, _Region]] = {}
         self.records: list[Record] = []
@@ -66,7 +67,7 @@ class StructuredBuilder(Builder):
     # -- records ---------------------------------------------------------------------------------------------------------
     def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
         """An operation without side effects, in the outermost open region that has its operands. may_trap: as a load may."""
-        depth = self._condition_depth() if may_trap or op in _MAY_TRAP else 0
+        depth = floor = self._condition_depth() if may_trap or op in _MAY_TRAP or not self.speculates else 0
         names = []
         for operand in operands:
             names.append(operand.name)
@@ -75,6 +76,8 @@ class StructuredBuilder(Builder):
         region = self._regions[depth]
         key = (op, t, detail, *names)
         found = region.known.get(key)
+        if found is None and floor and not self.speculates:
+            found = next((outer.known[key] for outer in self._regions[:depth] if key in outer.known), None)
         if found is None:
             self._count += 1
             found = region.known[key] = Value(self, t, f"%v{self._count}", depth)
@@ -114,6 +117,10 @@ class StructuredBuilder(Builder):
         return made
 
     # -- index arithmetic, known not to wrap -----------------------------------------------------------------------------
+    def index_operation(self, op: str, a: Value[Integer] | int, b: Value[Integer] | int, flags: str = "") -> Value[Integer]:
+        """See `IndexArithmetic`."""
+        return self.emit(op, I64, (self.named(a, I64), self.named(b, I64)), flags)
+
     def index(self, number: int) -> Value[Integer]:
         """A constant index."""
         return Value(self, I64, str(number))
@@ -181,6 +188,21 @@ class StructuredBuilder(Builder):
         yield
         self._regions.pop()
         self._regions[-1].records.append(branch)
+
+    def branches(
+        self, condition: Value[Integer], then: Callable[[], Sequence[Value]], otherwise: Callable[[], Sequence[Value]]
+    ) -> list[Value]:
+        """The values of one of two functions, which write what makes them: one where the condition holds, the other elsewhere."""
+        branch, made = If(condition), []
+        for records, write in ((branch.body, then), (branch.otherwise, otherwise)):
+            self._regions.append(_Region(records, True))
+            made.append(write())
+            self._regions.pop()
+        depth = len(self._regions) - 1
+        for x, y in zip(*made, strict=True):
+            branch.results.append((Value(self, x.type, f"%v{self._fresh()}", depth), x, y))
+        self._regions[-1].records.append(branch)
+        return [value for value, _, _ in branch.results]
 
 
 class OpenLoop:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import PTR
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -19,19 +19,19 @@ ROW_TILE = 1024  # accumulators that stay in the first-level cache
 class Elements:
     """Elements of one type in memory of the kernel's own. parts: the address of each part; those of complex numbers lie apart."""
 
-    def __init__(self, w: FunctionWriter, element_type: PrimitiveType, parts: Sequence[Value]) -> None:
+    def __init__(self, w: Builder, element_type: PrimitiveType, parts: Sequence[Value]) -> None:
         self.w, self.element_type, self.parts = w, element_type, parts
         self.t = stored_type(element_type)
 
-    def _address(self, part: Value, at: str | int | None) -> Value:
+    def _address(self, part: Value, at: Value | str | int | None) -> Value:
         return part if at is None else self.w.address(part, self.t, at)
 
-    def load(self, at: str | int | None = None) -> Scalar:
+    def load(self, at: Value | str | int | None = None) -> Scalar:
         """The element at a position; None: the only one."""
-        loaded = [self.w.load(self._address(part, at), self.t) for part in self.parts]
+        loaded = [self.w.load(self._address(part, at), self.t, changes=True) for part in self.parts]
         return element_of([from_memory(self.w, value, self.element_type) for value in loaded])
 
-    def store(self, at: str | int | None, value: Given) -> None:
+    def store(self, at: Value | str | int | None, value: Given) -> None:
         """Set the element at a position; None: the only one."""
         for address, part in zip(self.parts, parts_of(scalar_of(self.w, value, self.element_type)), strict=True):
             self.w.store(to_memory(self.w, part, self.element_type), self._address(address, at))

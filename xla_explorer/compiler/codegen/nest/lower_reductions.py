@@ -13,7 +13,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
-from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.nest.elements import chosen, element_of, in_lanes, lanes_of, one_lane, parts_of
@@ -104,7 +104,7 @@ class ReductionHost(Protocol):
     unrolled: list[Axis]
 
     @property
-    def b(self) -> Builder:
+    def b(self) -> StructuredBuilder:
         """What records are written with."""
 
     def body(self, body: Body) -> None:
@@ -342,18 +342,18 @@ class _Writer(Reducing["Lowering"]):
         if axis.extent == 1:
             self.l.at[axis] = b.index(0), 1
             return body(sums)
-        with b.loop(b.index(0), b.index(axis.extent), _flat(sums)) as loop:
+        with b.loop(b.index(0), b.index(axis.extent), flat(sums)) as loop:
             self.l.at[axis] = loop.index, 1
-            loop.following = _flat(body(_like(sums, loop.carried)))
-        return _like(sums, loop.results)
+            loop.following = flat(body(like(sums, loop.carried)))
+        return like(sums, loop.results)
 
 
-def _flat(values: Sequence[Sequence[Scalar]]) -> list[Value]:
+def flat(values: Sequence[Sequence[Scalar]]) -> list[Value]:
     """The parts of all accumulators."""
     return [part for mine in values for x in mine for part in parts_of(x)]
 
 
-def _like(values: Sequence[Sequence[Scalar]], parts: Sequence[Value]) -> list[list[Scalar]]:
-    """The reverse of `_flat`, for accumulators of these kinds."""
+def like(values: Sequence[Sequence[Scalar]], parts: Sequence[Value]) -> list[list[Scalar]]:
+    """The reverse of `flat`, for accumulators of these kinds."""
     rest = iter(parts)
     return [[element_of([next(rest) for _ in parts_of(x)]) for x in mine] for mine in values]

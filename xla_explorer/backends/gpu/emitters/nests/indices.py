@@ -1,16 +1,16 @@
-"""Indices of a nest as i64 values of a kernel: numbers of the launch, loops, guards, and what is computed once of them."""
+"""Indices of a nest as i64 values of a kernel: numbers of the launch, loops, guards."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from xla_explorer.compiler.codegen.elemental.data_movement import as_index, clamped
-from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexArithmetic, Word
+from xla_explorer.compiler.codegen.ir.types import I64
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, walk
 from xla_explorer.compiler.codegen.nest.launch import opened_axes
@@ -22,59 +22,30 @@ if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
 
 
-class Indices(IndexArithmetic):
+Word: TypeAlias = Value[Integer] | int
+Condition: TypeAlias = Value[Integer] | None  # None always holds
+
+
+class Indices:
     """fixed: steps of axes that are known where code is written: of a last iteration, of a point in a branch of its own."""
 
     def __init__(self, writer: NestWriter) -> None:
-        self.writer, self.w = writer, writer.w
+        self.writer, self.b = writer, writer.b
         self.fixed: dict[Axis, int] = {}
         self._numbers: dict[Axis, Word] = {}
         self._shortened: dict[Axis, Axis] = {}
-        self._known: list[dict[tuple[str, Word, Word], Word]] = [{}]
-        self._values: list[dict[object, Scalar]] = [{}]
         self._pending: list[Guard] = []
         self.entered: list[Guard] = []  # what holds in the branches around
         block, launch = writer.block, writer.launch
         self._padded = block.threads > launch.threads  # who is beyond does the work of another again, and stores nothing
-        self.thread: Word = self.mod(block.thread, launch.threads) if self._padded else block.thread
+        self.thread: Word = self.b.mod(block.thread, launch.threads) if self._padded else block.thread
         paths = [[b.axis for b in opened_axes(around, s) if b.kind is AxisKind.BLOCK] for s, around in walk(writer.nest.body)]
         self._chain = max(paths, key=lambda path: math.prod([a.extent for a in path]), default=[])
         self._open: dict[AxisKind, list[Axis]] = {AxisKind.BLOCK: [], AxisKind.THREAD: [], AxisKind.WARP: []}
 
-    # -- what is computed once -----------------------------------------------------------------------------------------
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        """What is computed inside is not known behind."""
-        self._known.append({})
-        self._values.append({})
-        yield
-        self._known.pop()
-        self._values.pop()
-
-    def once(self, name: str, compute: Callable[[Word, Word], Word], a: Word, b: Word) -> Word:
-        """An operation of the writer on two values, where it was not computed before."""
-        key = name, a, b
-        for known in reversed(self._known):
-            if key in known:
-                return known[key]
-        found = self._known[-1][key] = compute(a, b)
-        return found
-
-    def remembered(self, key: object, compute: Callable[[], Scalar]) -> Scalar:
-        """A value, where it was not computed before."""
-        for values in reversed(self._values):
-            if key in values:
-                return values[key]
-        found = self._values[-1][key] = compute()
-        return found
-
-    def index_operation(self, op: str, a: Word, b: Word, flags: str = "") -> Word:
-        """See `IndexArithmetic`."""
-        return self.once(op, lambda x, y: self.w.index_operation(op, x, y, flags), a, b)
-
-    def below(self, a: Word, limit: int) -> str:
+    def below(self, a: Word, limit: int) -> Value[Integer]:
         """Whether 0 <= a < limit."""
-        return str(self.once("below", lambda x, y: self.w.test("ult", x, y), a, limit))
+        return self.b.compare("ult", self.b.named(a, I64), limit)
 
     # -- axes ----------------------------------------------------------------------------------------------------------
     @contextmanager
@@ -108,15 +79,15 @@ class Indices(IndexArithmetic):
     def _number(self, axis: Axis, kind: AxisKind) -> Word:
         launch = self.writer.launch
         if kind is AxisKind.WARP:
-            return self.mod(self.thread, launch.lanes) if launch.threads > launch.lanes else self.thread
+            return self.b.mod(self.thread, launch.lanes) if launch.threads > launch.lanes else self.thread
         whole, left = self._left(kind)
-        number = self._without(whole, self._chain) if kind is AxisKind.BLOCK and axis in self._chain else self.div(whole, left)
-        return number if len(self._open[kind]) == 1 else self.mod(number, axis.extent)
+        number = self._without(whole, self._chain) if kind is AxisKind.BLOCK and axis in self._chain else self.b.div(whole, left)
+        return number if len(self._open[kind]) == 1 else self.b.mod(number, axis.extent)
 
     def _without(self, whole: Word, chain: list[Axis]) -> Word:
         """The number of a block without the steps of the axes inside the open ones: divided by one after the other, as all of them are."""
         for inner in reversed(chain[len(self._open[AxisKind.BLOCK]) :]):
-            whole = self.div(whole, inner.extent)
+            whole = self.b.div(whole, inner.extent)
         return whole
 
     def _left(self, kind: AxisKind) -> tuple[Word, int]:
@@ -125,9 +96,9 @@ class Indices(IndexArithmetic):
         opened = math.prod([a.extent for a in self._open[kind]])
         if kind is AxisKind.BLOCK:
             return block.number, launch.blocks // opened
-        return self.div(self.thread, launch.lanes), launch.threads // launch.lanes // opened
+        return self.b.div(self.thread, launch.lanes), launch.threads // launch.lanes // opened
 
-    def alone(self, of_a_block: bool) -> str | None:
+    def alone(self, of_a_block: bool) -> Condition:
         """Whether the numbers that no open axis counts are 0: of all who compute the same, one stores; or one of each block."""
         launch = self.writer.launch
         found = self.counted()
@@ -135,15 +106,14 @@ class Indices(IndexArithmetic):
         for kind in (AxisKind.THREAD,) if of_a_block else (AxisKind.BLOCK, AxisKind.THREAD):
             whole, left = self._left(kind)
             if left > 1:
-                rests.append(self.mod(whole, left) if self._open[kind] else whole)
+                rests.append(self.b.mod(whole, left) if self._open[kind] else whole)
         if launch.lanes > 1 and not self._open[AxisKind.WARP]:
-            rests.append(self.mod(self.thread, launch.lanes))
+            rests.append(self.b.mod(self.thread, launch.lanes))
         for rest in rests:
-            one = str(self.once("eq", lambda x, y: self.w.test("eq", x, y), rest, 0))
-            found = self.both(found, one)
+            found = self.both(found, self.b.compare("eq", self.b.named(rest, I64), 0))
         return found
 
-    def counted(self) -> str | None:
+    def counted(self) -> Condition:
         """Whether a thread is one that the nest asks for, not one that fills a warp."""
         return self.below(self.writer.block.thread, self.writer.launch.threads) if self._padded else None
 
@@ -153,13 +123,9 @@ class Indices(IndexArithmetic):
         opened = math.prod([a.extent for a in axes[: axes.index(axis) + 1]])
         return self.writer.launch.threads // opened
 
-    def both(self, a: str | None, b: str | None) -> str | None:
-        """Two conditions; None always holds."""
-        return a or b if a is None or b is None else str(self.once("and", lambda x, y: self.w.operation("and", x, y, "i1"), a, b))
-
-    def either(self, a: str, b: str) -> str:
-        """One of two conditions."""
-        return str(self.once("or", lambda x, y: self.w.operation("or", x, y, "i1"), a, b))
+    def both(self, a: Condition, b: Condition) -> Condition:
+        """Two conditions."""
+        return a or b if a is None or b is None else self.b.both(a, b)
 
     # -- values --------------------------------------------------------------------------------------------------------
     def here(self, x: IndexExpression, point: Point) -> IndexExpression:
@@ -183,8 +149,8 @@ class Indices(IndexArithmetic):
             found = self.here(x, point)
             apart = 0 if self._pending else found.constant  # what a guard bounds has a constant of its own
             constant += apart * stride
-            total = self.add(total, self.mul(self._whole(found - apart, point), stride))
-        return self.add(total, constant)
+            total = self.b.add(total, self.b.mul(self._whole(found - apart, point), stride))
+        return self.b.add(total, constant)
 
     def unguarded(self, x: IndexExpression, point: Point) -> Word:
         """The value of an index with the numbers as they are, also where a pending guard fails."""
@@ -198,17 +164,17 @@ class Indices(IndexArithmetic):
         for g in self._pending:
             e = self.here(g.expression, point)
             times = self._times(x, e)
-            if times and isinstance(holds := self.holds(g, point), str) and not (x - e * times).axes & e.axes:
+            if times and isinstance(holds := self.holds(g, point), Value) and not (x - e * times).axes & e.axes:
                 self._pending, outer = [other for other in self._pending if other is not g], self._pending
                 # The last step of a loop, which LLVM makes a minimum of; behind other steps the first, which needs no arithmetic. A part of
                 # an index, such as a dividend, may lack what the bound has: then the last step, so that nothing becomes negative.
                 other = x - e * times
                 first = e.constant and other.bounds[0] >= 0
-                inside = self._where(holds, self._whole(e, point), 0 if first else g.bound - 1)
+                inside = self.where(holds, self._whole(e, point), 0 if first else g.bound - 1)
                 rest = self._whole(other, point)
                 self._pending = outer
-                return self.add(self.mul(inside, times), rest)
-        return self.add(self.varying(x, point), x.constant)
+                return self.b.add(self.b.mul(inside, times), rest)
+        return self.b.add(self.varying(x, point), x.constant)
 
     def _times(self, x: IndexExpression, e: IndexExpression) -> int:
         """How often an expression contains another one."""
@@ -224,11 +190,11 @@ class Indices(IndexArithmetic):
         before = 0
         for atom, factor in sorted(x.terms, key=lambda term: -abs(term[1])):
             if before and (before % factor or not _is_power_of_two(before // factor)):
-                whole, part, before = self.add(whole, self.mul(part, before)), 0, 0
+                whole, part, before = self.b.add(whole, self.b.mul(part, before)), 0, 0
             # Sums like "block * rows + thread" are computed once for all arrays, and so are the beginnings of rows.
-            part = self.add(self.mul(part, before // factor), self._atom(atom, point))
+            part = self.b.add(self.b.mul(part, before // factor), self._atom(atom, point))
             before = factor
-        return self.add(whole, self.mul(part, before))
+        return self.b.add(whole, self.b.mul(part, before))
 
     def _atom(self, atom: Axis | Quotient | Remainder | RuntimeValue, point: Point) -> Word:
         if isinstance(atom, Axis):
@@ -236,20 +202,20 @@ class Indices(IndexArithmetic):
         if isinstance(atom, RuntimeValue):
             number = int(atom.source[1:])
             element = self.writer.types[number]
-            return clamped(self.w, as_index(self.w, real(self.writer.at(number, point)), element), element, atom.low, atom.high).name
+            return clamped(self.b, as_index(self.b, real(self.writer.at(number, point)), element), element, atom.low, atom.high)
         dividend = self._whole(atom.dividend, point)
-        return self.div(dividend, atom.divisor) if isinstance(atom, Quotient) else self.mod(dividend, atom.divisor)
+        return self.b.div(dividend, atom.divisor) if isinstance(atom, Quotient) else self.b.mod(dividend, atom.divisor)
 
     def _axis(self, axis: Axis, point: Point) -> Word:
         number = self._numbers[axis]
         for g in self._pending:
-            if self._clamped_axis(g, point) == axis and isinstance(holds := self.holds(g, point), str):
-                number = self._where(holds, number, 0)
+            if self._clamped_axis(g, point) == axis and isinstance(holds := self.holds(g, point), Value):
+                number = self.where(holds, number, 0)
         return number
 
-    def _where(self, holds: str, number: Word, otherwise: int) -> Word:
+    def where(self, holds: Value[Integer], number: Word, otherwise: int) -> Word:
         """A number where a condition holds, else another one."""
-        return self.once(f"where {holds}", lambda x, y: self.w.choose(holds, x, y), number, otherwise)
+        return self.b.select(holds, self.b.named(number, I64), otherwise)
 
     # -- guards --------------------------------------------------------------------------------------------------------
     def normal(self, guards: Sequence[Guard]) -> tuple[Guard, ...]:
@@ -275,7 +241,7 @@ class Indices(IndexArithmetic):
         """The axes that pending guards ask for."""
         return frozenset().union(*[g.expression.axes for g in self._pending])
 
-    def holds(self, g: Guard, point: Point) -> bool | str:
+    def holds(self, g: Guard, point: Point) -> bool | Value[Integer]:
         """Whether a guard holds at a point, or at any of the copies that share what is read there."""
         x = self.here(g.expression, point)
         low, high = bounds_under(x, facts_of([Guard(self.here(other.expression, point), other.bound) for other in self.entered]))
@@ -285,38 +251,38 @@ class Indices(IndexArithmetic):
             return False
         if shared := [a for a in self.writer.unrolled if a in x.axes]:
             found = [self.holds(g, {**point, **one}) for one in points(shared)]
-            conditions = [one for one in found if isinstance(one, str)]
-            return True in found or (reduce(self.either, conditions) if conditions else False)
+            conditions = [one for one in found if isinstance(one, Value)]
+            return any(one is True for one in found) or (reduce(self.b.either, conditions) if conditions else False)
         return self.below(self.unguarded(x, point), g.bound)
 
-    def mask(self, guards: Sequence[Guard], point: Point) -> bool | str:
+    def mask(self, guards: Sequence[Guard], point: Point) -> bool | Value[Integer]:
         """Whether all of some guards hold."""
-        found: str | None = None
+        found: Condition = None
         for g in guards:
             one = self.holds(g, point)
             if one is False:
                 return False
-            if isinstance(one, str):
+            if isinstance(one, Value):
                 found = self.both(found, one)
         return True if found is None else found
 
-    def stored(self, point: Point) -> bool | str:
+    def stored(self, point: Point) -> bool | Value[Integer]:
         """Whether pending guards let a store happen."""
         return self.mask(self._pending, point)
 
-    def inside(self, place: Sequence[IndexExpression], dimensions: Sequence[int], point: Point) -> bool | str:
+    def inside(self, place: Sequence[IndexExpression], dimensions: Sequence[int], point: Point) -> bool | Value[Integer]:
         """Whether a place is in its array, whether or not pending guards hold."""
         return self.mask([Guard(x, n) for x, n in zip(place, dimensions, strict=True)], point)
 
-    def loaded(self, axes: frozenset[Axis], point: Point) -> bool | str:
+    def loaded(self, axes: frozenset[Axis], point: Point) -> bool | Value[Integer]:
         """Whether pending guards that concern a load let it happen: False, a condition, or True where no index leaves its array."""
-        found: str | None = None
+        found: Condition = None
         for g in self._pending:
             if (not g.expression.axes or g.expression.axes & axes) and (one := self.holds(g, point)) is not True:
                 if one is False:
                     return False
                 if self._clamped_axis(g, point) is None:
-                    found = self.both(found, str(one))
+                    found = self.both(found, one)
         return True if found is None else found
 
     def hold_alike(self, axes: frozenset[Axis], group: Sequence[Point]) -> bool:

@@ -7,6 +7,7 @@ from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, NestSchedule,
 from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter, NotWritten
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.nest.lowering_checks import why_not_lowered
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -23,9 +24,10 @@ def nest_draft(i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...]
         if reason is not None:
             return reason
         context = fresh_context(i, slots)
-        partial = zip(schedule.scratch, memory.arrays(context, slots), strict=True)
+        b = StructuredBuilder(speculates=False)
+        partial = zip(schedule.scratch, memory.arrays(context, slots, b), strict=True)
         scratch = {a.name: ArrayInMemory(array.pointer, a.shape, array.pointer_type) for a, array in partial}
-        writer = NestWriter(stage.nest, context, scratch)
+        writer = NestWriter(stage.nest, context, b, scratch)
         try:
             writer.write()
         except NotWritten as found:

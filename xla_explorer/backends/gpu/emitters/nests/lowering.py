@@ -8,10 +8,10 @@ of an axis' first index, and neither stores nor counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.block import BlockOfThreads, register
 from xla_explorer.backends.gpu.emitters.nests.indices import Indices
 from xla_explorer.backends.gpu.emitters.nests.memory import Memory
 from xla_explorer.backends.gpu.emitters.nests.questions import loaded_arrays, needed_by_all_threads, stored_arrays
@@ -19,12 +19,12 @@ from xla_explorer.backends.gpu.emitters.nests.reductions import Reduction
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import I1
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant
-from xla_explorer.compiler.codegen.nest.elements import computed, element_of, parts_of
+from xla_explorer.compiler.codegen.nest.elements import computed, element_of
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
@@ -44,6 +44,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES, crosses_threads, launch_of
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
+from xla_explorer.compiler.codegen.nest.lower_reductions import Sums, flat, like
 from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Quotient, Remainder
@@ -66,12 +67,13 @@ class NotWritten(Exception):
 class NestWriter:
     """Writes one kernel into a context. values: copies of each value of the nest. scratch: arrays that are neither operands nor results."""
 
-    def __init__(self, nest: LoopNest, context: KernelContext, scratch: Mapping[str, ArrayInMemory]) -> None:
-        self.nest, self.context, self.w = nest, context, context.writer
-        self.b: Builder = self.w
+    def __init__(self, nest: LoopNest, context: KernelContext, b: StructuredBuilder, scratch: Mapping[str, ArrayInMemory]) -> None:
+        self.nest, self.context, self.b = nest, context, b
+        b.saturates, b.origin = context.writer.saturates, context.writer.origin
         self.launch = launch_of(nest)
         self.pads = any(crosses_threads(s) for s, _ in walk(nest.body))  # shuffles are made by whole warps
-        self.block = Block(context, whole_warps(self.launch.threads) if self.pads else self.launch.threads)
+        threads = whole_warps(self.launch.threads) if self.pads else self.launch.threads
+        self.block = BlockOfThreads(b, threads, register(b, "tid.x"), register(b, "ctaid.x"))
         self.values: dict[int, Copies] = {}
         self.types: dict[int, PrimitiveType] = {}
         self.for_all = needed_by_all_threads(nest)
@@ -86,7 +88,8 @@ class NestWriter:
     def write(self) -> None:
         """Write the whole nest."""
         self.body(self.nest.body)
-        self.block.finish()
+        self.context.writer.take(self.b)
+        self.block.declare_shared(self.context)
 
     def body(self, body: Body) -> None:
         """Statements one after the other. What stands behind the last meeting of threads runs where it is stored only."""
@@ -113,9 +116,9 @@ class NestWriter:
             if isinstance(s, Allocate):
                 self.memory.allocate(s.array)
                 continue
-            outer = self.w.origin
+            outer = self.b.origin
             if s.origin is not None:
-                self.w.origin = s.origin.instruction
+                self.b.origin = s.origin.instruction
             self.types.update(zip(ids_of(s), elements_of(s), strict=True))
             if isinstance(s, Store):
                 with self._by_one_thread(of_a_block=s.array in self.memory.shared):
@@ -128,7 +131,7 @@ class NestWriter:
                 self.values[s.id] = self.memory.load(s) if s.place or s.array in self.memory.shared else self._scalar(s)
             else:
                 self.values[s.id] = self._computed(s)
-            self.w.origin = outer
+            self.b.origin = outer
 
     def copies_of(self, number: int) -> list[Axis]:
         """The open axes of copies that a value depends on."""
@@ -141,30 +144,30 @@ class NestWriter:
     def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
         """See `ReductionHost.mask`."""
         holds = self.indices.mask(guards, point)
-        return None if holds is True else self.b.named("false" if holds is False else holds, I1)
+        return holds if isinstance(holds, Value) else None if holds else self.b.number(False, I1)
 
     # -- values ------------------------------------------------------------------------------------------------------
     def _scalar(self, s: Load) -> Copies:
         """A scalar operand, loaded where it is used: perhaps by one thread of all."""
-        array, origin = self.memory.arrays[s.array], self.w.origin
+        array, origin = self.memory.arrays[s.array], self.b.origin
 
-        def load() -> Scalar:
-            outer, self.w.origin = self.w.origin, origin
-            found = array.load_linear(self.w, 0)
-            self.w.origin = outer
+        def load(_: Point) -> Scalar:
+            outer, self.b.origin = self.b.origin, origin
+            found = array.load_linear(self.b, 0)
+            self.b.origin = outer
             return found
 
-        return Copies((), lambda _: self.indices.remembered(s.id, load), again=True) if array.invariant else Copies((), lambda _: load())
+        return Copies((), load, again=array.invariant)
 
     def _computed(self, s: Constant | Iota | Compute) -> Copies:
         if isinstance(s, Constant):
-            value = constant(self.w, s.literal.array[()].item(), s.element)
+            value = constant(self.b, s.literal.array[()].item(), s.element)
             return Copies((), lambda _: value)
         axes = self.copies_of(s.id)
         if isinstance(s, Iota):
-            return Copies(axes, lambda point: index_value(self.w, self.indices.value(s.index, point), s.element))
+            return Copies(axes, lambda point: index_value(self.b, self.indices.value(s.index, point), s.element))
         types = [self.types[o] for o in s.operands]
-        return Copies(axes, lambda point: computed(self.w, s, types, [self.at(o, point) for o in s.operands]))
+        return Copies(axes, lambda point: computed(self.b, s, types, [self.at(o, point) for o in s.operands]))
 
     # -- branches ----------------------------------------------------------------------------------------------------
     def _meet(self) -> None:
@@ -174,13 +177,13 @@ class NestWriter:
         self.block.barrier()
 
     @contextmanager
-    def only_if(self, condition: str | None) -> Iterator[None]:
+    def only_if(self, condition: Value[Integer] | None) -> Iterator[None]:
         """What is inside runs where the condition holds; None: everywhere."""
         if condition is None:
             yield
             return
         self._branches += 1
-        with self.block.only_if(condition), self.indices.scope():
+        with self.b.only_if(condition):
             yield
         self._branches -= 1
 
@@ -215,30 +218,20 @@ class NestWriter:
         return Copies((*apart, *rest), lambda point: found[tuple(point.values())])
 
     def _first_case(self, s: Choose, guards: list[tuple[Guard, ...]], number: int, rest: list[Axis]) -> list[Scalar]:
-        case, w = s.cases[number], self.w
+        case = s.cases[number]
         holds = self.indices.mask(guards[number], {}) if case.guards else True
         if holds is False:
             return self._first_case(s, guards, number + 1, rest)
-        if holds is True:
+
+        def this() -> list[Scalar]:
             self.statements(case.body)
             return [self.at(case.value, point) for point in points(rest)]
-        yes, no, join = w.fresh_label("case"), w.fresh_label("else"), w.fresh_label("join")
-        w.branch_if(holds, yes, no)
-        w.start_block(yes)
-        with self.indices.scope():
-            self.statements(case.body)
-            then = [self.at(case.value, point) for point in points(rest)]
-        then_block = w.block
-        w.branch(join)
-        w.start_block(no)
-        with self.indices.scope():
-            otherwise = self._first_case(s, guards, number + 1, rest)
-        otherwise_block = w.block
-        w.branch(join)
-        w.start_block(join)
-        pairs = [zip(parts_of(a), parts_of(b), strict=True) for a, b in zip(then, otherwise, strict=True)]
-        return [element_of([w.phi(x, then_block, y, otherwise_block) for x, y in pair]) for pair in pairs]
 
+        if holds is True:
+            return this()
+        made = self.b.branches(holds, lambda: flat([this()]), lambda: flat([self._first_case(s, guards, number + 1, rest)]))
+        parts = 2 if s.element.is_complex else 1
+        return [element_of(made[k : k + parts]) for k in range(0, len(made), parts)]
 
     # -- loops -------------------------------------------------------------------------------------------------------
     def _for(self, s: For) -> None:
@@ -246,10 +239,14 @@ class NestWriter:
             with self.opened([(s.axis, s.kind)]):
                 self._guarded(s)
             return
-        for _ in self.iterations(s.axis, [g for x, _ in walk((s,)) if isinstance(x, For | Reduce) for g in x.guards]):
+
+        def step(_: Sums) -> Sums:
             self._guarded(s)
             if stored_arrays(s.body) & self.memory.shared.keys() and s.axis.extent > 1:
                 self._meet()  # the next step stores where this one has read
+            return []
+
+        self.repeated(s.axis, [g for x, _ in walk((s,)) if isinstance(x, For | Reduce) for g in x.guards], [], step)
 
     def _guarded(self, s: For) -> None:
         """The body under the guards: as a branch, or as masks where threads meet inside or copies differ."""
@@ -262,25 +259,31 @@ class NestWriter:
             return
         holds = self.indices.mask(guards, {})
         if holds is not False:
-            with self.only_if(None if holds is True else holds):
+            with self.only_if(holds if isinstance(holds, Value) else None):
                 self.indices.entered += guards
                 self.body(s.body)
                 del self.indices.entered[len(self.indices.entered) - len(guards) :]
 
-    def iterations(self, axis: Axis, guards: Sequence[Guard]) -> Iterator[None]:
-        """The body of a serial axis is to be written once for each: all iterations, or all but the last and the last."""
-        if axis.extent == 1:
+    def repeated(self, axis: Axis, guards: Sequence[Guard], sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
+        """Accumulators after all steps of a serial axis. Of one whose last step alone needs guards, that is written on its own."""
+        peeled = axis.extent > 1 and self.indices.last_needs_guards(axis, guards)
+        count = axis.extent - peeled
+        if count == 1 and not peeled:
             with self.indices.at_point({axis: 0}):
-                yield
-            return
-        peeled = self.indices.last_needs_guards(axis, guards)
+                return body(sums)
         self.serial_loops += 1
-        with self.w.loop(axis.extent - peeled, stem="serial") as number, self.indices.scope(), self.indices.numbered(axis, number, peeled):
-            yield
+        if count == 1:
+            with self.indices.numbered(axis, 0, peeled):
+                sums = body(sums)
+        else:
+            with self.b.loop(self.b.index(0), self.b.index(count), flat(sums)) as loop, self.indices.numbered(axis, loop.index, peeled):
+                loop.following = flat(body(like(sums, loop.carried)))
+            sums = like(sums, loop.results)
         self.serial_loops -= 1
         if peeled:
             with self.indices.at_point({axis: axis.extent - 1}):
-                yield
+                sums = body(sums)
+        return sums
 
     @contextmanager
     def opened(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:

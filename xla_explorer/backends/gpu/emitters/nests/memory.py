@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from xla_explorer.backends.gpu.emitters.nests.copies import are_neighbours
+from xla_explorer.backends.gpu.emitters.nests.indices import Word
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.ir.types import Type
-from xla_explorer.compiler.codegen.ir.values import Complex, Value
+from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory, stored_type, to_memory
@@ -48,7 +48,7 @@ class Memory:
     """Loads and stores."""
 
     def __init__(self, writer: NestWriter, scratch: Mapping[str, ArrayInMemory]) -> None:
-        self.writer, self.w, self.indices = writer, writer.w, writer.indices
+        self.writer, self.b, self.indices = writer, writer.b, writer.indices
         self.arrays = arrays_of(writer.nest, writer.context, scratch)
         self.shared: dict[str, Elements] = {}
         self._shapes: dict[str, Shape] = {name: a.shape for name, a in self.arrays.items()}
@@ -71,10 +71,10 @@ class Memory:
         def one(point: Point) -> None:
             holds = self.indices.loaded(concerned, point)
             if holds is False:
-                found[tuple(point.values())] = constant(self.w, 0, s.element)
+                found[tuple(point.values())] = constant(self.b, 0, s.element)
                 return
             at = self._allowed(s, holds, point)
-            found[tuple(point.values())] = tile.load(at) if tile is not None else self.arrays[s.array].load_linear(self.w, at)
+            found[tuple(point.values())] = tile.load(at) if tile is not None else self.arrays[s.array].load_linear(self.b, at)
 
         def together(group: list[Point]) -> None:
             holds = self.indices.loaded(concerned, group[0])
@@ -88,10 +88,10 @@ class Memory:
         self._by_neighbours(s.array, offset, axes, one, together)
         return Copies(axes, lambda point: found[tuple(point.values())])
 
-    def _allowed(self, s: Load, holds: str | bool, point: Point) -> Word:
+    def _allowed(self, s: Load, holds: Value[Integer] | bool, point: Point) -> Word:
         """The offset of a load, 0 where its guards do not hold."""
         at = self.offset(s, point)
-        return self.w.choose(holds, at, 0) if isinstance(holds, str) else at
+        return self.indices.where(holds, at, 0) if isinstance(holds, Value) else at
 
     def offset(self, s: Load, point: Point) -> Word:
         """Where the element lies in its array."""
@@ -128,14 +128,14 @@ class Memory:
         parts = 2 if element.is_complex else 1
         pointer = self._address(array, at, parts)
         tail = INVARIANT if array.invariant else ""
-        wide = self.w.load(pointer, t.of_lanes(count * parts), count * element.bytes, tail)
-        lanes = [self.w.extract(wide, k) for k in range(count * parts)]
-        held = lanes if parts == 2 else [from_memory(self.w, lane, element) for lane in lanes]
+        wide = self.b.load(pointer, t.of_lanes(count * parts), count * element.bytes, tail, not array.invariant)
+        lanes = [self.b.extract(wide, k) for k in range(count * parts)]
+        held = lanes if parts == 2 else [from_memory(self.b, lane, element) for lane in lanes]
         return [element_of(held[first : first + parts]) for first in range(0, len(held), parts)]
 
     def _address(self, array: ArrayInMemory, at: Word, parts: int) -> Value:
         t = stored_type(array.shape.element_type)
-        return self.w.address(self.w.named(array.pointer, _GLOBAL), t, self.indices.mul(at, parts))
+        return self.b.address(self.b.named(array.pointer, _GLOBAL), t, self.b.mul(at, parts))
 
     def store(self, s: Store) -> None:
         """Store the copies of a value that pending guards let through."""
@@ -150,12 +150,12 @@ class Memory:
             # All of a tile is stored: who is outside has read something else, which nobody takes any further. Beyond its end is another's.
             holds = self.indices.stored(point) if tile is None else self.indices.inside(s.place, shape.dimensions, point)
             if holds is not False:
-                with self.writer.only_if(holds if isinstance(holds, str) else None):
+                with self.writer.only_if(holds if isinstance(holds, Value) else None):
                     value = self.writer.at(s.value, point)
                     if tile is not None:
                         tile.store(self.indices.unguarded(offset, point), value)
                     else:
-                        self.arrays[s.array].store_linear(self.w, self.indices.offset(s.place, strides, point), value)
+                        self.arrays[s.array].store_linear(self.b, self.indices.offset(s.place, strides, point), value)
 
         def together(group: list[Point]) -> None:
             holds = self.indices.stored(group[0])
@@ -163,7 +163,7 @@ class Memory:
                 for point in group:
                     one(point)
             elif holds is not False:
-                with self.writer.only_if(holds if isinstance(holds, str) else None):
+                with self.writer.only_if(holds if isinstance(holds, Value) else None):
                     values = [self.writer.at(s.value, p) for p in group]
                     self._store_wide(self.arrays[s.array], self.indices.offset(s.place, strides, group[0]), values)
 
@@ -171,8 +171,8 @@ class Memory:
 
     def _store_wide(self, array: ArrayInMemory, at: Word, values: list[Scalar]) -> None:
         element, t = array.shape.element_type, stored_type(array.shape.element_type)
-        parts = [x for v in values for x in (v if isinstance(v, Complex) else (to_memory(self.w, v, element),))]
-        wide = self.w.named("poison", t.of_lanes(len(parts)))
+        parts = [x for v in values for x in (v if isinstance(v, Complex) else (to_memory(self.b, v, element),))]
+        wide = self.b.named("poison", t.of_lanes(len(parts)))
         for k, part in enumerate(parts):
-            wide = self.w.insert(wide, k, part)
-        self.w.store(wide, self._address(array, at, len(parts) // len(values)), len(values) * element.bytes)
+            wide = self.b.insert(wide, k, part)
+        self.b.store(wide, self._address(array, at, len(parts) // len(values)), len(values) * element.bytes)

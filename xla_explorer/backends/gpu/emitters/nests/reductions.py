@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from xla_explorer.backends.gpu.emitters.nests.questions import adds_products
-from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.function_writer import UNROLLED_ITERATIONS
-from xla_explorer.compiler.codegen.ir.values import Scalar
-from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators, Elements
-from xla_explorer.compiler.codegen.llvm_types import register_type
+from xla_explorer.compiler.codegen.ir.values import Scalar, Value
+from xla_explorer.compiler.codegen.kernels.accumulators import Elements
+from xla_explorer.compiler.codegen.llvm_types import real
+from xla_explorer.compiler.codegen.nest.elements import chosen
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, Load, Reduce, axes_of, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
-from xla_explorer.compiler.codegen.nest.lower_reductions import Reducing, Sums
+from xla_explorer.compiler.codegen.nest.lower_reductions import Reducing, Sums, flat, like
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 from xla_explorer.hlo.opcodes import OpcodeSpec
 
@@ -75,14 +76,13 @@ class Reduction(Reducing["NestWriter"]):
 
     def late(self, totals: dict[tuple[int, ...], list[Scalar]]) -> dict[int, Copies]:
         """The values, made where one thread of all stores them."""
-        w = self.l.w
-        origin = w.origin
+        b = self.b
+        origin = b.origin
 
         def value(k: int, point: Point) -> Scalar:
-            key = tuple([point[a] for a in self.outer])
-            w.origin, before = origin, w.origin
-            found = self.indices.remembered((self.s.ids[k], key), lambda: self.final(point, totals[key])[k])
-            w.origin = before
+            b.origin, before = origin, b.origin
+            found = self.final(point, totals[tuple([point[a] for a in self.outer])])[k]
+            b.origin = before
             return found
 
         return {number: Copies(self.outer, lambda point, k=k: value(k, point), again=True) for k, number in enumerate(self.s.ids)}  # type: ignore[misc]
@@ -102,23 +102,22 @@ class Reduction(Reducing["NestWriter"]):
         if not guards or any(axis in g.expression.axes for g in guards for axis in serial):
             return super().swept(serial, sums)
         holds = self.indices.mask(guards, {})
-        if not isinstance(holds, str):
+        if not isinstance(holds, Value):
             return super().swept(serial, sums) if holds else sums
-        slots, self.guards = self._slots(sums), ()
+        self.guards = ()
         later = {*serial, *self.outer}
         for s in self.s.body:  # indices once for all branches, which see nothing of one another
             if isinstance(s, Load) and not any(
                 isinstance(atom, RuntimeValue) or not later.isdisjoint(x.axes) for x in s.place for atom in x.atoms()
             ):
                 self.l.memory.offset(s, dict.fromkeys(self.own, 0))
-        with self.l.only_if(holds):
-            self._keep(slots, super().swept(serial, sums))
+        made = self.b.branches(holds, lambda: flat(super(Reduction, self).swept(serial, sums)), lambda: flat(sums))
         self.guards = guards
-        return [slot.load() for slot in slots]
+        return like(sums, made)
 
     def step(self, sums: Sums) -> Sums:
         """See `Reducing.step`."""
-        with self.indices.pending(self.guards), self.indices.scope():
+        with self.indices.pending(self.guards):
             self.l.statements(self.s.body)
             after = []
             for point, mine in zip(points(self.outer), sums, strict=True):
@@ -129,31 +128,13 @@ class Reduction(Reducing["NestWriter"]):
 
     def repeated(self, axis: Axis, sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
         """See `Reducing.repeated`; the last iteration is written on its own where only it needs guards."""
-        if axis.extent == 1 or axis in self.one_by_one:
+        if axis in self.one_by_one:
             for step in range(axis.extent):
-                with self.indices.at_point({axis: step}), self.indices.scope():
+                with self.indices.at_point({axis: step}):
                     sums = body(sums)
             return sums
         inner = [g for x, _ in walk(self.s.body) if axes_of(x) for g in getattr(x, "guards", ())]
-        slots = self._slots(sums)
-        last: Sums = []
-        for _ in self.l.iterations(axis, [*self.s.guards, *inner]):
-            after = body([slot.load() for slot in slots])
-            if axis in self.indices.fixed:
-                last = after
-            else:
-                self._keep(slots, after)
-        return last or [slot.load() for slot in slots]
-
-    def _slots(self, sums: Sums) -> list[Accumulators]:
-        """Variables of a thread with these values."""
-        slots = [Accumulators(self.l.context, self.types) for _ in sums]
-        self._keep(slots, sums)
-        return slots
-
-    def _keep(self, slots: Sequence[Accumulators], sums: Sums) -> None:
-        for slot, values in zip(slots, sums, strict=True):
-            slot.store(values)
+        return self.l.repeated(axis, [*self.s.guards, *inner], sums, body)
 
     def together(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
         """See `Reducing.together`; of pairs that threads hand over, that of the lower index counts as the earlier."""
@@ -162,10 +143,9 @@ class Reduction(Reducing["NestWriter"]):
             return super().together(left, right)
         if c.join is not None:
             return self.written(c.join, left, right, 1)
-        order, t = "sgt" if self.types[1].is_signed else "ugt", register_type(self.types[1])
-        swap = self.l.w.test(order, left[1], right[1], t)
-        pairs = ((left, right), (right, left))
-        left, right = [[select_value(self.b, swap, t, y, x) for x, y, t in zip(*pair, self.types, strict=True)] for pair in pairs]
+        swap = self.b.compare("sgt" if self.types[1].is_signed else "ugt", real(left[1]), real(right[1]))
+        pairs = list(zip(left, right, strict=True))
+        left, right = [chosen(self.b, swap, y, x) for x, y in pairs], [chosen(self.b, swap, x, y) for x, y in pairs]
         return self.written(c, left, right, 1)
 
     # -- threads -------------------------------------------------------------------------------------------------------
@@ -184,33 +164,38 @@ class Reduction(Reducing["NestWriter"]):
     def _through_memory(self, totals: list[list[Scalar]], axis: Axis, apart: int) -> list[list[Scalar]]:
         """Threads `apart` from one another: the first eighth takes what the others hand over, until one of them has the whole. The others
         read it where they need it."""
-        block, w, launch = self.l.block, self.l.w, self.l.launch
-        number = self.indices.mod(self.indices.div(self.indices.thread, apart), axis.extent)
+        block, b, launch = self.l.block, self.b, self.l.launch
+        number = b.mod(b.div(self.indices.thread, apart), axis.extent)
         shared = [[block.shared(t, launch.threads) for t in self.types] for _ in totals]
-        slots = self._slots(totals)
         counted, for_all, count = self.indices.counted(), self.s.ids[0] in self.l.for_all, axis.extent
-        with block.only_if(counted):  # who only fills a warp would store where another thread does
-            self._hand_over(shared, slots)
+        with self.l.only_if(counted):  # who only fills a warp would store where another thread does
+            self._hand_over(shared, totals)
         block.barrier()
         while count > 1:
             kept = count // min(count, HANDED_AT_ONCE)
-            with block.only_if(self.indices.both(w.test("ult", number, kept), counted)):
-                for further in range(kept, count, kept):
-                    other = w.add(self.indices.thread, further * apart)
-                    for arrays, slot in zip(shared, slots, strict=True):
-                        slot.store(self.together(slot.load(), [array.load(other) for array in arrays]))
-                if kept > 1 or for_all:
-                    self._hand_over(shared, slots)
+            first = self.indices.both(self.indices.below(number, kept), counted)
+            assert first is not None
+            more = range(kept, count, kept)
+
+            def taken_over(before: Sums = totals, more: range = more, again: bool = kept > 1 or for_all) -> list[Value]:
+                for further in more:
+                    other = b.add(self.indices.thread, further * apart)
+                    before = [self.together(x, [array.load(other) for array in arrays]) for x, arrays in zip(before, shared, strict=True)]
+                if again:
+                    self._hand_over(shared, before)
+                return flat(before)
+
+            totals = like(totals, b.branches(first, taken_over, partial(flat, totals)))
             if kept > 1 or for_all:
                 block.barrier()
             count = kept
         if not for_all:
-            return [slot.load() for slot in slots]
-        first = w.sub(self.indices.thread, w.mul(number, apart))
-        return [[array.load(first) for array in arrays] for arrays in shared]
+            return totals
+        at = b.sub(self.indices.thread, b.mul(number, apart))
+        return [[array.load(at) for array in arrays] for arrays in shared]
 
-    def _hand_over(self, shared: list[list[Elements]], slots: list[Accumulators]) -> None:
+    def _hand_over(self, shared: list[list[Elements]], sums: Sums) -> None:
         """A thread stores its accumulators for others."""
-        for arrays, slot in zip(shared, slots, strict=True):
-            for array, value in zip(arrays, slot.load(), strict=True):
+        for arrays, values in zip(shared, sums, strict=True):
+            for array, value in zip(arrays, values, strict=True):
                 array.store(self.indices.thread, value)
