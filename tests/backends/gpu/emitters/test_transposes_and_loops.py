@@ -4,9 +4,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.backends.gpu.emitters.emitter_runner import check
+from tests.backends.gpu.emitters.emitter_runner import check, run
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
+from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.compiler.costs.gpu_kernel_costs import threads_in_flight
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -35,6 +36,20 @@ def test_transpose(kind, shape, order):
     assert ran.emitted.emitter == "transpose" and ran.conflicts() == 1
     if shape == (256, 128):
         assert ran.sector_use() == 1
+
+
+@pytest.mark.parametrize(("kind", "shape", "rows"), [("s8", (2000, 4), True), ("f32", (5000, 3), True), ("s8", (4, 2000), False), ("f32", (40, 3), False)])
+def test_rows_of_few_elements_are_transposed_in_registers_where_the_estimate_says_so(kind, shape, rows):
+    ran = check(transpose(kind, shape, (1, 0)), values(kind, *shape), assemble=False)
+    one = run(transpose(kind, shape, (1, 0)), values(kind, *shape), assemble=False, write=one_element_a_thread)
+    assert (ran.emitted.emitter == "transpose") is rows and ran.conflicts() == 1
+    if rows:
+        assert f"{shape[1]} elements a thread, in registers" in ran.emitted.kernels[0].launch.reasoning
+        assert all(sum([row[name] or 0 for row in ran.rows]) < sum([row[name] or 0 for row in one.rows]) for name in ("warp_instructions", "sectors"))
+
+
+def one_element_a_thread(i, architecture):
+    return write_gpu_kernels(i, architecture, overrides=Overrides(forbidden=frozenset({"transpose"})))
 
 
 def test_small_types_are_packed_where_tiles_of_that_size_fill_the_device():

@@ -49,6 +49,40 @@ def test_what_may_trap_stays_under_its_condition():
     assert isinstance(branch, If) and _operations(branch.body) == ["load", "udiv"]
 
 
+def test_nothing_leaves_a_condition_where_that_would_be_work_for_others():
+    b = StructuredBuilder(speculates=False)
+    n = b.named("%n", I64)
+    before = n + n
+    with b.only_if(n > 0):
+        assert n + n is before  # what is there already is found
+        inside = n + 1
+        with b.loop(b.index(0), b.index(4)) as loop:
+            loop.following = []
+            assert n + 1 is inside
+            moved = n + 2
+    add, compare, branch = b.records
+    assert _operations([add, compare]) == ["add", "icmp"] and inside.depth == moved.depth == 1
+    assert _operations(branch.body)[:2] == ["add", "add"] and isinstance(branch.body[2], Loop)
+
+
+@pytest.mark.parametrize("n", [3, 0, -5])
+def test_branches_have_values(n):
+    b = StructuredBuilder()
+    x, out = b.load(b.named("%a0", PTR), I64, 8), b.named("%a1", PTR)
+
+    def inner():
+        with b.loop(b.index(0), b.index(3), [x]) as loop:
+            loop.following = [loop.carried[0] + 5]
+        return [loop.results[0], x]
+
+    found = b.branches(x > 0, inner, lambda: b.branches(x.equals(0), lambda: [x + 7, x], lambda: [x, x + 9]))
+    for k, value in enumerate(found):
+        b.store(value, b.address(out, I64, k), 8)
+    stored = np.zeros(2, np.int64)
+    _run(b, np.array([n]), stored)
+    assert stored.tolist() == ([18, 3] if n > 0 else [7, 0] if n == 0 else [-5, 4])
+
+
 def test_index_arithmetic_folds():
     b = StructuredBuilder()
     i = b.named("%i", I64)

@@ -15,6 +15,7 @@ from xla_explorer.compiler.codegen.nest.launch import LANES, launch_of
 from xla_explorer.compiler.costs.gpu_kernel_costs import gpu_kernel_estimate
 from xla_explorer.compiler.target import Target, gpu_numbers
 
+WIDEST_ACCESS = 16  # bytes
 _ONE_LANE = CpuNumbers(register_bytes=4, registers=255)
 
 
@@ -46,7 +47,8 @@ def moved_bytes(a: Access) -> float:
     """Bytes of the sectors that all warps ask for, at one access."""
     beside = [b for b in a.path if b.kind in (AxisKind.WARP, AxisKind.THREAD)]
     copies = [b.axis for b in a.path if b.kind in (AxisKind.VECTOR, AxisKind.UNROLLED)]
-    run = math.prod([axis.extent for axis in copies if a.step(axis) == 1]) * a.element_bytes
+    together = math.prod([axis.extent & -axis.extent for axis in copies if a.step(axis) == 1])  # accesses are powers of two
+    run = max(min(together * a.element_bytes, WIDEST_ACCESS), a.element_bytes)
     step = a.step(beside[-1].axis) if beside else None
     apart = SECTOR_BYTES if step is None else abs(step) * a.element_bytes
     if apart == 0:

@@ -73,12 +73,12 @@ def distributed(applied: Applied, architecture: GpuArchitecture, tuning: GpuTuni
     for name, count in zip(names, counts, strict=True):
         if 1 < count < max(counts):
             applied.then(Pad(name, steps))
-        _distribute(applied, name, count, launch)
+        distribute(applied, name, count, launch)
     reasoning = f"{counted(widest, 'element')} a thread ({why}); {launch.reasoning}"
     return applied.schedule("vector-loop" if widest > 1 else "loop", reasoning)
 
 
-def _distribute(applied: Applied, name: str, count: int, launch: LaunchDimensions) -> None:
+def distribute(applied: Applied, name: str, count: int, launch: LaunchDimensions) -> None:
     """Blocks and threads along one axis."""
     if count == 1:
         return

@@ -1,7 +1,8 @@
 """The schedule of a kernel that reads arrays along one dimension of its result and writes along another: a square tile is read along the
 arrays, put into shared memory, and taken along the result. An odd pitch keeps the columns of the tile in different banks; elements of one
 and two bytes are moved four and two at a time. Where such tiles have too few threads to keep the memory busy, they are smaller, then have
-more threads each.
+more threads each. Of a dimension that is too short for tiles, each thread has all elements in registers, where the device's description
+says that this takes less than one element a thread.
 
 Source: xla/backends/gpu/codegen/emitters/transpose.cc (Transpose and PackedTranspose).
 """
@@ -9,18 +10,21 @@ Source: xla/backends/gpu/codegen/emitters/transpose.cc (Transpose and PackedTran
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
-from xla_explorer.backends.gpu.emitters.nests.elementwise import lanes, loops_of
+from xla_explorer.backends.gpu.emitters.nests.elementwise import distribute, elementwise_schedule, lanes, loops_of
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.backends.gpu.launch_dimensions import counted
+from xla_explorer.backends.gpu.launch_dimensions import counted, launch_dimensions
 from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Stage, Unroll
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread, Warp
+from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.costs.gpu_kernel_costs import threads_in_flight
+from xla_explorer.compiler.target import NVPTX
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, linearize
 
@@ -43,6 +47,11 @@ def transpose_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: Gp
         return refuse("several-tiles", f"%{found[0][0].array} is read at several places, a tile holds one")
     short = min(read.extent, written.extent)
     if short < tuning.shortest_side:
+        elements, target = elementwise_schedule(nest, architecture, tuning), replace(NVPTX, gpu=architecture)
+        if read.extent == short and not isinstance(elements, Reason):
+            made = _in_registers(nest, axes, read, architecture)
+            if estimate_launch(made.nest, target).nanoseconds < estimate_launch(elements.nest, target).nanoseconds:
+                return made
         return refuse("transposed-dimension-is-short", f"a dimension of {short} elements does not fill a tile", extent=short)
     sizes = [s.element.bytes for s in staged]
     width = max(4 // max(sizes), 1)
@@ -68,6 +77,18 @@ def transpose_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: Gp
         before = f"tiles of {LANES * widest} x {LANES * widest} elements with {LANES * tuning.rows_at_once} threads each"
         why += f": {before} have fewer than the {enough} threads that keep the memory busy"
     return applied.schedule("transpose", why)
+
+
+def _in_registers(nest: LoopNest, axes: list[Axis], short: Axis, architecture: GpuArchitecture) -> NestSchedule:
+    """A thread for each step of the other loops, with all steps of a short one: it reads neighbours, and a warp writes neighbours."""
+    applied = Applied(nest)
+    for other in axes[axes.index(short) + 1 :]:
+        applied.then(Reorder(short.name, other.name))
+    applied.then(Unroll(short.name))
+    name = applied.joined([a.name for a in axes if a is not short])
+    launch = launch_dimensions(applied.extent(name), architecture)
+    distribute(applied, name, applied.extent(name), launch)
+    return applied.schedule("transpose", f"{counted(short.extent, 'element')} a thread, in registers; {launch.reasoning}")
 
 
 def _tiles(read: Axis, written: Axis, side: int) -> int:
