@@ -231,6 +231,7 @@ class LoopNest:
     names: Mapping[int, str] = field(default_factory=dict)
     shares: int = 1
     _axes: dict[str, BoundAxis] = field(default_factory=dict, init=False, repr=False)
+    _loops: dict[str, Loop] = field(default_factory=dict, init=False, repr=False)
 
     def array(self, name: str) -> Array | None:
         """The array of a name: an operand, a result, or one that the nest allocates."""
@@ -246,8 +247,14 @@ class LoopNest:
     def axes(self) -> dict[str, BoundAxis]:
         """All axes by name, in the order of the text."""
         if not self._axes:  # every check asks
-            self._axes.update({bound.axis.name: bound for s in loops_in(self.body) for bound in axes_of(s)})
+            self._axes.update({bound.axis.name: bound for s in self.loops().values() for bound in axes_of(s)})
         return self._axes
+
+    def loops(self) -> dict[str, Loop]:
+        """All loops and reductions by the names of the axes that they open, in the order of the text."""
+        if not self._loops:
+            self._loops.update({bound.axis.name: s for s in loops_in(self.body) for bound in axes_of(s)})
+        return self._loops
 
 
 def axes_of(s: Statement) -> tuple[BoundAxis, ...]:
@@ -369,19 +376,20 @@ def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]
     return body if same else tuple(found)
 
 
-def with_loop_replaced(nest: LoopNest, axis: str, change: Callable[[Loop], Loop]) -> LoopNest:
-    """The nest with the loop or reduction that opens an axis replaced, and nothing else looked at but what stands around it."""
+def with_loop_replaced(nest: LoopNest, axis: str, change: Callable[[Loop], Loop | Body]) -> LoopNest:
+    """The nest with the loop or reduction that opens an axis replaced by one or several statements, and nothing else looked at but what
+    stands around it."""
     return LoopNest(nest.name, nest.arrays, _with_loop(nest.body, axis, change), nest.names, nest.shares)
 
 
-def _with_loop(body: Body, axis: str, change: Callable[[Loop], Loop]) -> Body:
+def _with_loop(body: Body, axis: str, change: Callable[[Loop], Loop | Body]) -> Body:
     for k, s in enumerate(body):
         if s.__class__ not in _WITH_BODIES:
             continue
         opened = s.axis.name == axis if isinstance(s, For) else axis in [b.axis.name for b in axes_of(s)]
         new = change(cast("Loop", s)) if opened else with_bodies(s, lambda inner: _with_loop(inner, axis, change))
         if new is not s:
-            return (*body[:k], new, *body[k + 1 :])
+            return (*body[:k], *(new if isinstance(new, tuple) else (new,)), *body[k + 1 :])
     return body
 
 

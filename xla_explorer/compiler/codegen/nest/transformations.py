@@ -11,9 +11,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Loop,
     LoopNest,
     Reduce,
-    axes_of,
     guards_replaced,
-    loops_in,
     with_axes_replaced,
     with_loop_replaced,
 )
@@ -22,7 +20,7 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 
 def loop_of(nest: LoopNest, axis: str) -> Loop | None:
     """The loop or reduction that opens an axis."""
-    return next((s for s in loops_in(nest.body) if axis in [b.axis.name for b in axes_of(s)]), None)
+    return nest.loops().get(axis)
 
 
 def inner_loop(nest: LoopNest, outer: str, inner: str) -> tuple[Loop, Loop] | None:

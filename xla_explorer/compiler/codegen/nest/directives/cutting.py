@@ -16,15 +16,16 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Choose,
     Combination,
     For,
+    Loop,
     LoopNest,
     Reduce,
     Statement,
     all_ids,
     axes_of,
     guards_replaced,
-    rewritten,
     walk,
     with_axes_replaced,
+    with_loop_replaced,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import renamed_combiner, with_ids
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
@@ -98,10 +99,8 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
                 body = _copied(body, numbers, nest.axes().keys())
             yield For(axis, body, s.kind, guards_replaced(s.guards, values), s.ordered)
 
-    def change(s: Statement) -> Body | None:
-        if isinstance(s, For) and s.axis.name == name:
-            return tuple(parts(s))
-        return reductions(s) if isinstance(s, Reduce) and name in [b.axis.name for b in s.axes] else None
+    def change(s: Loop) -> Body:
+        return reductions(s) if isinstance(s, Reduce) else tuple(parts(s))
 
     def reductions(s: Reduce) -> Body:
         """The first steps from the initial values, the rest from what these come to."""
@@ -129,7 +128,7 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
             made.append(rest)
         return tuple(made)
 
-    return replace(nest, body=rewritten(nest.body, change))
+    return with_loop_replaced(nest, name, change)
 
 
 def resolved(body: Body, same: dict[int, int] | None = None) -> Body:

@@ -82,6 +82,12 @@ class Plan:
         self.plain, self.nest, self.tuning = plain, plain, tuning
         self.directives: list[Directive] = []
 
+    def beginning(self, tuning: Tuning) -> Plan:
+        """Another plan that begins with the directives of this one. tuning: that of what follows."""
+        plan = Plan(self.plain, tuning)
+        plan.nest, plan.directives = self.nest, [*self.directives]
+        return plan
+
     def do(self, directive: Directive) -> None:
         """One more directive; lanes that are no neighbours in memory are said to be `strided`."""
         try:

@@ -64,24 +64,25 @@ def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: 
     """
     if any(isinstance(s, Reduce) for s, _ in walk(nest.body)):
         return refuse("family-not-moved", f"@{nest.name} reduces; such kernels are not made from nests yet")
-    made = _planned(nest, tuning, parts, by_rows) if tuning.register_bytes else None
-    return made if isinstance(made, Schedule) else _planned(nest, replace(tuning, register_bytes=0), parts, by_rows)
+    pieces = Plan(nest, tuning)
+    reason = in_pieces(pieces)
+    made = _planned(pieces, tuning, parts, by_rows) if tuning.register_bytes and reason is None else reason
+    if isinstance(made, Schedule):
+        return made
+    if reason is not None and len(pieces.directives) < MOST_CUTS:
+        pieces = Plan(nest, tuning)
+    return _planned(pieces, replace(tuning, register_bytes=0), parts, by_rows)
 
 
-def _planned(nest: LoopNest, tuning: Tuning, parts: int, by_rows: bool) -> Schedule | Reason:
-    plan = Plan(nest, tuning)
-    reason = in_pieces(plan)
-    if reason is not None:
-        if tuning.register_bytes:
-            return reason
-        if len(plan.directives) < MOST_CUTS:
-            plan = Plan(nest, tuning)
+def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedule | Reason:
+    plan = pieces.beginning(tuning)
     squares = any(read_across(plan.nest, s) is not None for s in plan.nest.body if isinstance(s, For))
     names = [s.axis.name for s in plan.nest.body if isinstance(s, For)]
     if by_rows and len(names) != 1:
-        return refuse("rows-are-not-shares", f"@{nest.name} has {len(names)} loops: threads would not share the same rows", shares=parts)
+        message = f"@{plan.nest.name} has {len(names)} loops: threads would not share the same rows"
+        return refuse("rows-are-not-shares", message, shares=parts)
     if tuning.register_bytes and len(names) > MOST_LOOPS:
-        return refuse("family-not-moved", f"@{nest.name} has {len(names)} loops; so many are left to LLVM")
+        return refuse("family-not-moved", f"@{plan.nest.name} has {len(names)} loops; so many are left to LLVM")
     for name in names:
         chain = _collapsed(plan, name, parts if by_rows else 1)
         reason = chain if isinstance(chain, Reason) else _in_lanes(plan, chain) if tuning.register_bytes else None
