@@ -21,6 +21,7 @@ ENTRY e {{
 
 @pytest.mark.parametrize("columns", [17, 1000, 1024, 1031, 2048, 2050, 3000, 7500])
 @pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.sampled(8)
 def test_any_width_on_several_threads(columns, threads, monkeypatch):
     monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-3)
     x = np.random.default_rng(1).integers(-9, 9, (11, columns)).astype(np.float32)

@@ -169,6 +169,7 @@ LESS = "less {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT l = p
 
 @pytest.mark.parametrize(("threads", "passes"), [(1, "default"), (2, "default"), (1, "none")])
 @pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.sampled(32)
 def test_operations_on_nothing(name, threads, passes):
     parameters, lines = EMPTY[name]
     text = module(parameters, lines, ADD.replace("TYPE", "f32") + LESS)

@@ -15,6 +15,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "low", "high", "distribution"), CASES)
+@pytest.mark.sampled(5)
 def test_compiled_programs_draw_what_the_evaluator_draws(kind, low, high, distribution):
     text = f"""HloModule m
 ENTRY e {{
@@ -46,7 +47,7 @@ BITS = ["u1", "s2", "u4", "pred", "f4e2m1fn", "f8e5m2", "u8", "s16", "bf16", "u3
 
 
 @pytest.mark.parametrize("kind", BITS)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 def test_random_bits_of_every_width_with_and_without_the_state_are_the_evaluators(kind):
     for algorithm, state in (("rng_philox", "u64[2]"), ("rng_default", "u64[3]"), ("rng_three_fry", "u32[4]")):
         for shape in (f"({state}, {kind}[5,3])", f"{kind}[5,3]"):

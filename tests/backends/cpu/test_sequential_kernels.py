@@ -108,6 +108,7 @@ ENTRY e {{
     ],
 )
 @pytest.mark.parametrize(("kept", "reduced"), [("7", "1"), ("300", "0"), ("", "0,1")])
+@pytest.mark.sampled(6)
 def test_argmax(kind, direction, initial, kept, reduced):
     from xla_explorer.hlo.primitive_type import primitive_type
 

@@ -29,6 +29,7 @@ def every_kernel(architecture):
 
 
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.sampled(1)
 def test_all_golden_kernels(architecture):
     module = every_kernel(architecture)
     assert len(module.kernels) > 90

@@ -95,7 +95,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("passes", ["default", "none"])
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(4)
 def test_like_the_evaluator(name, passes):
     text, inputs = PROGRAMS[name]
     executable = compiled(text, passes=passes).executable

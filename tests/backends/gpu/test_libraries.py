@@ -82,6 +82,7 @@ PLAIN = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
     [("f32", np.float32, "f32"), ("f64", np.float64, "f64"), ("c64", np.complex64, "f32"), ("c128", np.complex128, "f64"),
      ("f16", np.float16, "f32"), ("bf16", "bfloat16", "f32")],
 )  # fmt: skip
+@pytest.mark.sampled(2)
 def test_types(libraries, name, dtype, compute):
     import ml_dtypes
 

@@ -130,6 +130,7 @@ def test_a_process_of_its_own_obeys_and_finds_no_object_of_another_target_in_the
 
 @ON_X86
 @pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v2"])
+@pytest.mark.sampled(1)
 def test_half_precision_runs_on_a_cpu_without_conversions(cpu: str) -> None:
     """Their code calls functions, which the runtime of the process need not have."""
     code = (

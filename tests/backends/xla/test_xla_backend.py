@@ -52,13 +52,13 @@ ENTRY e { x = f32[128,128] parameter(0)
   ROOT r = f32[128,128] get-tuple-element(w), index=1 }"""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def session() -> xe.Session:
+    """One child for the tests that only ask: its start takes a second of processor time."""
     return xe.compile(SOFTMAX, backend="xla")
 
 
-def test_values_and_times() -> None:
-    session = xe.compile(SOFTMAX, backend="xla")
+def test_values_and_times(session: xe.Session) -> None:
     (x,) = xe.random_arguments(SOFTMAX)
     np.testing.assert_allclose(session(x), xe.evaluate(xe.parse_hlo(SOFTMAX), x), rtol=1e-5)
     frame = session.profile(x, repeats=3)
@@ -103,6 +103,7 @@ def test_one_table_with_ours() -> None:
 
 @pytest.mark.parametrize("header", ["replica_count=2", "num_partitions=2"])
 @pytest.mark.parametrize("groups", ["{}", "{{0,1}}"])
+@pytest.mark.sampled(2)
 def test_one_devices_value_is_no_answer_of_several(header: str, groups: str) -> None:
     channel = "channel_id=1, use_global_device_ids=true, " if header.startswith("num") and groups != "{}" else "channel_id=1, " if header.startswith("num") else ""
     text = f"""HloModule m, {header}

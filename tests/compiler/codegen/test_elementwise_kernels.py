@@ -203,6 +203,7 @@ TOLERANCE = {"f16": 1e-3, "bf16": 8e-3, "f32": 4e-6, "f64": 1e-14}
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element_type", FLOATS)
+@pytest.mark.sampled(4)
 def test_transcendental(element_type, target):
     opcodes = plain(
         "exponential",
@@ -310,7 +311,7 @@ def test_compare(element_type, target):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element_type", ("pred", *INTEGERS, *FLOATS, "c64"))
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(6)
 def test_convert(element_type, target):
     x = edge_values(element_type)
     others = [t for t in ("pred", *INTEGERS, *FLOATS, *COMPLEX) if t != element_type]
@@ -377,6 +378,7 @@ def test_select_and_clamp(element_type, target):
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("exponent", "mantissa"), ((8, 7), (5, 10), (4, 3), (5, 2), (8, 23), (11, 3)))
 @pytest.mark.parametrize("element_type", FLOATS)
+@pytest.mark.sampled(16)
 def test_reduce_precision(element_type, exponent, mantissa, target):
     check_all(
         [("reduce-precision", f", exponent_bits={exponent}, mantissa_bits={mantissa}")],

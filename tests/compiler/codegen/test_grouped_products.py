@@ -44,7 +44,7 @@ def operands(module, fill, seed=0):
     "rows,depth,columns,turned",
     [(4, 4, 4, False), (5, 7, 4, False), (37, 33, 19, False), (40, 6, 70, False), (9, 64, 100, True), (13, 36, 21, True)],
 )
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(5)
 def test_sums_are_exact(monkeypatch, left, right, rows, depth, columns, turned):
     monkeypatch.setattr("tests.compiler.codegen.kernel_runner.HOST_LIKE", HERE)
     b = f"{columns},{depth}" if turned else f"{depth},{columns}"

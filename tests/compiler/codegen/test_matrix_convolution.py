@@ -49,7 +49,7 @@ ENTRY main {{
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("t", ["f32", "f64"])
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(10)
 def test_value(name, t):
     module = parse_hlo(text_of(name, t))
     assert isinstance(plan_convolution(module.entry.root, HOST_LIKE), ConvolutionPlan)

@@ -211,6 +211,7 @@ ENTRY e { x = T[2,N] parameter(0)
 
 
 @pytest.mark.parametrize("name", ["s2", "u2", "s4", "u4", "s8", "u8", "s16", "u32", "s64"])
+@pytest.mark.sampled(4)
 def test_argmax_of_integers(name):
     dtype = INTEGERS.get(name) or np.dtype(name.replace("s", "int").replace("u", "uint"))
     for length in (1, 31, 32, 33, 64, 100):
@@ -246,7 +247,7 @@ ENTRY e {{ a = {source} parameter(0)
 
 @pytest.mark.parametrize("name", sorted({*FLOATS, "bf16", "f16"} - {"f8e8m0fnu"}))  # which has no zero
 @pytest.mark.parametrize("window", ["1x16", "3x1", "2x5"])
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(6)
 def test_windows_round_each_step(name, window):
     kind = FLOATS.get(name) or {"bf16": ml_dtypes.bfloat16, "f16": np.float16}[name]
     rows, columns = [int(n) for n in window.split("x")]

@@ -70,7 +70,7 @@ CASES = {
 
 @pytest.mark.parametrize("kind", ["f32", "bf16"])
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 def test_windows(kind, name, monkeypatch_loop):
     x, k, result, how = CASES[name]
     monkeypatch_loop(True)

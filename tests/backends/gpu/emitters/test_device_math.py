@@ -67,6 +67,7 @@ def ulps(found, true):
 
 
 @pytest.mark.parametrize(("level", "opcode"), ROWS)
+@pytest.mark.sampled(6)
 def test_own_error_is_within_the_stated_ulps(level, opcode):
     row, x = TABLE[level][opcode], points(opcode)
     found, _ = run(f"HloModule m\nENTRY e {{ x = f32[{len(x)}] parameter(0) ROOT r = f32[{len(x)}] {opcode}(x) }}", x, math=level)

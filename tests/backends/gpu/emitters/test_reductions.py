@@ -45,6 +45,7 @@ def floats(*shape):
         ((70000,), [0], "row-reduction", 2),
     ],
 )
+@pytest.mark.sampled(5)
 def test_shapes(shape, dimensions, emitter, launches):
     assemble = shape in ((64, 1000), (3, 12000), (4096, 256))
     ran = check(reduction("f32", shape, dimensions, initial="0.5"), floats(*shape), relative=1e-4, assemble=assemble)

@@ -240,7 +240,7 @@ LOOP: add.u32 %r4, %r1, %r3; ld.shared.u32 %r5, [%r4]; cvt.u64.u32 %rd6, %r3; ad
 
 @pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
 @pytest.mark.parametrize("first", [(0, 0), (16, 5), (-8, -3), (200, 90)])
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 def test_boxes(swizzle, first):
     shape, box = (208, 96), ((swizzle or 64) // 2, 16)
     x, tile, back = boxes(shape, box, first, swizzle)
@@ -355,6 +355,7 @@ PUT: cvt.u64.u32 %rd2, %r1; add.s64 %rd3, %rd0, %rd2; ld.global.u32 %r2, [%rd3];
 
 @pytest.mark.parametrize("minor", [(True, True), (True, False), (False, True), (False, False)])
 @pytest.mark.parametrize(("kind", "swizzle"), [("bf16", 128), ("f16", 64), ("bf16", 32), ("f16", 0)])
+@pytest.mark.sampled(6)
 def test_warpgroup_products(kind, swizzle, minor):
     result, found, wanted = product(kind, swizzle, minor, 64 if swizzle == 128 or all(minor) else 16 if swizzle == 32 else 32)
     assert result.findings == [] and (found == wanted).all()

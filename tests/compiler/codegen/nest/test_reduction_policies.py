@@ -88,7 +88,7 @@ def test_threads_share_what_is_reduced_or_tiles_of_columns(shape, part, monkeypa
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("element", ["f32", "f64", "s8"])
 @pytest.mark.parametrize(("shape", "reduced"), [((40, 100), (1,)), ((7, 65), (1,)), ((40, 100), (0,)), ((5000,), (0,)), ((6, 8, 40), (1, 2))])
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 def test_an_extreme_is_the_first_nan_the_lowest_index_and_the_last_zero(shape, reduced, element, threads, monkeypatch):
     monkeypatch.setattr(parallel_plan, "SHARE_NS", 10.0)
     random = np.random.default_rng(1)

@@ -80,7 +80,7 @@ TARGETS = [
 
 @pytest.mark.parametrize(("triple", "cpu", "features", "fused"), TARGETS, ids=[target[0] for target in TARGETS])
 @pytest.mark.parametrize("element_type", ELEMENT_TYPES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 def test_every_target_compiles_it_without_libm(
     triple: str, cpu: str, features: str, fused: bool, element_type: str
 ) -> None:

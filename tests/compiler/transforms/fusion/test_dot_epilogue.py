@@ -98,7 +98,7 @@ SIZES = [(64, 96, 80), (33, 17, 29), (7, 9, 5), (1, 64, 64), (128, 300, 512), (2
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(6)
 def test_the_same_values_as_separate_kernels(name: str, sizes: tuple[int, int, int], kind: str) -> None:
     rows, depth, columns = sizes
     text = layer(*PROGRAMS[name], rows=rows, depth=depth, columns=columns, kind=kind)
