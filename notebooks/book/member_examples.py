@@ -52,7 +52,6 @@ EXAMPLES: dict[str, str] = {
     "Session.executable": "session.executable.execute([x])",
     "Session.explain": "session.explain('%t')",
     "Session.gpu": "session.gpu(architecture='sm_90', device='emulator')",
-    "Session.graph": "session.graph(around=session.module.entry.root.name, radius=1).save('graph.svg')",
     "Session.kernels": "session.kernels()",
     "Session.llvm": "session.llvm.times()",
     "Session.llvm_ir": "print(session.llvm_ir(optimized=False))",
@@ -66,7 +65,6 @@ EXAMPLES: dict[str, str] = {
     "Session.run_flat": "[result] = session.run_flat([x])",
     "Session.save": "session.save('scores.html')",
     "Session.schedule": "session.schedule(session.kernels().kernel[0])",
-    "Session.search": "session.search('tanh')",
     "Session.side_by_side": "session.side_by_side()",
     "Session.stage": "session.stage('llvm-ir')",
     "Session.stages": "list(session.stages())",
@@ -115,6 +113,7 @@ EXAMPLES: dict[str, str] = {
     "session.passes.to_text": "print(session.passes.to_text())",
     "session.passes.try_rule": "from xla_explorer.compiler.rewriting.declared import declared_rules\n"
     "session.passes.try_rule(declared_rules()['transpose-of-transpose'])",
+    "session.passes.search": "session.passes.search('tanh')",
     "session.passes.value": "session.passes.value('%t', x)",
     "session.passes.warm": "session.passes.warm()",
     **{f"session.passes[k].{name}": f"session.passes.named('fusion').{name}" for name in STEP},

@@ -112,7 +112,7 @@ def test_11_what_a_call_returns_has_a_type() -> None:
 
 
 def test_12_a_picture_is_made_in_one_place(session: xe.Session) -> None:
-    drawn = {xe.graph(session).to_svg(), session.graph().to_svg(), session.passes[-1].graph().to_svg(), session.passes[session.passes.last].graph().to_svg()}
+    drawn = {xe.graph(session).to_svg(), session.passes[-1].graph().to_svg(), session.passes[session.passes.last].graph().to_svg()}
     assert len(drawn) == 1
 
 

@@ -95,7 +95,7 @@ RESULTS = {
     "explanation": lambda s: s.explain("z"), "answer": lambda s: s.why_not("fusion", "y", "z"),
     "applicable": lambda s: s.passes.applicable("z"), "provenance": lambda s: s.passes.provenance(), "history": lambda s: s.passes.history("z"),
     "side_by_side": lambda s: s.side_by_side("llvm-ir-optimized"), "annotated": lambda s: s.annotate(measure=False),
-    "buffers": lambda s: s.buffers(), "graph": lambda s: s.graph(), "trace": lambda s: xe.optimize(s.source), "pass": lambda s: s.passes.record.steps[0],
+    "buffers": lambda s: s.buffers(), "graph": lambda s: xe.graph(s), "trace": lambda s: xe.optimize(s.source), "pass": lambda s: s.passes.record.steps[0],
     "frame": lambda s: s.passes.to_frame(), "journal": lambda s: s.passes.journal, "events": lambda s: s.passes.journal.events,
     "signature": lambda s: s.signature, "difference": lambda s: xe.compare.structure(s.source, s.module),
     "text_diff": lambda s: s.passes[-1].text_diff(), "fusions": lambda s: xe.compare.fusions(s.source, policies=("time", "xla")),

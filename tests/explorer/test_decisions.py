@@ -258,7 +258,7 @@ def test_no_decision_names_one_instruction_as_two(softmax: Session) -> None:
 
 def test_one_kernel_is_no_kernels() -> None:
     session = xe.compile("HloModule one\nENTRY e { x = f32[8] parameter(0) ROOT y = f32[8] negate(x) }")
-    assert ", 1 kernel, " in repr(session) and " 1 edge, 1 fusion, 1 folded into others>" in repr(session.graph())
+    assert ", 1 kernel, " in repr(session) and " 1 edge, 1 fusion, 1 folded into others>" in repr(xe.graph(session))
 
 
 def test_views_show_an_instruction_once_where_a_decision_is_about_it_alone(softmax: Session) -> None:

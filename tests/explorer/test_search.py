@@ -82,5 +82,5 @@ def test_what_cannot_be_understood_is_said(script: Any, query: str, message: str
 
 def test_a_session_is_searched() -> None:
     session = xe.compile(TEXT, threads=1)
-    assert list(session.search("op:dot", step=0)["name"]) == ["d"] and list(session.search("line:model.py:40 what:instruction")["op"]) == ["dot"]
-    assert set(session.search("what:decision")["what"]) == {"decision"} and len(session.search("what:pass")) == len(session.passes)
+    assert list(session.passes.search("op:dot", step=0)["name"]) == ["d"] and list(session.passes.search("line:model.py:40 what:instruction")["op"]) == ["dot"]
+    assert set(session.passes.search("what:decision")["what"]) == {"decision"} and len(session.passes.search("what:pass")) == len(session.passes)

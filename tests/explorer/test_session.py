@@ -165,7 +165,7 @@ def test_a_failed_pass_keeps_everything_before(monkeypatch: pytest.MonkeyPatch, 
     with pytest.raises(xe.errors.CompileFailedError):
         session(X)
     kept = xe.compile(softmax.source, keep_errors=True)
-    assert kept.error is not None and kept.graph().to_svg().startswith("<svg")
+    assert kept.error is not None and xe.graph(kept).to_svg().startswith("<svg")
 
 
 def test_unknown_names_have_near_ones(softmax: Session) -> None:
@@ -181,5 +181,5 @@ def test_unknown_names_have_near_ones(softmax: Session) -> None:
 def test_every_journal_level_compiles_and_shows(level: str, softmax: Session) -> None:
     session = xe.compile(softmax.source, journal=level)
     np.testing.assert_allclose(session(X), _softmax(X), rtol=1e-5)
-    assert session._repr_mimebundle_()["text/html"] and session.graph().to_svg()
+    assert session._repr_mimebundle_()["text/html"] and xe.graph(session).to_svg()
     assert (len(session.decisions("fusion")) > 0) == (level in ("decisions", "everything"))

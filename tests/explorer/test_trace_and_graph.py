@@ -48,12 +48,12 @@ def test_graph_of_anything_without_dot(softmax: Session, monkeypatch: pytest.Mon
 
 
 def test_fusions_are_boxes_and_refusals_are_labelled_edges(softmax: Session) -> None:
-    picture = softmax.graph().picture
+    picture = xe.graph(softmax).picture
     assert any(group.kind == "fusion" for group in picture.groups)
     refused = [edge for edge in picture.edges if edge.kind == "fusion-refused"]
     codes = set(softmax.decisions("fusion").query("verdict == 'refused'")["code"])
     assert refused and {edge.label for edge in refused} <= codes
-    assert refused[0].label in softmax.graph().to_svg() and "dashed" in softmax.graph().to_dot()
+    assert refused[0].label in xe.graph(softmax).to_svg() and "dashed" in xe.graph(softmax).to_dot()
 
 
 def test_around_draws_a_neighbourhood(softmax: Session) -> None:

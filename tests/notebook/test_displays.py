@@ -59,7 +59,7 @@ def objects() -> dict[str, Any]:
     return {
         "HloModule": module, "computation": module.entry, "instruction": root, "shape": root.shape, "literal type": xe.f32,
         "Session": s, "trace": xe.optimize(s.source), "passes": s.passes, "pass": s.passes[1], "pass trace": s.passes.record, "step": s.passes.record.steps[0], "stage": s.stage("hlo"),
-        "binary stage": s.stage("object"), "graph": s.graph(), "buffers": s.buffers(), "decisions": s.decisions(), "kernels": s.kernels(),
+        "binary stage": s.stage("object"), "graph": xe.graph(s), "buffers": s.buffers(), "decisions": s.decisions(), "kernels": s.kernels(),
         "explanation": s.explain(root), "why not": s.why_not("fusion", "%e", "%b"), "provenance": s.passes.provenance(),
         "applicable": s.passes.applicable(root), "rules": s.passes.hot_rules(), "timing": s.time(x, x, repeats=2), "profile": s.profile(x, x, repeats=2),
         "bisection": s.bisect(x, x), "comparison": s.override().compare(repeats=1), "code beside code": s.side_by_side("llvm-ir-optimized"),

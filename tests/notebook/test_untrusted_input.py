@@ -100,7 +100,7 @@ def _form(name: str, thing: Any) -> str:
 OUTPUTS: dict[str, Callable[[Session], str]] = {
     "session": _html,
     "trace": lambda s: _html(xe.optimize(s.source)),
-    "graph": lambda s: _html(s.graph()),
+    "graph": lambda s: _html(xe.graph(s)),
     "decisions": lambda s: str(s.decisions()._repr_html_()),
     "kernels": lambda s: str(s.kernels()._repr_html_()),
     "buffers": lambda s: _html(s.buffers()),
@@ -161,7 +161,7 @@ def test_the_exported_page(sessions: Callable[[str, str], Session], field: str, 
 
 @pytest.mark.parametrize(("field", "kind"), CASES)
 def test_svg_and_dot(sessions: Callable[[str, str], Session], field: str, kind: str) -> None:
-    graph = sessions(field, kind).graph()
+    graph = xe.graph(sessions(field, kind))
     document = xml.dom.minidom.parseString(graph.to_svg().encode("utf-8"))
     assert not document.getElementsByTagName("script") and not document.getElementsByTagName("image")
     assert not [e for e in document.getElementsByTagName("*") for name, _ in e.attributes.items() if name.startswith("on")]

@@ -17,7 +17,6 @@ from xla_explorer.explorer.code.program import NATIVE_CODE, kernel_table, native
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
 from xla_explorer.explorer.display.display import CodeText
-from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.measures.advice import SessionAdvice, session_advice
 from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_report
@@ -26,16 +25,13 @@ from xla_explorer.explorer.measures.profiling import Timing, profile, timing
 from xla_explorer.explorer.measures.trace_events import timeline
 from xla_explorer.explorer.old_names import OLD_NAMES
 from xla_explorer.explorer.page.html_page import export_page, save_page
-from xla_explorer.explorer.page.questions_data import found_items
 from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.page.static_form import static_html
-from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.questions.answers import Answer, why_not
 from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
-from xla_explorer.explorer.questions.search import KEYS
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.options import options as defaults
@@ -87,7 +83,7 @@ class Session(Compilation):
     _brief_once = False  # a magic has just shown the parts that were asked for, so the next display is one line
 
     def _passes_of(self, record: PassTrace) -> Passes:
-        return Passes(record, self.source_lines)
+        return Passes(record, self.source_lines, self._explorer_source_)
 
     # -- questions -----------------------------------------------------------------------------------------------------
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
@@ -135,14 +131,6 @@ class Session(Compilation):
             It says whether it was recorded, and shows all that must hold as a checklist. XlaExplorerError with near names for unknown ones.
         """
         return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], self._further_decisions(kind))
-
-    def search(self, query: str, step: int = -1) -> pandas.DataFrame:
-        """The instructions of a step, the decisions and the passes that meet a query, as the explorer's search box has it.
-
-        query: terms that must all hold: `op:dot shape:f32[*,768] bytes>1M time>5% scope:attn line:model.py:40 reason:reads-multiply`,
-        words, `/patterns/`, `-` before a term for its opposite. The keys stand in `explorer.questions.search.KEYS`.
-        """
-        return wide_frame(found_items(self._explorer_source_(), query, self.passes[step].number), [*KEYS, "id", "step"])
 
     @overload
     def explain(self) -> SessionAdvice: ...
@@ -321,10 +309,6 @@ class Session(Compilation):
         return buffer_report(self)
 
     # -- pictures ------------------------------------------------------------------------------------------------------
-    def graph(self, around: str | int | HloInstruction | None = None, radius: int = 2) -> Graph:
-        """The optimised module as a picture: fusions as boxes, refused fusions dashed with their code."""
-        return self.passes[-1].graph(around, radius)
-
     def side_by_side(self, *stages: str, kernel: str = "") -> SideBySide:
         """Kernel by kernel: the HLO lines and the code that each stage made of them (default: optimised LLVM IR and PTX).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,9 @@ from xla_explorer.explorer.code.compile_flame import CompileFlame, flame_of_pass
 from xla_explorer.explorer.comparisons.pass_orders import changing_names, commuting_passes, searched_orders
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.page.questions_data import found_items
 from xla_explorer.explorer.page.session_source import TraceSource
+from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.questions.answers import Answer, why_not
 from xla_explorer.explorer.questions.applicable import ApplicableRules, applicable
@@ -25,6 +28,7 @@ from xla_explorer.explorer.questions.provenance import Provenance, provenance
 from xla_explorer.explorer.questions.rule_book import hot_rules
 from xla_explorer.explorer.questions.rule_times import clock_rules, rule_times
 from xla_explorer.explorer.questions.rule_trial import RuleTrial, rule_trial
+from xla_explorer.explorer.questions.search import KEYS
 from xla_explorer.explorer.questions.tensor_values import TensorValue, tensor_value
 from xla_explorer.explorer.questions.value_errors import value_errors
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
@@ -59,9 +63,11 @@ class Pass(RecordedPass):
 class Passes(RecordedPasses[Pass]):
     """What the passes did: `passes[0]` is the module as written, `passes[k]` what pass k made of it, `passes[-1]` the last one."""
 
-    def __init__(self, record: PassTrace, source_lines: SourceLines | None = None) -> None:
+    def __init__(
+        self, record: PassTrace, source_lines: SourceLines | None = None, source: Callable[[], ExplorerSource] | None = None
+    ) -> None:
         super().__init__(record, Pass)
-        self._source_lines = source_lines
+        self._source_lines, self._source = source_lines, source or partial(TraceSource, self)
 
     def history(self, instruction: str | int | HloInstruction) -> list[str]:
         """The life of an instruction over the passes, one sentence a line. XlaExplorerError with near names when there never was one."""
@@ -119,6 +125,14 @@ class Passes(RecordedPasses[Pass]):
         runs with one action more each time. `session.bisect` finds the first wrong one faster.
         """
         return value_errors(self, arrays, rewrites=rewrites)
+
+    def search(self, query: str, step: int = -1) -> pandas.DataFrame:
+        """The instructions of a step, the decisions and the passes that meet a query, as the explorer's search box has it.
+
+        query: terms that must all hold: `op:dot shape:f32[*,768] bytes>1M time>5% scope:attn line:model.py:40 reason:reads-multiply`,
+        words, `/patterns/`, `-` before a term for its opposite. The keys stand in `explorer.questions.search.KEYS`.
+        """
+        return wide_frame(found_items(self._source(), query, self[step].number), [*KEYS, "id", "step"])
 
     def callers(self, instruction: str | int | HloInstruction) -> pandas.DataFrame:
         """The chain of calls that an instruction came from, by the module's stack frames: file, function, line; the innermost first."""

@@ -34,13 +34,13 @@ def own(picture: object) -> list[tuple[int, int, str]]:
 def test_edges_of_a_frame_are_in_every_picture_and_in_the_page(session: xe.Session, tmp_path: Path) -> None:
     p, q = session.passes.find("%p"), session.passes.find("%q")
     xe.explore(session, edges=pd.DataFrame({"source": ["%p"], "target": [q], "label": ["reuses"]}))
-    assert own(session.passes[0].picture()) == [(p, q, "reuses")] == own(session.graph().picture)
-    assert "reuses" in session.graph().to_svg() and "#a84f80" in session.graph().to_svg() and "#a84f80" in session.graph().to_dot()
+    assert own(session.passes[0].picture()) == [(p, q, "reuses")] == own(xe.graph(session).picture)
+    assert "reuses" in xe.graph(session).to_svg() and "#a84f80" in xe.graph(session).to_svg() and "#a84f80" in xe.graph(session).to_dot()
     assert own(session._explorer_source_().picture(0)) == [(p, q, "reuses")]
     session.passes.draw_edges([("p", "r"), ("p", "p")])
     assert [(a, label) for a, _, label in own(session.passes[0].picture())] == [(p, "")], "an edge to itself is none"
     session.passes.draw_edges([])
-    assert not own(session.graph().picture)
+    assert not own(xe.graph(session).picture)
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ def test_values_in_the_same_memory_are_edges(session: xe.Session) -> None:
     frame = long.buffers().edges()
     assert list(frame.columns) == ["source", "target", "label"] and len(frame)
     long.passes.draw_edges(frame)
-    assert {label for *_, label in own(long.graph().picture)} == {"same memory"}
+    assert {label for *_, label in own(xe.graph(long).picture)} == {"same memory"}
 
 
 def test_a_figure_has_the_font_the_legend_and_the_form_that_are_asked_for(
     session: xe.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph = session.graph()
+    graph = xe.graph(session)
     text = graph.save(tmp_path / "a.svg", legend=False, font="Times New Roman").read_text()
     assert 'font-family="Times New Roman"' in text and "system-ui" not in text and ">contraction<" not in text
     assert ">contraction<" in graph.to_svg()

@@ -49,7 +49,7 @@ FORMATS: dict[str, FileFormat] = {
     ),
     "arguments": FileFormat((".npy",), "one array", "`--args` of commands", "numpy"),
     "results": FileFormat((".npz",), "arrays", "numpy", "`xla-explorer run -o`"),
-    "picture": FileFormat((".svg",), "a graph", "browsers", "`session.graph().save`"),
+    "picture": FileFormat((".svg",), "a graph", "browsers", "`xe.graph(session).save`"),
 }
 MLIR_SUFFIXES = frozenset([suffix for name in ("StableHLO or MHLO text", "MLIR bytecode") for suffix in FORMATS[name].suffixes])
 MODULE_SUFFIXES = (*FORMATS["HLO text"].suffixes, *sorted(MLIR_SUFFIXES), *FORMATS["HLO proto"].suffixes, *FORMATS["gzip"].suffixes)
