@@ -68,7 +68,7 @@ def quiz(answers: dict[str, Any]) -> Cases:
             gone = question not in answers
             raise WrongAnswer(Failure(
                 "no-number",
-                f"There is no answer {'to' if gone else 'yet to'} this one: {question}",
+                f"This question has no answer{'' if gone else ' yet'}: {question}",
                 "a number",
                 "the question is gone from the dictionary" if gone else "None",
                 hint="Keep the questions as they are, and put a number after each colon.",

@@ -195,7 +195,7 @@ def total(text: Any) -> Cases:
             f"`{promise[0]}` promises LLVM more than that additions may be reordered.",
             "reassoc",
             promise[0],
-            hint="`fast` allows LLVM to assume that there is no NaN and no infinity: then their sums may be anything.",
+            hint="`fast` allows LLVM to assume that values are neither NaN nor infinite: then their sums may be anything.",
         ))
     generator = np.random.default_rng(0)
     with NativeChild() as child:

@@ -58,7 +58,7 @@ def _form(text: str, needs: tuple[str, ...], without: tuple[str, ...]) -> Failur
         if not any(opcode.startswith(wanted) for opcode in opcodes):
             return Failure(
                 "form",
-                f"There is no {wanted} in the kernel.",
+                f"The kernel has no {wanted}.",
                 f"{wanted}...",
                 ", ".join(dict.fromkeys(opcodes)) or "no instructions",
                 hint="Lanes of a warp exchange registers with shfl.sync; warps of a block meet at bar.sync.",

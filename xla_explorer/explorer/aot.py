@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.aot.c_names import c_identifier
+from xla_explorer.backends.interfaces import AotCompilationOptions
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.display import Blocks, CodeText, Report, Sentence, Table, named_data
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
@@ -18,6 +19,7 @@ from xla_explorer.hlo.verifier import verify as verify_module
 if TYPE_CHECKING:
     import pandas
 
+    # Start-up time of the command line: code generation.
     from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram
 
 WEIGHTS = ("embed", "pass")
@@ -177,7 +179,6 @@ def aot(
     <AotPackage module_main for aarch64-linux-gnu: ... bytes of object>
     """
     from xla_explorer.backends.aot.ahead_of_time import ahead_of_time_program
-    from xla_explorer.backends.interfaces import AotCompilationOptions
 
     source = as_module(module)
     verify_module(source)

@@ -137,6 +137,7 @@ def _short(value: object) -> str:
 
 def _nvidia_device() -> Capability:
     """Whether GPU programs run on a device here, or on the emulator."""
+    # Start-up time of the command line: the driver.
     from xla_explorer.backends.gpu.runtime.devices import device_executor
 
     try:
@@ -150,6 +151,7 @@ def _nvidia_device() -> Capability:
 
 def _limits(measure_again: bool) -> list[Capability]:
     """What the roofline of this machine consists of."""
+    # Start-up time of the command line.
     from xla_explorer.backends.cpu.machine_limits import machine_limits, refresh_machine_limits
 
     try:

@@ -116,7 +116,7 @@ def _parse(text: str) -> bytes:
             continue
         if hasattr(found, "hlo_module_from_text"):
             return bytes(found.hlo_module_from_text(text).as_serialized_hlo_module_proto())
-    raise PjrtError("unimplemented", "there is no jaxlib here that parses HLO text", "install a newer jaxlib")
+    raise PjrtError("unimplemented", "no jaxlib here parses HLO text", "install a newer jaxlib")
 
 
 def _field(message: bytes, wanted: int) -> bytes:

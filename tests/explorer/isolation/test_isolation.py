@@ -220,7 +220,7 @@ def test_limits_without_a_child_are_refused_and_options_are_defaults() -> None:
         assert xe.compile(ADD).isolation == Isolation(timeout=9.0)
         assert xe.compile(ADD, isolate=False).isolation is None
     assert xe.compile(ADD).isolation is None and "isolate" in repr(xe.options)
-    with pytest.raises(XlaExplorerError, match="there is no option 'isolated'"):
+    with pytest.raises(XlaExplorerError, match="has no option 'isolated'"):
         xe.options.isolated = True
 
 

@@ -268,7 +268,7 @@ def _dots(module: HloModule) -> int:
     "Write load(module, machine): a function that runs the module on a list of arrays, as xe.compile(..., backend='tiles') needs it.",
     "Allocate, compile and keep the program when the module is loaded; in each run copy the arguments in, run, copy the result out.",
     hints=(
-        "An array whose size is no multiple of 8: the machine refuses it when it is allocated; let the error through.",
+        "An array whose size is not a multiple of 8: the machine refuses it when it is allocated; let the error through.",
         "Arrays are allocated once, when the module is loaded: a server runs for months.",
         "Two programs on one machine must not share arrays: keep the numbers in variables of load.",
     ),
@@ -332,7 +332,7 @@ def _refuses_other_sizes() -> Failure | None:
         _loaded(module)
     except TileMachineError:
         return None
-    return Failure("accepted-too-much", "5 rows are no whole tiles.", "TileMachineError when the module is loaded", "a session", module)
+    return Failure("accepted-too-much", "5 rows fill no whole tiles.", "TileMachineError when the module is loaded", "a session", module)
 
 
 def cycles_of(function: Product, rows: int, depth: int, columns: int) -> TileMachine:

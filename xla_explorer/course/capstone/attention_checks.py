@@ -58,7 +58,7 @@ def traffic(function: Callable[[int, int, int, int], Any]) -> Cases:
     hints=(
         "exp(s - old) becomes exp(s - new) when it is multiplied by exp(old - new).",
         "total and mixed need the same factor, one number a row: mixed has a column more, factor[:, None].",
-        "Where a part saw masked keys only, its largest is -inf, and -inf - -inf is no number: such a part counts nothing.",
+        "Where a part saw masked keys only, its largest is -inf, and -inf - -inf is not a number: such a part counts nothing.",
     ),
 )
 def merge(function: Callable[[Any, Any], Any]) -> Cases:
@@ -134,7 +134,7 @@ def _checked(function: Callable[[], Any], rows: int, depth: int) -> HloModule:
         module = function()
     if not isinstance(module, HloModule):
         raise WrongAnswer(
-            Failure("no-program", "The answer is no program.", f"one whose result is f32[{rows},{depth}]", repr(module)[:300])
+            Failure("no-program", "The answer must be a program.", f"one whose result is f32[{rows},{depth}]", repr(module)[:300])
         )
     if tuple(module.result_shape().dimensions) != (rows, depth):
         raise WrongAnswer(

@@ -189,7 +189,7 @@ def _unit(name: str) -> tuple[str, int]:
 
 def _tile(number: Any, where: str) -> int:
     if not (isinstance(number, int) and 0 <= number < TILES):
-        raise TileMachineError(f"{where}: there is no tile {number}", f"the scratchpad has the tiles 0 to {TILES - 1}")
+        raise TileMachineError(f"{where}: tile {number} does not exist", f"the scratchpad has the tiles 0 to {TILES - 1}")
     return number
 
 

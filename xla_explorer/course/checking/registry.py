@@ -138,7 +138,7 @@ def known_exercise(name: str) -> Exercise:
     found = _EXERCISES.get(name)
     if found is None:
         near = difflib.get_close_matches(name, _EXERCISES, 3)
-        raise UnknownExerciseError(f"there is no exercise {name!r}", f"choose from: {', '.join(near or sorted(_EXERCISES))}")
+        raise UnknownExerciseError(f"no exercise has the name {name!r}", f"choose from: {', '.join(near or sorted(_EXERCISES))}")
     return found
 
 

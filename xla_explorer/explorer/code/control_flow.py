@@ -129,7 +129,7 @@ def _targets(family: str, body: Sequence[CodeLine], behind: str) -> list[str]:
 def control_flow(session: Compilation, kernel: str, stage: str) -> ControlFlow:
     """See `Llvm.control_flow`."""
     if stage not in stage_names(session):
-        raise XlaExplorerError(f"there is no stage {stage!r}", f"choose from: {', '.join(stage_names(session))}")
+        raise XlaExplorerError(f"the session has no stage {stage!r}", f"choose from: {', '.join(stage_names(session))}")
     key = session.passes.find(kernel)
     steps = [step for step in program_steps(session) if step.instruction == key]
     if not steps:

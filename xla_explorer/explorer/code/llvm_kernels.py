@@ -37,12 +37,14 @@ class LlvmSetting(NamedTuple):
 
 def llvm_setting(session: Compilation) -> LlvmSetting:
     """XlaExplorerError for backends whose use of LLVM is not known here."""
+    # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions
     from xla_explorer.backends.llvm.target_machine import host_target
 
     if session.backend == "cpu":
         return LlvmSetting(host_target(), OptimizationOptions(), "LineTablesOnly")
     if session.backend == "gpu":
+        # Start-up time: the GPU's code generation.
         from xla_explorer.backends.gpu.architecture import gpu_architecture
         from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 
@@ -57,6 +59,7 @@ def kernel_ir(session: Compilation, function: str | None = None) -> str:
 
     The function is made visible from outside, so that LLVM does not drop what nothing calls any more.
     """
+    # Start-up time: LLVM.
     from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 
     setting = llvm_setting(session)
@@ -113,6 +116,7 @@ def _alone(lines: list[str], origins: list[int | None], function: str) -> tuple[
 def optimized_lines(session: Compilation, instruction: int) -> list[str]:
     """The lines of optimised LLVM IR that came from an instruction: of the whole program where that is made already, else of the kernel
     that it is in, alone."""
+    # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_compiler import optimized_parts
     from xla_explorer.backends.llvm.stages import strip_debug
 

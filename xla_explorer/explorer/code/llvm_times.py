@@ -19,6 +19,7 @@ def pass_times(session: Compilation, kernel: str = "") -> WideFrame:
 
     kernel: of one kernel alone. A second compilation in a child process, in which nothing else runs; all threads of the first are one here.
     """
+    # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_passes import llvm_pass_times
     target, options, _ = llvm_setting(session)
     rows = llvm_pass_times(kernel_ir(session, function_of(session, kernel) if kernel else None), target, options)

@@ -39,6 +39,7 @@ def llvm_passes(session: Compilation, kernel: str, *, changed_only: bool = True,
     level: `ir` or `machine`. added, removed: lines. diff: a unified diff, empty where nothing changed. Where a pass changes the form of
     the code (instruction selection makes machine code of IR) it is all new. XlaExplorerError for a kernel that is not there.
     """
+    # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_passes import llvm_pass_trace
     name = function_of(session, kernel)
     rows = []
@@ -75,6 +76,7 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
 
     passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well.
     """
+    # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_passes import vectorization_remarks
     names = {i.id: i.name for i in session.module.instructions()}
     rows = []
@@ -107,6 +109,7 @@ def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
     lines of its instructions.
     XlaExplorerError when llvm-mca is not installed.
     """
+    # Start-up time: LLVM.
     from xla_explorer.backends.llvm.target_machine import host_target
     tool = shutil.which("llvm-mca")
     if tool is None:

@@ -134,7 +134,7 @@ def side_by_side(session: Compilation, stages: Sequence[str], kernel: str = "") 
             raise XlaExplorerError(f"no kernel computes {kernel}", f"the kernels are {names}")
     there = stage_names(session)
     if unknown := [name for name in stages if name not in there]:
-        raise XlaExplorerError(f"there is no stage {unknown[0]!r}", f"choose from: {', '.join(there)}")
+        raise XlaExplorerError(f"the session has no stage {unknown[0]!r}", f"choose from: {', '.join(there)}")
     wanted = list(stages) or [name for name in DEFAULT_STAGES if name in there]
     return SideBySide(kernels_beside(session, wanted_steps, wanted), wanted)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.explorer.display import number_of
 from xla_explorer.explorer.measures.buffer_report import buffer_report
 from xla_explorer.explorer.measures.kernel_costs import kernel_costs
@@ -53,7 +54,6 @@ def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
     alt = _altair()
     import pandas
 
-    from xla_explorer.backends.cpu.machine_limits import machine_limits
 
     profile, threads = _profile_of(given), 1
     if isinstance(given, Compilation):

@@ -33,6 +33,7 @@ class Emulation(Report):
         self, session: Compilation, values: list[Array], rows: list[dict[str, Any]], findings: list[Any], arguments: list[Array],
         text: str | None = None,
     ) -> None:
+        # Start-up time: the emulator.
         from xla_explorer.backends.gpu.emulator.counters import COLUMNS
         self.values = values
         names = {i.id: i.name for i in session.module.instructions()}
@@ -63,6 +64,7 @@ class Emulation(Report):
     def ptx(self) -> CountedPtx:
         """The PTX with counters and colours by line: coalescing, divergence, bank conflicts."""
         if self._ptx is None:
+            # Start-up time: pandas.
             from xla_explorer.explorer.measures.counted_ptx import CountedPtx
 
             self._ptx = CountedPtx(self.text, self._placed)
@@ -91,6 +93,7 @@ class Emulation(Report):
 
         XlaExplorerError with the kernels and blocks that there are.
         """
+        # Start-up time: the emulator.
         from xla_explorer.explorer.measures.stepped_kernel import SteppedKernel
 
         name = kernel or str(self.counters["kernel"].iloc[0])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_explorer.backends.interfaces import KernelTiming
+from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.explorer.display import Blocks, Report, Sentence, cell_text, microseconds
 from xla_explorer.explorer.questions.decisions import decision_events
@@ -21,6 +22,7 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
+    # Start-up time: only what shows a roof needs them.
     from xla_explorer.backends.cpu.machine_limits import MachineLimits
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
@@ -167,7 +169,6 @@ def limits_here() -> MachineLimits | None:
 
 def streaming_kernels(session: Compilation) -> frozenset[str]:
     """Functions of the kernels that write their results past the cache, where the backend has such."""
-    from xla_explorer.compiler.codegen.program_records import HostProgram
 
     program = getattr(session.executable, "program", None)  # not of one in a child process, nor of one that is not compiled
     return program.streaming if isinstance(program, HostProgram) else frozenset()

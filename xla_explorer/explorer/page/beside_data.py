@@ -94,7 +94,7 @@ def blocks_data(session: Compilation, key: int, stage: str) -> dict[str, Any]:
 def stage_text(session: Compilation, name: str) -> list[str]:
     """The lines of a column, all of them. ValueError for one that there is not."""
     if name not in stage_names(session):
-        raise ValueError(f"there is no stage {name!r}")
+        raise ValueError(f"the session has no stage {name!r}")
     if name in session.stages():
         return session.stage(name).text.split("\n")
     stage = session.gpu().stages().get(GPU_STAGES[name])

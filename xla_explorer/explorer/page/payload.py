@@ -310,7 +310,7 @@ def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
         for pane in source.panes():
             if pane.name == message.get("name"):
                 return text_lines(pane.lines)
-        raise ValueError(f"there is no pane {message.get('name')!r}")
+        raise ValueError(f"the code has no pane {message.get('name')!r}")
     if ask == "about":
         return [plain(row) for row in source.decisions() if number in row.subjects]
     if ask in ("step", "text", "history") and isinstance(number, int) and not isinstance(number, bool):
@@ -318,7 +318,7 @@ def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
             return plain(list(source.history(number)))
         steps = source.steps()
         if not 0 <= number < len(steps):
-            raise ValueError(f"there is no step {number}: 0 is as written, {len(steps) - 1} after the last pass")
+            raise ValueError(f"step {number} does not exist: 0 is as written, {len(steps) - 1} after the last pass")
         if ask == "text":
             return text_lines(source.text(number))
         return step_detail(source, number, with_text=steps[number].instructions_after <= TEXT_APART)

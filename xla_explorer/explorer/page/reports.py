@@ -236,7 +236,7 @@ class Reports:
 
     def why_apart(self, a: str, b: str) -> ApartReason:
         """Why two values are not in one place; the code is empty when they are."""
-        raise ValueError("there is no buffer assignment")
+        raise ValueError("the backend assigned no buffers")
 
     def kernels(self) -> Sequence[KernelRow]:
         """What runs, in order."""
@@ -276,7 +276,7 @@ class Reports:
 
     def llvm_passes(self, kernel: str) -> Sequence[LlvmPassRow]:
         """The LLVM passes that changed a kernel."""
-        raise ValueError("there is no LLVM behind this view")
+        raise ValueError("this view has no LLVM behind it")
 
     def remarks(self) -> Sequence[RemarkRow]:
         """What LLVM's vectorisers say."""
@@ -284,7 +284,7 @@ class Reports:
 
     def ptx_counts(self) -> Sequence[PtxCountRow]:
         """The lines of PTX that ran on the emulator. ValueError when it has not run and would take long."""
-        raise ValueError("there is no PTX behind this view")
+        raise ValueError("this view has no PTX behind it")
 
     def ptx_counted(self) -> bool:
         """Whether `ptx_counts` has its answer already."""

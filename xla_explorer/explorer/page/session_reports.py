@@ -114,7 +114,7 @@ class TraceReports(Reports):
 
     def rewrite(self, step: int, number: int) -> RewriteStep:
         if not 0 < step <= self.passes.last:
-            raise ValueError(f"there is no pass {step}")
+            raise ValueError(f"pass {step} does not exist")
         events = [e for e in self.passes[step].events if e.is_rewrite]
         if not 0 <= number < len(events):
             raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")
@@ -364,7 +364,7 @@ class SessionReports(TraceReports):
         for frame in (self.session.last_profile, kernel_table(self.session)):
             if frame is not None and len(frame) == count:
                 return list(frame["instruction"].tolist())
-        raise ValueError(f"a column of {count} numbered rows is none of this session's: set the names of instructions as its index")
+        raise ValueError(f"cannot match {count} numbered rows with instructions: use instruction names as the index of the column")
 
     # -- LLVM ----------------------------------------------------------------------------------------------------------
     def llvm_kernels(self) -> Sequence[str]:

@@ -90,7 +90,7 @@ def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
     """
     trace = session.passes.record
     if trace.initial is None:
-        raise XlaExplorerError("there are no snapshots to compare", 'compile with journal="passes" or more')
+        raise XlaExplorerError("the passes have no snapshots to compare", 'compile with journal="passes" or more')
     arguments = list(arrays) if arrays or not session.signature.shapes else list(random_arguments(session.source))
     check = ValueCheck(session.source, session.signature.leaves(arguments))
     for step in trace.steps:

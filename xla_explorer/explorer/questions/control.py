@@ -69,7 +69,7 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
     events = journal.events if journal is not None else []
     if not -1 <= number < len(events):
         raise XlaExplorerError(
-            f"there is no event {number}; the journal has {len(events)}",
+            f"event {number} does not exist; the journal has {len(events)}",
             "compile with journal='decisions'; -1 stops before the first" if not events else "session.passes.journal.events lists them",
         )
     return len([e for e in events[: number + 1] if e.acted])

@@ -27,7 +27,7 @@ def value_errors(passes: RecordedPasses[RecordedPass], arrays: Sequence[Any], *,
     """See `Passes.errors`."""
     trace = passes.record
     if trace.initial is None:
-        raise XlaExplorerError("there are no snapshots to compare", 'compile with journal="passes" or more')
+        raise XlaExplorerError("the passes have no snapshots to compare", 'compile with journal="passes" or more')
     source = passes[0].module
     check = ValueCheck(source, list(arrays) or list(random_arguments(source)))
     rows: list[list[Any]] = []

@@ -18,7 +18,7 @@ def example_path(name: str) -> Path:
     """The path of an example, by its short name or file name. XlaExplorerError when there is none."""
     file = EXAMPLES.get(name, name)
     if file not in EXAMPLES.values():
-        raise XlaExplorerError(f"there is no example {name!r}", f"choose from: {', '.join(EXAMPLES)}")
+        raise XlaExplorerError(f"no example has the name {name!r}", f"choose from: {', '.join(EXAMPLES)}")
     return _installed(file, _ROOT / "tests" / "data")
 
 

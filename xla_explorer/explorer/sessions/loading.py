@@ -12,6 +12,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
 from xla_explorer.frontends.saved_models import saved_programs
+from xla_explorer.frontends.stablehlo import parse_stablehlo
 from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -86,6 +87,7 @@ def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> 
         raise LoadError(problem.message, problem.hint) from None
     bytecode = _bytecode_inside(raw)
     if bytecode is not None:
+        # jaxlib is optional.
         from xla_explorer.frontends.jax_program import module_from_mlir
 
         return module_from_mlir(bytecode, filename or "<mlir>")
@@ -113,7 +115,6 @@ def _module_of_text(text: str | bytes, filename: str | None, *, mlir: bool = Fal
     start = text[:4096] if isinstance(text, str) else text[:4096].decode("utf-8", "replace")
     if not mlir and _MLIR.match(start) is None:
         return parse_hlo(text, filename)
-    from xla_explorer.frontends.stablehlo import parse_stablehlo
 
     return parse_stablehlo(text, filename)
 

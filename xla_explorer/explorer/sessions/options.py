@@ -55,7 +55,7 @@ class Options(Report):
     def checked(name: str, value: Any) -> Any:
         """The value of an option in its own type. XlaExplorerError when it does not fit."""
         if name not in _MEANINGS:
-            raise XlaExplorerError(f"there is no option {name!r}", f"choose from {', '.join(_MEANINGS)}")
+            raise XlaExplorerError(f"xe.options has no option {name!r}", f"choose from {', '.join(_MEANINGS)}")
         if name == "progress" and callable(value):
             return value
         if name in ("isolate", "progress", "paths"):
@@ -79,7 +79,7 @@ class Options(Report):
     def __getattr__(self, name: str) -> Any:
         if name in _MEANINGS:
             return self._values[name]
-        raise AttributeError(f"there is no option {name!r}; choose from {', '.join(_MEANINGS)}")
+        raise AttributeError(f"xe.options has no option {name!r}; choose from {', '.join(_MEANINGS)}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._values[name] = self.checked(name, value)
