@@ -9,9 +9,11 @@ import xla_explorer as xe
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.nest.directives import Accumulate, Stage
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.ir import Allocate, For, LoopNest, walk
 from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
+from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
 from xla_explorer.compiler.codegen.nest.policies.products import product_policy
 from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_policy
@@ -113,3 +115,25 @@ def test_a_matrix_by_itself_and_by_its_transpose(size: int, contracted: int) -> 
             f" ROOT r = f32[{size},{size}] dot(x, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{contracted}}} }}")
     x = np.random.default_rng(0).standard_normal((size, size)).astype(np.float32)
     np.testing.assert_allclose(xe.compile(text)(x), x @ (x.T if contracted else x), rtol=1e-3, atol=1e-2)
+
+
+def test_one_of_two_reads_of_an_array_is_copied():
+    text = "HloModule m\nENTRY e { x = f32[8,16] parameter(0)\n ROOT r = f32[8,8] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1} }"
+    nest = nest_of(parse_hlo(text).entry.root)
+    assert isinstance(nest, LoopNest)
+    plain = Schedule(nest, nest)
+    assert plain.why_not(Stage("%x", "i", "scratch")).code == "not-staged"
+    made = plain.then(Stage("%x", "i", "scratch", read=1))
+    assert str(made) == "stage{%x,i,scratch,0,,1}" and str(plain.then(str(made))) == str(made)
+    x = np.random.default_rng(1).standard_normal((8, 16)).astype(np.float32)
+    np.testing.assert_array_equal(evaluate_nest(made.nest, [x])[0], evaluate_nest(nest, [x])[0])
+
+
+def test_sums_of_several_loops_are_accumulated_in_one_tile():
+    i = _dot("8,32", "32,24", "8,24", PLAIN)
+    nest = nest_of(i)
+    assert isinstance(nest, LoopNest)
+    made = Schedule(nest, nest).then("split{k,8},accumulate{ko,i}")
+    (sums,) = [s.array for s, _ in walk(made.nest.body) if isinstance(s, Allocate)]
+    assert sums.shape.dimensions == (8, 24) and [s.axis.name for s in made.nest.body if isinstance(s, For)] == ["ic", "ko", "i"]
+    assert "no-reduction-first" in made.why_not(Accumulate("ki", "it")).code

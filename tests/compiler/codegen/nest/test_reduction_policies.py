@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from tests.compiler.codegen.kernel_runner import assert_same, run_kernels
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.codegen.nest.directives import Cut, Split, Unordered, Vectorize
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.ir import Reduce, walk
+from xla_explorer.compiler.codegen.nest.ir import Combination, Reduce, walk
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
+from xla_explorer.compiler.codegen.nest.policies.base import Tuning
+from xla_explorer.compiler.codegen.nest.policies.windows import window_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
@@ -176,3 +179,44 @@ ENTRY e {{ x = f32[2,5,{width},24] parameter(0) k = f32[3,3,1,24] parameter(1)
     np.testing.assert_array_equal(session(x, k), xe.evaluate(text, x, k))
     side_by_side = re.search(r"unroll\{k\w*i\}", str(session.schedule(session.module.entry.root.name))) is not None
     assert side_by_side == (out % 2 == 0 or out % 3 == 0)
+
+
+def test_windows_of_small_floats_round_each_step_in_order():
+    """256 and 1 is 256 where each step is rounded to bf16: the order of the window's points is seen."""
+    text = """HloModule m
+f { a = bf16[] parameter(0) b = bf16[] parameter(1) ROOT r = bf16[] add(a, b) }
+ENTRY e { x = bf16[2,9,40] parameter(0) z = bf16[] constant(0)
+ ROOT r = bf16[2,7,40] reduce-window(x, z), window={size=1x3x1}, to_apply=f }"""
+    x = np.random.default_rng(4).choice([256, 1, -256, 3], (2, 9, 40)).astype(parse_hlo(text).entry.root.shape.element_type.dtype)
+    nest = nest_of(parse_hlo(text).entry.root)
+    assert any(isinstance(s, Reduce) and isinstance(s.combiner, Combination) for s, _ in walk(nest.body))
+    (found,) = run_kernels(text, x)
+    assert_same(found, np.asarray(xe.evaluate(text, x)))
+
+
+@needs_fixed_width
+@pytest.mark.parametrize(("per_group", "groups"), [(16, 4), (6, 3)])
+@pytest.mark.parametrize("size", [3, 1])
+def test_features_of_a_group_are_lanes(per_group, groups, size):
+    """Sums of one register a group wait for one another: some groups run side by side."""
+    depth, out = 5, per_group * groups
+    text = f"""HloModule m
+ENTRY e {{ x = f32[2,9,{depth * groups}] parameter(0) k = f32[{size},{depth},{out}] parameter(1)
+ ROOT r = f32[2,9,{out}] convolution(x, k), window={{size={size} pad={size // 2}_{size // 2}}}, dim_labels=b0f_0io->b0f,
+  feature_group_count={groups} }}"""
+    session = xe.compile(text, cache=False)
+    random = np.random.default_rng(6)
+    x, k = [random.integers(-4, 5, shape).astype(np.float32) for shape in ((2, 9, depth * groups), (size, depth, out))]
+    np.testing.assert_array_equal(session(x, k), xe.evaluate(text, x, k))
+    if size == 3:
+        assert f",{per_group}}}" in str(session.schedule("%r")).split("vectorize")[0]
+
+
+def test_windows_that_do_not_run_along_memory_are_plain_loops():
+    text = """HloModule m
+f { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }
+ENTRY e { x = f32[3,8,12] parameter(0) z = f32[] constant(-inf)
+ ROOT r = f32[3,4,6] reduce-window(x, z), window={size=1x2x2 stride=1x2x2}, to_apply=f }"""
+    schedule = str(window_policy(nest_of(parse_hlo(text).entry.root), Tuning()))
+    assert schedule.startswith("unroll{") and "vectorize{" not in schedule
+    _checked(text, 1, np.random.default_rng(3).standard_normal((3, 8, 12)).astype(np.float32))

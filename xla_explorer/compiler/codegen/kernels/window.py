@@ -1,4 +1,4 @@
-"""Windows that slide and are not made from loop nests: running values, and sums that are rounded at each step.
+"""Windows that slide and are not made from loop nests: running values; on a GPU a result for each thread.
 
 A window position that falls into padding or between dilated elements is skipped, which equals combining with the identity.
 """
@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.guards import Guard, base_position
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.reducer import Reducer
 from xla_explorer.compiler.codegen.kernels.reduction import store_results
 from xla_explorer.compiler.codegen.kernels.scan import write_scan
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
-from xla_explorer.hlo.attributes import WindowDimension
 
 
 def write_reduce_window_kernel(context: KernelContext) -> None:
-    """Each result element on its own, accumulators in registers; a kept minor dimension is the inner, vectorised loop."""
+    """Running values in linear time; else each result element on its own, accumulators in registers."""
     root, w = context.roots[0], context.writer
     out = context.outputs[0].shape
     if 0 in out.dimensions:
@@ -26,49 +25,21 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
     emitter = context.emitter()
     rules = root.attribute("window").dimensions
     base = root.operands[0].shape.dimensions
-    rank = out.rank
     scan = scan_dimension(rules, base)
     # The order within a window is that of XLA:CPU and of the evaluator, which round each step; that of a scan is open, and long.
     state = Reducer(w, emitter, root, rounds_each_step=scan is None)
     if scan is not None and not context.target.is_launched:
         write_scan(context, state, emitter, *scan)
         return
-    minor_is_free = rank > 0 and rules[-1] == WindowDimension(1) and out.dimensions[-1] >= 4 and not context.target.is_launched
-    if not minor_is_free:
-        with context.iterate(list(out.dimensions)) as index, emitter.scope():
-            slots = Accumulators(context, state.wide)
-            slots.store(state.initial_values())
-            with ExitStack() as loops:
-                at = [loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
-                conditions: list[str] = []
-                place = tuple(
-                    [base_position(w, rule, x, k, size, conditions) for rule, x, k, size in zip(rules, index, at, base, strict=True)]
-                )
-                with Guard(w, conditions), emitter.scope():
-                    slots.store(state.with_element(slots.load(), place))
-            store_results(context, state.results(slots.load()), w.linear(index, out.strides))
-        return
-    width = out.dimensions[-1]
-    tile = min(width, ROW_TILE)
-    slots = Accumulators(context, state.wide, tile)
-    with (
-        context.iterate(list(out.dimensions[:-1])) as outer,
-        emitter.scope(),
-        w.loop(width, 0, tile, stem="tile") as start,
-        emitter.scope(),
-    ):
-        length: str | int = tile
-        if width % tile:
-            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
-        with w.loop(length, stem="clear") as j, emitter.scope():
-            slots.store(state.initial_values(), j)
+    with context.iterate(list(out.dimensions)) as index, emitter.scope():
+        slots = Accumulators(context, state.wide)
+        slots.store(state.initial_values())
         with ExitStack() as loops:
-            at = [loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules[:-1]]
-            conditions = []
-            place_outer = [
-                base_position(w, rule, x, k, size, conditions) for rule, x, k, size in zip(rules[:-1], outer, at, base[:-1], strict=True)
-            ]
-            with Guard(w, conditions), emitter.scope(), w.loop(length, stem="column") as j, emitter.scope():
-                slots.store(state.with_element(slots.load(j), (*place_outer, w.add(start, j))), j)
-        with w.loop(length, stem="write") as j, emitter.scope():
-            store_results(context, state.results(slots.load(j)), w.linear((*outer, w.add(start, j)), out.strides))
+            at = [loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
+            conditions: list[str] = []
+            place = tuple(
+                [base_position(w, rule, x, k, size, conditions) for rule, x, k, size in zip(rules, index, at, base, strict=True)]
+            )
+            with Guard(w, conditions), emitter.scope():
+                slots.store(state.with_element(slots.load(), place))
+        store_results(context, state.results(slots.load()), w.linear(index, out.strides))

@@ -11,7 +11,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from xla_explorer.compiler.codegen.nest.hlo_parts import addressed, array_names, identifier, scalar, spreads_elements
+from xla_explorer.compiler.codegen.nest.hlo_parts import (
+    addressed,
+    array_names,
+    combines_in_any_order,
+    identifier,
+    scalar,
+    spreads_elements,
+    sum_type,
+)
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     BoundAxis,
@@ -52,11 +60,10 @@ from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.opcodes import FUSION, TUPLE, OpcodeSpec, opcode
-from xla_explorer.hlo.primitive_type import F32, PrimitiveType
+from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
 _ADD, _MULTIPLY, _CONVERT, _BITCAST_CONVERT, _MAP = map(opcode, ("add", "multiply", "convert", "bitcast-convert", "map"))
-_ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 _COMBINING = frozenset({"reduce", "reduce-window", "dot", "convolution"})
 MOST_STATEMENTS = 10_000
 _LETTERS = "ijklmnpqrstuvwxyzabcdefgh"
@@ -360,7 +367,7 @@ class _Builder:
         sums = i.opcode.name in ("dot", "convolution")
         inputs = reads if sums else reads[: len(reads) // 2]
         operands = [i.operands[r.operand] for r in inputs]
-        wide = accumulation_type(i) if sums else self.sum_type(i)
+        wide = accumulation_type(i) if sums else sum_type(i)
         initial = [self.zero(wide)] if sums and wide else [self.value(i.operands[r.operand], ()) for r in reads[len(reads) // 2 :]]
         if wide is not None and not sums:
             initial = [self.through(initial[0], (i.operands[1].shape.element_type, wide), None)]
@@ -382,14 +389,6 @@ class _Builder:
         found = self.put(Reduce(ids, elements, combiner, tuple(initial), bound, tuple(inner.body), tuple(values), guards, origin), depth)
         return (self.through(found[0], sum_steps(i) if sums else (wide, i.shape.element_type), origin),) if wide else found
 
-    def sum_type(self, i: HloInstruction) -> PrimitiveType | None:
-        """f32 for floats below 32 bits that one operation combines; None where a reduction computes in its own type."""
-        element = i.operands[0].shape.element_type
-        small = len(i.operands) == 2 and element.is_float and element.bits < 32 and i.shape.is_array
-        root = i.to_apply.root
-        simple = root.opcode.name in _ASSOCIATIVE and set(root.operands) == set(i.to_apply.parameters())
-        return F32 if small and simple and root.shape.element_type is element else None
-
     def zero(self, element: PrimitiveType) -> int:
         return self.put(Constant(next(self.numbers), literal_from_array(0, array_shape(element, ()))), 0)[0]
 
@@ -409,7 +408,7 @@ class _Builder:
         parameters, root = computation.parameters(), computation.root
         if [p.shape.element_type for p in parameters] != [*elements, *elements]:
             raise _NoNest(refuse("reducer-of-other-types", f"%{i.name}: its reducer computes in other types than its operands have"))
-        if len(elements) == 1 and root.opcode.name in _ASSOCIATIVE and set(root.operands) == set(parameters):
+        if len(elements) == 1 and combines_in_any_order(i):
             if identity_element(root.opcode.name, elements[0]) is not None:  # what guards leave out is the identity
                 return root.opcode
         numbers = [next(self.numbers) for _ in parameters]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from xla_explorer.hlo.analysis.indexing import Guard, IndexExpression, Place, Read, RuntimeValue, Substitution, index
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal, literal_from_array
+from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 from xla_explorer.hlo.shape import array_shape
+
+_ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
 
 def addressed(read: Read, numbers: dict[tuple[HloInstruction, Place], int]) -> Read:
@@ -56,3 +59,22 @@ def array_names(operands: list[HloInstruction]) -> list[str]:
 def identifier(name: str) -> str:
     """A name as the text of a nest can have it."""
     return "".join([c if c.isalnum() or c in "_.-" else "_" for c in name])
+
+
+def combines_in_any_order(i: HloInstruction) -> bool:
+    """Whether the reducer of an instruction is one associative operation. Windows of small floats round each step, in the order of their
+    points, as XLA's do."""
+    root = i.to_apply.root
+    one = root.opcode.name in _ASSOCIATIVE and set(root.operands) == set(i.to_apply.parameters())
+    return one and not (i.opcode.name == "reduce-window" and _is_small(i) and root.opcode.name not in ("maximum", "minimum"))
+
+
+def sum_type(i: HloInstruction) -> PrimitiveType | None:
+    """f32 for floats below 32 bits that one operation combines; None where a reduction computes in its own type."""
+    small = len(i.operands) == 2 and i.shape.is_array and _is_small(i)
+    return F32 if small and combines_in_any_order(i) and i.to_apply.root.shape.element_type is i.shape.element_type else None
+
+
+def _is_small(i: HloInstruction) -> bool:
+    element = i.operands[0].shape.element_type
+    return element.is_float and element.bits < 32

@@ -54,9 +54,7 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
         return refuse("target-without-nests", f"kernels for {where} are not made from loop nests", target=where)
     own_vectors = target.vectorizes_itself and not target.vector.is_scalable and not overlap  # of SVE, LLVM makes long vectors
     opcodes = {x.opcode.name for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))}
-    if directives is None and "convolution" in opcodes and not _is_depthwise(i):
-        return refuse("family-not-moved", f"%{i.name} contains convolution; such kernels are not made from nests yet")
-    if directives is None and (reason := _is_another_window(i)) is not None:
+    if directives is None and (reason := _is_scan(i)) is not None:
         return reason
     nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
@@ -97,27 +95,14 @@ def plain_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
     return nest_of(i, copied=spreads_elements(root))
 
 
-def _is_depthwise(i: HloInstruction) -> bool:
-    """Whether an instruction convolves each feature alone, with neighbouring features side by side in memory."""
-    if i.opcode.name != "convolution":
-        return False
-    labels, features = i.attribute("dim_labels"), i.attribute("feature_group_count")
-    types = {x.shape.element_type for x in (i, *i.operands)}
-    alone = 1 < features == i.shape.dimensions[labels.output_feature] == i.operands[0].shape.dimensions[labels.input_feature]
-    return alone and len(types) == 1 and labels.output_feature == i.shape.rank - 1
-
-
-def _is_another_window(i: HloInstruction) -> Reason | None:
-    """None unless the windows make running values, or round their sums at each step."""
+def _is_scan(i: HloInstruction) -> Reason | None:
+    """None unless windows make running values."""
     root = i.called[0].root if i.opcode.name == "fusion" else i
     if root.opcode.name != "reduce-window":
         return None
-    if scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions) is not None:
-        return refuse("family-not-moved", f"%{i.name} makes running values; such kernels are not made from nests yet")
-    element = root.operands[0].shape.element_type
-    if element.is_float and element.bits < 32 and root.to_apply.root.opcode.name not in ("maximum", "minimum"):
-        return refuse("family-not-moved", f"%{i.name} rounds to {element} at each step; such kernels are not made from nests yet")
-    return None
+    if scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions) is None:
+        return None
+    return refuse("family-not-moved", f"%{i.name} makes running values; such kernels are not made from nests yet")
 
 
 def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:

@@ -213,7 +213,7 @@ def _directive(name: str, values: list[str]) -> Directive:
     wanted = fields_of(made)
     arguments: list[str | int | bool] = []
     for field, value in zip(wanted, values, strict=False):
-        readable = {"int": value.lstrip("-").isdigit(), "bool": value == field.name, "str": bool(value)}
+        readable = {"int": value.lstrip("-").isdigit(), "bool": value == field.name, "str": bool(value) or field.default == ""}
         if not readable[str(field.type)]:
             raise ScheduleError(f"cannot read {value!r} as {field.name} of {_form(made)}")
         arguments.append(int(value) if field.type == "int" else value if field.type == "str" else True)

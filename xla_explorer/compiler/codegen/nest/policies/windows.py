@@ -1,19 +1,20 @@
-"""The policy of windows (pooling, depthwise convolutions): channels in lanes, the window unrolled where all of it lies inside the array.
+"""The policy of windows (pooling, small convolutions): channels in lanes, the window unrolled where all of it lies inside the array.
 
-Where padding begins, the loops over the results are cut: only at the border are elements looked at before they are read.
+Where padding begins, the loops over the results are cut: only at the border are elements looked at before they are read. Of convolutions
+in groups, the features of a group are the lanes. What does not run along memory keeps its plain loops.
 """
 
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.nest.directives import Cut, Split, Unroll
-from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.ir import Combination, For, Load, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
 from xla_explorer.compiler.codegen.nest.policies.columns import count_of, is_simple, lanes_of_body, runs_along, vectors
 from xla_explorer.compiler.codegen.nest.policies.reductions import kept_loops
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
-from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import ZERO, Axis
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Quotient, index
 
 MOST_UNROLLED = 25  # elements of a window
 SIDE_BY_SIDE = (4, 3, 2)  # results that take the same weights, which are read once: as many as come out even
@@ -32,24 +33,49 @@ def slides(nest: LoopNest) -> bool:
 
 def window_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
     """The schedule of a nest whose result is a reduction over windows. parts: shares for threads, where that is possible."""
+    plan = Plan(nest, tuning)
     kept = kept_loops(nest)
+    group = _group(kept[-1]) if not isinstance(kept, Reason) and kept else 1
+    if group > 1 and not isinstance(kept, Reason):
+        plan.do(Split(kept[-1].axis.name, group))
+        kept = kept_loops(plan.nest)
     if isinstance(kept, Reason):
         return kept
-    plan = Plan(nest, tuning)
     reductions = [s for s in (kept[-1].body if kept else nest.body) if isinstance(s, Reduce)]
-    if not kept or len(reductions) > 1 or not is_simple(reductions[0], guarded=True):
-        return refuse("family-not-moved", f"@{nest.name} combines windows by several operations, or of values that are not elementwise")
-    channel = kept[-1].axis
-    if not tuning.register_bytes or not runs_along(nest, kept[-1].body, channel):
-        return refuse("not-along-memory", f"@{nest.name} has windows along {channel}: results side by side overlap")
-    if count_of(reductions[0]) <= MOST_UNROLLED:
-        _unroll_inside(plan, [loop.axis.name for loop in kept[:-1]], channel.name)
-    for name in [s.axis.name for s, _ in walk(plan.nest.body) if isinstance(s, For) and any(isinstance(x, Reduce) for x in s.body)]:
-        loop = loop_of(plan.nest, name)
-        assert isinstance(loop, For)
-        vectors(plan, name, lanes_of_body(loop.body, tuning), 1)
+    if kept and len(reductions) == 1 and is_simple(reductions[0], several=True, guarded=True):
+        in_lanes = tuning.register_bytes > 0 and runs_along(plan.nest, kept[-1].body, kept[-1].axis)
+        copies = tuning.copies
+        if count_of(reductions[0]) <= MOST_UNROLLED and not isinstance(reductions[0].combiner, Combination):
+            _unroll_inside(plan, [loop.axis.name for loop in kept[:-1]], kept[-1].axis.name)
+            copies = 1
+        elif in_lanes and group > 1:
+            _several_groups(plan, kept[-2].axis, copies * lanes_of_body(kept[-1].body, tuning) // group)
+        for name in _innermost(plan) if in_lanes else ():
+            loop = loop_of(plan.nest, name)
+            assert isinstance(loop, For)
+            vectors(plan, name, lanes_of_body(loop.body, tuning), copies)
     plan.share(parts)
     return plan.schedule()
+
+
+def _innermost(plan: Plan) -> list[str]:
+    """The loops that reductions stand in."""
+    return [s.axis.name for s, _ in walk(plan.nest.body) if isinstance(s, For) and any(isinstance(x, Reduce) for x in s.body)]
+
+
+def _several_groups(plan: Plan, groups: Axis, most: int) -> None:
+    """Sums of some groups side by side, where one of them has so few that they would wait for one another."""
+    count = next((n for n in SIDE_BY_SIDE if n <= most and groups.extent % n == 0), 1)
+    if count > 1:
+        plan.do(Split(groups.name, count))
+        plan.do(Unroll(f"{groups.name}i"))
+
+
+def _group(loop: For) -> int:
+    """How many results along a loop see the same features of a convolution's operand; 1 where that is one, or all."""
+    atoms = [atom for s, _ in walk(loop.body) if isinstance(s, Load) for x in s.place for atom in x.atoms()]
+    found = {atom.divisor for atom in atoms if isinstance(atom, Quotient) and atom.dividend == index(loop.axis)}
+    return next((n for n in found if loop.axis.extent % n == 0), 1)
 
 
 def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
