@@ -48,7 +48,43 @@ ENTRY e { x = s32[<=5,2] parameter(0)
 @pytest.mark.parametrize("size", [0, 3, 5])
 def test_a_dynamic_parameter_takes_arrays_up_to_its_bound(backend, size):
     x = np.arange(2 * size, dtype=np.int32).reshape(size, 2)
-    np.testing.assert_array_equal(xe.compile(PARAMETER, backend)(x), (x * x).sum(axis=0))
+    session = xe.compile(PARAMETER, backend)
+    np.testing.assert_array_equal(session(x), (x * x).sum(axis=0))
+    assert {step.runs_on for step in session.executable.steps} == ({"copy", "kernel"} if backend == "cpu" else {"evaluator"})
+
+
+def test_dynamic_parameters_of_several_kinds_are_native():
+    """Of two dynamic dimensions, beside a static one, contracted, and asked for their sizes; the next run has other sizes."""
+    session = xe.compile("""HloModule m
+max { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] maximum(a, b) }
+ENTRY e { x = f32[<=4,<=6] parameter(0)
+ w = f32[<=6,3] parameter(1)
+ p = pred[<=4] parameter(2)
+ k = f32[3] parameter(3)
+ d = f32[<=4,3] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ low = f32[] constant(-inf)
+ q = f32[<=4] convert(p)
+ m = f32[3] reduce(d, low), dimensions={0}, to_apply=max
+ t = f32[] reduce(q, low), dimensions={0}, to_apply=max
+ n = s32[] get-dimension-size(x), dimensions={1}
+ ROOT r = (f32[3], f32[], s32[]) tuple(m, t, n) }""", cache=False)
+    assert {step.runs_on for step in session.executable.steps} <= {"copy", "kernel", "library"}
+    random = np.random.default_rng(0)
+    for rows, inner in ((4, 6), (1, 2), (3, 5), (2, 0)):
+        x, w = -random.random((rows, inner), np.float32), random.random((inner, 3), np.float32)
+        m, t, n = session(x, w, np.arange(rows) % 2 == 1, np.zeros(3, np.float32))
+        np.testing.assert_allclose(m, (x @ w).max(axis=0), rtol=1e-6)
+        assert (t, n) == (float(rows > 1), inner)
+
+
+def test_a_dynamic_result_of_a_dynamic_parameter_is_right_on_the_evaluator():
+    session = xe.compile("ENTRY e { x = f32[<=5] parameter(0)\n ROOT y = f32[<=5] add(x, x) }")
+    for size in (2, 5):
+        x = np.arange(size, dtype=np.float32)
+        np.testing.assert_array_equal(session(x), x + x)
+    assert {row["code"] for row in session.decisions(kind="native-code").to_dict("records")} == {"dynamic-dimension"}
 
 
 @pytest.mark.parametrize("shape", [(6, 2), (3, 1), (3,)])

@@ -92,7 +92,7 @@ class CpuCompiler:
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Buffers, LLVM IR, object, executable. A module with dynamic dimensions runs on the evaluator as a whole."""
-        dynamic = why_no_native_code(trace.module)
+        dynamic = why_no_native_code(trace.module, sizes=True)
         if dynamic is not None:
             return on_the_evaluator(trace, options, dynamic)
         seconds = {"hlo-passes": trace.seconds}

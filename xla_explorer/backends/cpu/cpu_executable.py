@@ -114,6 +114,9 @@ class CpuExecutable:
         placed = []
         for reader, array in zip(self._readers, arrays, strict=True):
             stored = reader.prepare(array)
+            if reader.has_sizes:
+                placed.append(stored)
+                continue
             own = _POOL.array(stored.shape, stored.dtype)
             own[...] = stored
             placed.append(own if reader.order is None else own.transpose(np.argsort(reader.order)))
@@ -162,7 +165,8 @@ class CpuExecutable:
 
     def native_calls(self) -> NativeCalls | None:
         """How native code calls the program; None where an argument or a result does not lie in memory as its shape says."""
-        if any(reader.order is not None for reader in self._readers) or any(order is not None for _, order in self._outputs):
+        other = any(reader.order is not None or reader.has_sizes for reader in self._readers)
+        if other or any(order is not None for _, order in self._outputs):
             return None
 
         def activate() -> Activation:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.given_values import GivenValueProblem, array_of, whole_booleans
+from xla_explorer.hlo.given_values import GivenValueProblem, array_of, has_dimensions_of, whole_booleans
 from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
@@ -23,16 +23,18 @@ class ArgumentError(XlaExplorerError, TypeError):
 class LeafReader:
     """Takes one argument leaf: checks it and lays it out as the parameter wants. name: of the parameter; shape: of the leaf.
 
-    A token has no memory: whatever is given for it (None, usually) becomes an empty array.
+    A token has no memory: whatever is given for it (None, usually) becomes an empty array. A dynamic array lies in memory up to its bound,
+    and the sizes of its dimensions follow, as s32.
     """
 
-    __slots__ = ("dimensions", "dtype", "is_pred", "name", "order", "shape", "writable_order")
+    __slots__ = ("dimensions", "dtype", "has_sizes", "is_pred", "name", "order", "shape", "writable_order")
 
     def __init__(self, name: str, shape: Shape) -> None:
         self.name = name
         self.shape = shape
         self.dtype = shape.element_type.dtype if shape.is_array else NOTHING.dtype
         self.dimensions = shape.dimensions if shape.is_array else NOTHING.shape
+        self.has_sizes = shape.is_array and any(shape.dynamic)
         self.is_pred = shape.is_array and shape.element_type.is_pred
         natural = not shape.is_array or shape.layout.is_default or shape.rank < 2
         self.order = None if natural else tuple(reversed(shape.layout.minor_to_major))
@@ -40,6 +42,8 @@ class LeafReader:
     def prepare(self, value: Any) -> Array:
         """The argument as an array whose memory has the parameter's layout. ArgumentError names both sides."""
         array = value if type(value) is np.ndarray else as_numpy(value)
+        if self.has_sizes and array.dtype == self.dtype and has_dimensions_of(array, self.shape):
+            return self._with_sizes(array)
         if array.dtype != self.dtype or array.shape != self.dimensions:
             if not self.shape.is_array:
                 return NOTHING
@@ -59,6 +63,14 @@ class LeafReader:
         if flags.c_contiguous and flags.aligned:
             return array
         return np.require(array, requirements=("C", "A")).reshape(array.shape)
+
+    def _with_sizes(self, array: Array) -> Array:
+        count, rank = self.shape.byte_size, array.ndim
+        memory = np.zeros(count + 4 * rank, np.uint8)
+        memory[count:] = np.array(array.shape, np.int32).view(np.uint8)
+        whole: Array = memory[:count].view(self.dtype).reshape(self.dimensions)
+        whole[tuple([slice(size) for size in array.shape])] = array
+        return whole
 
 
 def as_numpy(value: Any) -> Array:

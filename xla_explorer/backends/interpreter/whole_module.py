@@ -6,14 +6,18 @@ from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.interpreter_platform import InterpreterCompiler, InterpreterExecutable
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.compiler.transforms.copies.flatten_call_graph import why_not_flat
+from xla_explorer.compiler.transforms.expanders.dynamic_padder import is_padded_parameter
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.call_graph import shared_sequential_computations
 from xla_explorer.hlo.module import HloModule
 
 
-def dynamic_dimension(module: HloModule) -> Reason | None:
-    """Why a size that is known only at run time keeps the module from native code; None when there is none."""
+def dynamic_dimension(module: HloModule, sizes: bool = False) -> Reason | None:
+    """Why a size that is known only at run time keeps the module from native code; None when there is none. sizes: arguments bring
+    theirs with them."""
     for i in module.instructions():
+        if sizes and is_padded_parameter(i):
+            continue
         for _, leaf in i.shape.leaves():
             if any(leaf.dynamic):
                 message = f"%{i.name} is {leaf.text_without_layout}: buffers need known sizes, so the whole module runs on the evaluator"
@@ -21,9 +25,9 @@ def dynamic_dimension(module: HloModule) -> Reason | None:
     return None
 
 
-def why_no_native_code(module: HloModule) -> Reason | None:
-    """Why the (optimised) module as a whole gets no native code; None when it does."""
-    return dynamic_dimension(module) or _shared_computation(module)
+def why_no_native_code(module: HloModule, sizes: bool = False) -> Reason | None:
+    """Why the (optimised) module as a whole gets no native code; None when it does. sizes: see `dynamic_dimension`."""
+    return dynamic_dimension(module, sizes) or _shared_computation(module)
 
 
 def _shared_computation(module: HloModule) -> Reason | None:

@@ -27,6 +27,7 @@ from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator.custom import is_pad_to_static
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -175,6 +176,8 @@ class HostProgramWriter:
             self._control(i)
         elif placement.way is Way.COPY and i.opcode.name == "copy":
             self.copy_instruction(i)
+        elif is_pad_to_static(i):
+            self.pad_to_static(i)
         elif placement.way is Way.COPY:
             self.collective(i)
         elif placement.way is not Way.NOTHING:
@@ -204,6 +207,16 @@ class HostProgramWriter:
         self.calls.probe(number, True)
         for source, target in zip(self.leaves(i.operands[0]), self.leaves(i), strict=True):
             self.copy(source, target)
+        self.calls.probe(number, False)
+
+    def pad_to_static(self, i: HloInstruction) -> None:
+        """The argument lies in memory up to its bound; the s32 sizes of its dimensions follow (see `LeafReader`)."""
+        number = self._row(i, "copy", "memcpy", None)
+        self.calls.probe(number, True)
+        given, (whole, *sizes) = self.place_of(i.operands[0], ()), self.leaves(i)
+        self.copy(given, whole)
+        for d, size in enumerate(sizes):
+            self.copy(Place(given.slot, given.offset + given.size + size.size * d, size.size), size)
         self.calls.probe(number, False)
 
     def collective(self, i: HloInstruction) -> None:

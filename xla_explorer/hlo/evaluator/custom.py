@@ -56,6 +56,23 @@ def identity(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator)
     return operands[0]
 
 
+PAD_TO_STATIC = "PadToStatic"
+
+
+def is_pad_to_static(i: HloInstruction) -> bool:
+    """Whether an instruction takes a dynamic array apart: `(f32[8], s32[]) custom-call(f32[<=8] x), custom_call_target="PadToStatic"`."""
+    return i.opcode.name == "custom-call" and str(i.attributes.get("custom_call_target")).strip('"') == PAD_TO_STATIC
+
+
+@evaluates_custom_call(PAD_TO_STATIC)
+def pad_to_static(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """(the array up to its bound, the size of each dimension). Source: xla/service/dynamic_padder.cc."""
+    (x,) = operands
+    whole = np.zeros(i.shape.tuple_shapes[0].dimensions, x.dtype)
+    whole[tuple([slice(size) for size in x.shape])] = x
+    return whole, *[np.asarray(size, np.int32) for size in x.shape]
+
+
 @evaluates_custom_call("TopK")
 def top_k(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """(values, s32 indices) of the k largest along the last dimension; k from the result shape."""

@@ -25,6 +25,7 @@ from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, col
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.evaluator.custom import PAD_TO_STATIC, is_pad_to_static
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -75,6 +76,7 @@ CPU_ROWS = (
     RENAMES,
     CONTROL_FLOW,
     PlacementRow("copy", Way.COPY, of("copy")),
+    PlacementRow(PAD_TO_STATIC, Way.COPY, is_pad_to_static, is_only=True),
     PlacementRow("one-device", Way.COPY, of(*COPIES, *IDENTIFIERS), _one_device, is_only=True),
     *OPERATION_ROWS,
 )

@@ -18,6 +18,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator.custom import PAD_TO_STATIC, is_pad_to_static
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import S32
@@ -38,6 +39,36 @@ def static(shape: Shape) -> Shape:
     if shape.is_tuple:
         return tuple_shape([static(part) for part in shape.tuple_shapes])
     return array_shape(shape.element_type, shape.dimensions, shape.layout) if any(shape.dynamic) else shape
+
+
+def is_padded_parameter(i: HloInstruction) -> bool:
+    """Whether an instruction is a dynamic parameter of the entry of which nothing but PadToStatic reads."""
+    if i.opcode.name != "parameter" or not i.parent.is_entry or i.is_root or not i.users:
+        return False
+    return all(is_pad_to_static(user) for user in i.users)
+
+
+def _pad_parameters(module: HloModule) -> bool:
+    """Bounded parameters of the entry become arrays of their bound and scalars, which come with them at each run. Whether there are any."""
+    entry, found = module.entry, False
+    for p in entry.parameters():
+        shape = p.shape
+        if not (p.users and shape.is_array and any(shape.dynamic) and shape.layout.is_default and min(shape.dimensions) >= 0):
+            continue
+        found = True
+        parts = [static(shape), *[array_shape(S32, ())] * shape.rank]
+        users, b = p.users, builder_at(entry)
+        padded = entry.add("custom-call", tuple_shape(parts), (p,), attributes_of({"custom_call_target": f'"{PAD_TO_STATIC}"'}))
+        split = [entry.add("get-tuple-element", part, (padded,), attributes_of({"index": k})) for k, part in enumerate(parts)]
+        made, dynamic = HloValue(b, split[0]), tuple([False] * shape.rank)
+        for d in [d for d in range(shape.rank) if shape.dynamic[d]]:
+            dynamic = (*dynamic[:d], True, *dynamic[d + 1 :])
+            partly = array_shape(shape.element_type, shape.dimensions, shape.layout, dynamic)
+            sized = entry.add("set-dimension-size", partly, (made.instruction, split[d + 1]), attributes_of({"dimensions": (d,)}))
+            made = HloValue(b, sized)
+        for user in users:
+            entry.set_operands(user, [made.instruction if o is p else o for o in user.operands])
+    return found
 
 
 def _merged(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reason:
@@ -62,6 +93,8 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
         [d] = i.attributes["dimensions"]
         rest = {k: v for k, v in first.items() if k != d}
         return rest | ({d: i.operands[1]} if i.shape.dynamic[d] else {})
+    if is_padded_parameter(i):
+        return {}
     if not any(o in sizes and sizes[o] for o in i.operands):
         return refuse("dynamic-source", f"%{i.name} is {i.shape}, and its size is in no scalar") if is_dynamic(i.shape) else {}
     if name == "get-dimension-size":
@@ -188,6 +221,7 @@ class DynamicPadder:
         if not any(is_dynamic(i.shape) or i.opcode.name in _SIZES for i in module.instructions()):
             return False
         changed = make_boundaries_static(module)
+        padded = _pad_parameters(module)
         inferred: list[tuple[HloComputation, list[HloInstruction], Sizes]] = []
         for computation in module.computations.values():
             if changed:
@@ -200,7 +234,7 @@ class DynamicPadder:
                 found = inferred_sizes(i, sizes)
                 if isinstance(found, Reason):
                     context.refused(self.name, i, found)
-                    return changed
+                    return changed or padded
                 sizes[i] = found
             inferred.append((computation, order, sizes))
         for computation, order, sizes in inferred:
@@ -247,7 +281,7 @@ class DynamicPadder:
             [d] = i.attributes["dimensions"]
             known = sizes[i.operands[0]].get(d)
             computation.replace(i, known or b.constant(i.operands[0].shape.dimensions[d], S32).instruction)
-        if is_dynamic(i.shape):
+        if is_dynamic(i.shape) and not is_padded_parameter(i):
             computation.set_shape(i, static(i.shape))
         if name == "set-dimension-size":
             # From here on the operand stands for the dynamic array; who reads it as a static one keeps it apart.
