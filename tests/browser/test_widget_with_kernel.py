@@ -267,7 +267,7 @@ def test_the_graph_in_the_users_own_colours(browser: Any, session: Any, tmp_path
     live.close()
     named = session._explorer_source_().reports.column({"o": 3.0, "%ex": 1})
     assert named.values == {session.passes.find("o"): 3.0, session.passes.find("ex"): 1.0}
-    with pytest.raises(ValueError, match="none of this session's"):
+    with pytest.raises(ValueError, match="numbered rows with instructions"):
         session._explorer_source_().reports.column(session.last_profile["median_us"][:2])
 
 

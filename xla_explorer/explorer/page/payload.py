@@ -318,7 +318,7 @@ def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
             return plain(list(source.history(number)))
         steps = source.steps()
         if not 0 <= number < len(steps):
-            raise ValueError(f"step {number} does not exist: 0 is as written, {len(steps) - 1} after the last pass")
+            raise ValueError(f"the compile has no step {number}: 0 is as written, {len(steps) - 1} after the last pass")
         if ask == "text":
             return text_lines(source.text(number))
         return step_detail(source, number, with_text=steps[number].instructions_after <= TEXT_APART)

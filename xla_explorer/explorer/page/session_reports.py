@@ -114,7 +114,7 @@ class TraceReports(Reports):
 
     def rewrite(self, step: int, number: int) -> RewriteStep:
         if not 0 < step <= self.passes.last:
-            raise ValueError(f"pass {step} does not exist")
+            raise ValueError(f"the compile has no pass {step}")
         events = [e for e in self.passes[step].events if e.is_rewrite]
         if not 0 <= number < len(events):
             raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")

@@ -51,7 +51,7 @@ def check_kind(trace: PassTrace, kind: str, further: Collection[str] = ()) -> No
         known = sorted({RULE} | KINDS_OF_CODE | recorded | {k for step in trace.steps for k in getattr(step.hlo_pass, "kinds", ())})
         near = difflib.get_close_matches(kind, [*known, *_kinds_of_passes()], 3)
         hint = f"near: {', '.join(dict.fromkeys(near))}" if near else f"kinds: {', '.join(known)}"
-        raise UnknownKindError(f"no decision is of the kind {kind!r}", hint)
+        raise UnknownKindError(f"the compiler has no kind of decision {kind!r}", hint)
 
 
 def decision_events(trace: PassTrace, kind: str | None = None) -> list[Event]:

@@ -276,7 +276,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
             return self._elements[as_integer(number)]
         except IndexError:
             raise UnknownStepError(
-                f"pass {number} does not exist", f"passes are 0 (as written) to {self.last}, or -1 for the last"
+                f"the compile has no pass {number}", f"passes are 0 (as written) to {self.last}, or -1 for the last"
             ) from None
 
     def named(self, name: str, occurrence: int = 0) -> P_co:

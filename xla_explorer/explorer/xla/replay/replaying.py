@@ -120,7 +120,7 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
     1.0
     """
     if kind not in KINDS:
-        raise ValueError(f"no replay has the kind {kind!r}: choose from {', '.join(KINDS)}")
+        raise ValueError(f"xe.xla has no replay {kind!r}: choose from {', '.join(KINDS)}")
     return _replayed(main_program(session), kind)
 
 
