@@ -26,7 +26,9 @@ export function codeStrip(app) {
   let panes = [];
   /** @type {import("./open_panes.js").OpenPane[]} */
   let open = [];
-  let loaded = false;
+  let loaded = false,
+    isPlaced = true, // all panes are scrolled to their places
+    frame = 0;
 
   function wrapLines() {
     const on = root.classList.toggle("wrapped");
@@ -78,16 +80,32 @@ export function codeStrip(app) {
       nothing = panes.length ? "choose panes with 1 to 9" : "this session has no code panes",
       all = panes.map(p => p.name);
     chips.replaceChildren(...panes.map(chip));
-    for (const [name, { lines }] of built) if (lines.root.isConnected) tops.set(name, lines.root.scrollTop);
+    rememberTops();
     app.editor.held(() => {
       const entries = open.map(pane => ({ pane, entry: build(pane.front) }));
       body.replaceChildren(
         ...(entries.length ? entries.map(({ pane, entry }) => paneFrame(pane, entry, all, actions)) : [make("p", { className: "xe-note", textContent: nothing })]),
       );
-      for (const { pane, entry } of entries) scrollToPlace(paneOf(pane.front), entry.lines);
     });
     body.style.setProperty("--xe-panes", String(Math.max(1, open.length)));
+    isPlaced = false;
     mark();
+  }
+  function rememberTops() {
+    if (isPlaced) for (const [name, { lines }] of built) if (lines.root.isConnected) tops.set(name, lines.root.scrollTop);
+  }
+  // Scrolling asks where everything is. In the frame, where that is found out anyway, it costs nothing.
+  function scrollInFrame() {
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      for (const name of inFront()) {
+        const lines = built.get(name)?.lines;
+        if (!lines) continue;
+        if (!isPlaced) scrollToPlace(paneOf(name), lines);
+        if (app.origin !== name) lines.reveal();
+      }
+      isPlaced = true;
+    });
   }
   /** To where it was, else to the head of the entry computation. @param {Pane} pane @param {import("./code_pane.js").BuiltPane["lines"]} lines */
   function scrollToPlace({ name, entry, lines: texts }, lines) {
@@ -123,8 +141,9 @@ export function codeStrip(app) {
       const entry = built.get(name);
       if (!entry) continue;
       const ids = app.store.standing(app.pointed === null ? [app.selected, ...app.also] : [app.pointed], entry.lines.present, app.now?.picture.aliases);
-      entry.lines.light(ids, app.origin !== name);
+      entry.lines.light(ids);
     }
+    scrollInFrame();
   }
   const existing = (/** @type {string[]} */ words) =>
     readPanes(
@@ -136,11 +155,8 @@ export function codeStrip(app) {
     const own = panesOfStep(app),
       fixed = panes.filter(p => !p.follows);
     panes = [...fixed.filter(p => p.name === "source"), ...own, ...fixed.filter(p => p.name !== "source")];
-    for (const { name } of own) {
-      const entry = built.get(name);
-      if (entry) tops.set(name, entry.lines.root.scrollTop);
-      forget(name);
-    }
+    rememberTops();
+    for (const { name } of own) forget(name);
     open = existing(shown());
     if (loaded) layout();
   }

@@ -69,12 +69,12 @@ export function colouring(app) {
   /** @param {import("./drawing.js").DrawnElement[]} entries */
   function paint(entries) {
     const c = column();
-    for (const { node } of entries)
-      for (const el of node.el.querySelectorAll(":scope > .s, :scope > .head, :scope > text")) {
-        el.style.fill = "";
-        node.el.classList.remove("heat");
-        titleOf(node).textContent = node.title;
-      }
+    for (const { node } of entries) {
+      if (!node.el.classList.contains("heat")) continue;
+      for (const el of node.el.querySelectorAll(":scope > .s, :scope > .head, :scope > text")) el.style.fill = "";
+      node.el.classList.remove("heat");
+      titleOf(node).textContent = node.title;
+    }
     if (!c) return null;
     const dark = app.root.dataset.theme === "dark",
       drawn = entries.map(e => [e.node, valueOf(e.node)]),

@@ -67,40 +67,56 @@ export function farEdges({ edges }) {
   return new Set(edges.length < MANY_EDGES ? [] : edges.filter(e => e.kind !== "own" && climbed(e.points ?? []) > FAR));
 }
 
-/** @param {import("./scene.js").SceneEdge} edge @param {DrawingHooks} hooks */
-function drawEdge(edge, hooks, isFaded = false) {
+/**
+ * The elements of a scene by what they stand for. A scene that is drawn again keeps those that look alike: only what changed is built, styled
+ * and laid out.
+ * @typedef {{ nodes: Map<any, Element>, edges: Map<string, Element>, labels: Map<string, Element>, above: Element, over: Element }} DrawnScene
+ */
+/** @type {WeakMap<Element, DrawnScene>} */
+const drawnScenes = new WeakMap();
+/** What a drawn node stands for now, what its clicks do, and the words from which it was built. @type {WeakMap<Element, { node: import("./scene.js").SceneNode, hooks: DrawingHooks, words: string }>} */
+const drawnNodes = new WeakMap();
+
+/** @param {Element} el @param {string} name @param {string} value */
+const setIfOther = (el, name, value) => el.getAttribute(name) !== value && el.setAttribute(name, value);
+
+/** @param {import("./scene.js").SceneEdge} edge @param {DrawingHooks} hooks @param {Element | undefined} old of the same ends */
+function drawEdge(edge, hooks, isFaded = false, old = undefined) {
   const p = edge.points ?? [],
     x = p[p.length - 2],
     y = p[p.length - 1],
-    width = 1 + Math.min(3, Math.floor(Math.log2(Math.max(edge.weight_bytes, 1)) / 8));
-  const g = shape(
-    "g",
-    { class: `xe-edge ${edge.kind}${isFaded ? " far" : ""}` },
-    shape("path", { d: lineOf(p), class: "line", "stroke-width": num(width) }),
-    shape("path", { d: `M${num(x - 3)} ${num(y - 6)}L${num(x)} ${num(y)}L${num(x + 3)} ${num(y - 6)}Z`, class: "tip" }),
-  );
-  if (edge.label) {
-    const title = shape("title");
-    title.textContent = saying(edge.label, hooks);
-    g.prepend(title);
-  }
+    g = old ?? shape("g", {}, edge.label ? shape("title") : null, shape("path", { class: "line" }), shape("path", { class: "tip" })),
+    [tip, line, title] = [...g.children].reverse();
+  setIfOther(g, "class", `xe-edge ${edge.kind}${isFaded ? " far" : ""}`);
+  setIfOther(line, "d", lineOf(p));
+  setIfOther(line, "stroke-width", num(1 + Math.min(3, Math.floor(Math.log2(Math.max(edge.weight_bytes, 1)) / 8))));
+  setIfOther(tip, "d", `M${num(x - 3)} ${num(y - 6)}L${num(x)} ${num(y)}L${num(x + 3)} ${num(y - 6)}Z`);
+  if (title) title.textContent = saying(edge.label, hooks);
   edge.el = g;
   return g;
 }
 
-// The labels that have room.
-/** @param {import("./scene.js").Scene} scene @param {DrawingHooks} hooks */
-function drawEdgeLabels(scene, hooks) {
-  return labelPlaces(scene).map(({ edge, x, y, half }) => {
-    const box = shape("rect", { x: num(x - half), y: num(y - 7), width: num(2 * half), height: 14, rx: 3 }),
-      title = shape("title");
-    title.textContent = saying(edge.label, hooks);
-    return shape("g", { class: `xe-edge-label ${edge.kind}` }, title, box, write(x, y + 3.5, "", edge.label));
-  });
+/** The labels that have room, by what they are drawn from. @param {import("./scene.js").Scene} scene @param {DrawingHooks} hooks @param {Map<string, Element> | undefined} old */
+function drawEdgeLabels(scene, hooks, old) {
+  /** @type {Map<string, Element>} */
+  const labels = new Map();
+  for (const { edge, x, y, half } of labelPlaces(scene)) {
+    const key = JSON.stringify([edge.kind, edge.label, num(x), num(y), half]);
+    labels.set(key, old?.get(key) ?? edgeLabel(edge, x, y, half, hooks));
+  }
+  return labels;
 }
 
-/** @param {number} x @param {number} y @param {number} count @param {import("./scene.js").SceneNode} node */
-function more(x, y, count, node) {
+/** @param {import("./scene.js").SceneEdge} edge @param {number} x @param {number} y @param {number} half @param {DrawingHooks} hooks */
+function edgeLabel(edge, x, y, half, hooks) {
+  const box = shape("rect", { x: num(x - half), y: num(y - 7), width: num(2 * half), height: 14, rx: 3 }),
+    title = shape("title");
+  title.textContent = saying(edge.label, hooks);
+  return shape("g", { class: `xe-edge-label ${edge.kind}` }, title, box, write(x, y + 3.5, "", edge.label));
+}
+
+/** @param {number} x @param {number} y @param {number} count */
+function more(x, y, count) {
   const g = shape(
     "g",
     { class: "xe-more" },
@@ -109,7 +125,8 @@ function more(x, y, count, node) {
   );
   g.addEventListener("click", (/** @type {Event} */ event) => {
     event.stopPropagation();
-    node.onMore?.();
+    const drawn = drawnNodes.get(/** @type {Element} */ (g.parentNode));
+    drawn?.hooks.more?.(drawn.node);
   });
   return g;
 }
@@ -121,15 +138,9 @@ export const statusOfElement = (node, status) => {
   return found.every((/** @type {string} */ s) => s === "new") ? "new" : found.every((/** @type {string} */ s) => s === "same") ? "same" : "changed";
 };
 
-/** @param {import("./scene.js").SceneNode} node @param {Map<number, string>} status @param {DrawingHooks} hooks */
-function drawNode(node, status, hooks) {
-  const w = node.width,
-    h = node.height,
-    change = statusOfElement(node, status),
-    path = outlineOf(node.box ? "" : node.kind, w, h),
-    name = node.name ? "%" + node.name : "";
-  const title = shape("title");
-  title.textContent = node.title = [
+/** What the mouse is told over a node. @param {import("./scene.js").SceneNode} node @param {string} name */
+const titleOfNode = (node, name) =>
+  [
     [name, node.label, node.detail].filter(Boolean).join("  "),
     ...node.lines,
     node.touched ? `${node.touched} of ${node.hidden} instructions added or changed by this pass` : "",
@@ -137,26 +148,42 @@ function drawNode(node, status, hooks) {
   ]
     .filter(Boolean)
     .join("\n");
-  const g = shape(
-    "g",
-    {
-      class: `xe-node k-${node.kind} ${change}${node.box ? " box" : ""}`,
-      transform: `translate(${num(node.x - w / 2)} ${num(node.y)})`,
-    },
-    title,
-  );
-  node.el = g;
-  if (hooks.more) node.onMore = () => hooks.more?.(node);
+
+/** @param {import("./scene.js").SceneNode} node @param {Map<number, string>} status @param {DrawingHooks} hooks @param {Element | undefined} old of the same key */
+function drawNode(node, status, hooks, old) {
+  const change = statusOfElement(node, status),
+    name = node.name ? "%" + node.name : "";
+  node.title = titleOfNode(node, name);
+  const words = JSON.stringify([node.kind, node.width, node.height, change, node.label, node.title, node.above, node.below, node.group !== null, node.box !== null]),
+    stays = old && drawnNodes.get(old)?.words === words ? old : undefined,
+    g = stays ?? nodeElement(node, change, name);
+  setIfOther(g, "transform", `translate(${num(node.x - node.width / 2)} ${num(node.y)})`);
+  drawnNodes.set(g, { node, hooks, words });
   if (node.box) {
+    const kept = stays && /** @type {Element} */ ([...g.children].find(el => drawnScenes.has(el))),
+      inner = drawScene(node.box, status, hooks, kept);
+    setIfOther(inner, "transform", `translate(${num((node.width - node.box.width) / 2 - node.box.left)} ${num(node.inset - node.box.top)})`);
+    if (!kept) g.querySelector(":scope > .t").after(inner);
+  }
+  node.el = g;
+  return g;
+}
+
+/** The element of a node, without its place and what is inside of it. @param {import("./scene.js").SceneNode} node @param {string} change @param {string} name */
+function nodeElement(node, change, name) {
+  const w = node.width,
+    h = node.height,
+    path = outlineOf(node.box ? "" : node.kind, w, h),
+    title = shape("title");
+  title.textContent = node.title;
+  const g = shape("g", { class: `xe-node k-${node.kind} ${change}${node.box ? " box" : ""}` }, title);
+  if (node.box)
     g.append(
       shape("path", { class: "s", d: path }),
       shape("path", { class: "head", d: `M4 0H${num(w - 4)}A4 4 0 0 1 ${num(w)} 4V18H0V4A4 4 0 0 1 4 0Z` }),
       write(w / 2, 13, "t", [name, node.label].filter(Boolean).join(" · ")),
     );
-    const inner = drawScene(node.box, status, hooks);
-    inner.setAttribute("transform", `translate(${num((w - node.box.width) / 2 - node.box.left)} ${num(node.inset - node.box.top)})`);
-    g.append(inner);
-  } else {
+  else {
     if (node.kind === "scope" || node.kind === "computation" || (node.group && node.kind === "control-flow"))
       g.append(shape("path", { class: "s", d: path, transform: "translate(4 4)" }));
     g.append(shape("path", { class: "s", d: path }));
@@ -169,29 +196,47 @@ function drawNode(node, status, hooks) {
   if (change === "new")
     g.append(shape("circle", { class: "plus", cx: num(w - 2), cy: 0, r: 7 }), write(w - 2, 4, "plus-sign", "+"));
   if (change === "changed" && !node.box) g.append(shape("circle", { class: "dot", cx: num(w - 2), cy: 2, r: 4.5 }));
-  if (node.above) g.append(more(w / 2, -7, node.above, node));
-  if (node.below) g.append(more(w / 2, h + 7, node.below, node));
-  g.addEventListener("click", (/** @type {Event} */ event) => {
-    event.stopPropagation();
-    hooks.select?.(node);
-  });
-  g.addEventListener("dblclick", (/** @type {Event} */ event) => {
-    event.stopPropagation();
-    hooks.toggle?.(node);
-  });
+  if (node.above) g.append(more(w / 2, -7, node.above));
+  if (node.below) g.append(more(w / 2, h + 7, node.below));
+  for (const [kind, act] of /** @type {["click" | "dblclick", "select" | "toggle"][]} */ ([["click", "select"], ["dblclick", "toggle"]]))
+    g.addEventListener(kind, (/** @type {Event} */ event) => {
+      event.stopPropagation();
+      const drawn = drawnNodes.get(g);
+      if (drawn) drawn.hooks[act]?.(drawn.node);
+    });
   return g;
 }
 
-/** @param {import("./scene.js").Scene} scene @param {Map<number, string>} status @param {DrawingHooks} hooks */
-export function drawScene(scene, status, hooks) {
-  const far = farEdges(scene);
-  return shape(
-    "g",
-    {},
-    ...scene.edges.map(edge => drawEdge(edge, hooks, far.has(edge))),
-    ...scene.nodes.map(node => drawNode(node, status, hooks)),
-    ...drawEdgeLabels(scene, hooks),
-  );
+/**
+ * A scene as an element. old: how it, or another one, was drawn before; what looks alike stays as it is.
+ * @param {import("./scene.js").Scene} scene
+ * @param {Map<number, string>} status
+ * @param {DrawingHooks} hooks
+ * @param {Element} [old]
+ * @returns {Element}
+ */
+export function drawScene(scene, status, hooks, old) {
+  const far = farEdges(scene),
+    before = old && drawnScenes.get(old),
+    [above, over] = before ? [before.above, before.over] : [shape("g", { class: "xe-above" }), shape("g", { class: "xe-over" })], // nodes begin, labels begin
+    g = before ? /** @type {Element} */ (old) : shape("g", {}, above, over),
+    /** @type {DrawnScene} */
+    now = { nodes: new Map(), edges: new Map(), labels: drawEdgeLabels(scene, hooks, before?.labels), above, over };
+  for (const edge of scene.edges) {
+    let key = [scene.nodes[edge.source].key, scene.nodes[edge.target].key, edge.kind, edge.label].join("\u0000");
+    while (now.edges.has(key)) key += "\u0000"; // one of several between the same ends
+    now.edges.set(key, drawEdge(edge, hooks, far.has(edge), before?.edges.get(key)));
+  }
+  for (const node of scene.nodes) now.nodes.set(node.key, drawNode(node, status, hooks, before?.nodes.get(node.key)));
+  const elements = (/** @type {DrawnScene} */ { edges, nodes, labels }) => [edges, nodes, labels].map(map => [...map.values()]),
+    stays = new Set(elements(now).flat());
+  for (const el of before ? elements(before).flat() : []) if (!stays.has(el)) el.remove();
+  const [edges, nodes, labels] = elements(now).map(all => all.filter(el => el.parentNode !== g));
+  above.before(...edges);
+  over.before(...nodes);
+  g.append(...labels);
+  drawnScenes.set(g, now);
+  return g;
 }
 
 /** @param {import("./scene.js").SceneNode} node */

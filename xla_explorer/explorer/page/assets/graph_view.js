@@ -39,6 +39,8 @@ export class GraphView {
     this.minimap = minimapOn(this.camera);
     this.stage.append(this.minimap.root);
     this.isLaidOut = false; // what is drawn next
+    /** @type {Element | undefined} */
+    this.drawn = undefined; // the scene
   }
 
   /** @param {number | null} id */
@@ -96,10 +98,13 @@ export class GraphView {
       hooks = { ...this.hooks, reason: (/** @type {string} */ label) => app.store.data.reasons[label] };
     state.status = state.frame ? new Map() : statusSince(app.before, app.now, app.store.steps[app.step].changed);
     state.gone = gone.length;
-    this.canvas.replaceChildren(
-      ...gone.slice(0, MOST_GHOSTS).map(e => drawGhost(e.node)),
-      ...(state.scene ? [drawScene(state.scene, state.status, hooks)] : []),
-    );
+    for (const ghost of this.canvas.querySelectorAll(":scope > .xe-ghost")) ghost.remove();
+    if (state.scene) {
+      const drawn = drawScene(state.scene, state.status, hooks, this.drawn);
+      if (drawn !== this.drawn) this.canvas.replaceChildren(drawn);
+      this.drawn = drawn;
+    }
+    this.canvas.prepend(...gone.slice(0, MOST_GHOSTS).map(e => drawGhost(e.node)));
   }
 
   /** @param {number} gone */

@@ -30,7 +30,7 @@ function codeLine([text, id], number, counts) {
   return el;
 }
 
-// lines: [text, instruction id or null]; counts: line number -> what it did, for code that was counted. -> the element, the ids present, and how to light some of them.
+// lines: [text, instruction id or null]; counts: line number -> what it did, for code that was counted. -> the element, the ids present, how to light some of them and to scroll there.
 /**
  * @param {import("./schema.js").TextLine[]} lines
  * @param {(id: number, also: number[]) => void} onSelect also: the further instructions of the line
@@ -58,13 +58,16 @@ export function lineBlocks(lines, onSelect, counts = null) {
     if (line) onSelect(+line.dataset.id, lines[+line.dataset.line - 1][2] ?? []);
   });
 
-  /** @param {Iterable<number>} ids @param {boolean} [scroll] */
-  function light(ids, scroll) {
+  /** @param {Iterable<number>} ids */
+  function light(ids) {
     for (const el of root.querySelectorAll(".xe-line.on")) el.classList.remove("on");
     lit.clear();
     for (const id of ids) for (const at of byId.get(id) || []) lit.add(at);
     for (const at of lit) list.rowAt(at)?.classList.add("on");
-    if (!lit.size || !scroll || !root.clientHeight) return;
+  }
+  /** Scrolls to what is lit. */
+  function reveal() {
+    if (!lit.size || !root.clientHeight) return;
     const top = topOf(Math.min(...lit));
     if (top < root.scrollTop || top + LINE_HEIGHT > root.scrollTop + root.clientHeight)
       root.scrollTop = top - (root.clientHeight - LINE_HEIGHT) / 2;
@@ -75,5 +78,5 @@ export function lineBlocks(lines, onSelect, counts = null) {
   function scrollTo(index) {
     root.scrollTop = topOf(index);
   }
-  return { root, scrollTo, present: new Set(byId.keys()), light, dispose: list.dispose };
+  return { root, scrollTo, present: new Set(byId.keys()), light, reveal, dispose: list.dispose };
 }

@@ -14,6 +14,9 @@ const text = atob((partOfPage("data").textContent ?? "").trim()),
 for (let k = 0; k < text.length; k++) bytes[k] = text.charCodeAt(k); // Uint8Array.from calls a function for each
 /** @type {Record<string, any>} */
 const state = { data: bytes, step: -1, selected: -1 };
+// A new address makes the browser style the page at once. In the frame it does so anyway.
+let frame = 0,
+  address = "";
 /** @type {import("./explorer.js").Host} */
 const model = {
   get: key => state[key],
@@ -36,11 +39,15 @@ const model = {
       next.set("tab", tab);
       if (find) next.set("find", find);
       for (const box of open) next.append("open", box);
-      try {
-        history.replaceState(null, "", "#" + next);
-      } catch {
-        /* an embedded page may not have an address of its own */
-      }
+      address = "#" + next;
+      frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        try {
+          history.replaceState(null, "", address);
+        } catch {
+          /* an embedded page may not have an address of its own */
+        }
+      });
     },
     onChange: listener => window.addEventListener("hashchange", listener),
   },

@@ -28,7 +28,6 @@ import { treeOf } from "./scene_tree.js";
  * @property {number} touched how many of them the pass added or changed
  * @property {any} [el]
  * @property {string} [title]
- * @property {() => void} [onMore]
  */
 /**
  * @typedef {Object} SceneEdge

@@ -6,8 +6,8 @@ import { stepPart } from "./why_step.js";
 
 /** @param {import("./state.js").App} app */
 export function whyView(app) {
-  const body = make("div", { className: "xe-why-body" }),
-    root = make(
+  let body = make("div", { className: "xe-why-body" });
+  const root = make(
       "section",
       { className: "xe-why", ariaLabel: "why", tabIndex: -1 },
       make("header", {}, make("b", { textContent: "Why" })),
@@ -25,8 +25,9 @@ export function whyView(app) {
           : app.selected !== null
             ? selectionPart(app, app.selected, () => mine === ticket)
             : stepPart(app);
-    body.replaceChildren(...problem, ...parts.filter(part => part !== null));
-    body.scrollTop = 0;
+    const next = make("div", { className: "xe-why-body" }, ...problem, ...parts); // it begins at its top: to scroll the old one would lay out all
+    body.replaceWith(next);
+    body = next;
     if (app.decision === null && app.selected !== null) askForMore(app.selected, mine);
   }
   /** Decisions about it that were left out for size. @param {number} id @param {number} mine */
