@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _GENEROUS = 2 << 30  # what LLVM and numpy map, where the system does not tell
 
@@ -14,6 +16,24 @@ def mapped_bytes() -> int:
             return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return _GENEROUS
+
+
+@contextmanager
+def at_most_more(more: int) -> Iterator[None]:
+    """Inside, mapping so many bytes more than now fails, which Python says as MemoryError. Nothing happens where there are no limits."""
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = mapped_bytes() + more
+    tighter = [limit for limit in before if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min([wanted, *tighter]), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def limit_memory(limit: int | None) -> None:

@@ -1,4 +1,4 @@
-"""A deadline for an answer's own Python: an endless loop, or a recursion that visits everything again and again, is an answer too.
+"""A deadline for an answer's own Python, and a limit of memory: an endless loop, or a list that grows without end, is an answer too.
 
 A thread watches how long the answer computes and raises an exception in the middle of it. What counts is the processor's time of the
 thread that runs the answer, so that a busy machine makes no right answer late; where it stands still, the clock on the wall ends it.
@@ -6,6 +6,7 @@ thread that runs the answer, so that a busy machine makes no right answer late; 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import itertools
@@ -18,9 +19,12 @@ from typing import Any
 
 from xla_explorer.explorer.sessions.options import options
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.memory_limit import at_most_more
 
 SECONDS = 10.0
 """For one call of the answer, where `xe.options.timeout` says nothing."""
+MEMORY = 4 << 30
+"""Bytes that one call of the answer may map beyond what the process has, where `xe.options.memory_limit` says nothing."""
 _WALL = 12  # times the limit: when the thread waits instead of computing
 _LOOK = 0.05
 _AGAIN = 0.5  # seconds of the processor between one exception and the next
@@ -36,6 +40,10 @@ class AnswerTooSlowError(XlaExplorerError, TimeoutError):
     """The answer was still computing when its time was over."""
 
 
+class AnswerTooLargeError(XlaExplorerError, MemoryError):
+    """The answer wanted more memory than it may take."""
+
+
 class Watch:
     """Watches the calls of one answer, from this thread: `with Watch() as watch: watch.call(function, x)`.
 
@@ -44,6 +52,7 @@ class Watch:
 
     def __init__(self, seconds: float | None = None) -> None:
         self.seconds = seconds or options.timeout or SECONDS
+        self.memory = options.memory_limit or MEMORY
         self.last: tuple[Any, ...] = ()
         """The arguments of the last call."""
         self._lock = threading.Lock()
@@ -70,18 +79,23 @@ class Watch:
             self._since = (self._clock(), time.monotonic())
         try:
             try:
-                return self._guarded(function(*arguments, **named))
+                with contextlib.nullcontext() if nested else at_most_more(self.memory):
+                    return self._guarded(function(*arguments, **named))
             finally:
                 if not nested:
                     self._disarm()  # before anything else: the next exception may be on its way
-        except DeadlineReached as late:
+        except (DeadlineReached, MemoryError) as end:
             if nested:
                 raise
-            frames = [f for f in traceback.extract_tb(late.__traceback__) if not f.filename.startswith((_HERE, "<frozen"))]
-        where = f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}" if frames else ""
-        raise AnswerTooSlowError(
-            f"it was still computing after {self.seconds:g} s{where}",
-            "does every loop come to its end, and is what several readers share visited once? xe.options.timeout sets the limit",
+            where, is_late = _place_in_the_answer(end), isinstance(end, DeadlineReached)
+        if is_late:
+            raise AnswerTooSlowError(
+                f"it was still computing after {self.seconds:g} s{where}",
+                "does every loop come to its end, and is what several readers share visited once? xe.options.timeout sets the limit",
+            )
+        raise AnswerTooLargeError(
+            f"it wanted more than {self.memory / 2**30:g} GiB of memory{where}",
+            "does what you collect come to its end, and is no shape larger than the program's? xe.options.memory_limit sets the limit",
         )
 
     def guarded(self, answer: Any) -> Any:
@@ -131,6 +145,12 @@ class Watch:
                     _raise_in(self._thread, DeadlineReached)  # again and again: a bare `except:` may have kept the last one
                     # Not at once: what catches this one must not be hit by the next before it has told this thread to stop.
                     self._since = (since[0] + _AGAIN * (spent > self.seconds), since[1] + _WALL * _AGAIN * (waited > _WALL * self.seconds))
+
+
+def _place_in_the_answer(error: BaseException) -> str:
+    """The line of the answer that was running."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith((_HERE, "<frozen"))]
+    return f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}" if frames else ""
 
 
 def _processor_clock(thread: int) -> Callable[[], float]:

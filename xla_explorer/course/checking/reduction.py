@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from xla_explorer.course.checking.registry import Cases, WrongAnswer
-from xla_explorer.course.checking.result import CRASHED, TOO_SLOW, Failure
+from xla_explorer.course.checking.result import CRASHED, TOO_LARGE, TOO_SLOW, Failure
 from xla_explorer.explorer.questions.reduction import smaller_modules
 from xla_explorer.hlo.module import HloModule
 
@@ -27,10 +27,10 @@ def smallest(module: HloModule, test: Test, failure: Failure, *, alive: bool = F
     """The failure of the smallest program found that `test` refuses with the same code. `module` is left alone.
 
     alive: the program keeps computing what it shows: no move leaves dead code, or a parameter or what others read as the result. What
-    is too slow, or ends its process, is not made smaller: so would each trial.
+    is too slow or too large, or ends its process, is not made smaller: so would each trial.
     """
     trials = 0
-    progress = failure.code not in (TOO_SLOW, CRASHED)
+    progress = failure.code not in (TOO_SLOW, TOO_LARGE, CRASHED)
     while progress:
         progress = False
         for candidate in smaller_modules(module, tidy=alive):

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xla_explorer.course.checking.attempts import note
-from xla_explorer.course.checking.deadline import AnswerTooSlowError, Watch
-from xla_explorer.course.checking.result import TOO_SLOW, CheckResult, Failure, program_text
+from xla_explorer.course.checking.deadline import AnswerTooLargeError, AnswerTooSlowError, Watch
+from xla_explorer.course.checking.result import TOO_LARGE, TOO_SLOW, CheckResult, Failure, program_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -217,7 +217,7 @@ def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
     except WrongAnswer as wrong:
         return CheckResult(name, "failed", cases, _on(watch.last, wrong.failure) if wrong.failure.of_the_answer else wrong.failure)
     except Exception as error:
-        if _frames_of_the_answer(error) or isinstance(error, AnswerTooSlowError):
+        if _frames_of_the_answer(error) or isinstance(error, AnswerTooSlowError | AnswerTooLargeError):
             return CheckResult(name, "failed", cases, _on(watch.last, error_failure(error)), error=error)
         if not isinstance(error, TypeError | AttributeError):
             raise  # a mistake of the check, not of the answer
@@ -252,6 +252,8 @@ def error_failure(error: BaseException) -> Failure:
     """An exception of the answer's code as a failure: its kind, its text, and the line where it was raised."""
     if isinstance(error, AnswerTooSlowError):
         return Failure(TOO_SLOW, f"Your code does not end: {error.message}.", "an answer in time", "none", hint=f"{error.hint}")
+    if isinstance(error, AnswerTooLargeError):
+        return Failure(TOO_LARGE, f"Your code takes too much memory: {error.message}.", "an answer in memory", "none", hint=f"{error.hint}")
     frames = _frames_of_the_answer(error)
     where = f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}" if frames else ""
     return Failure(

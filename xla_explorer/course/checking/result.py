@@ -12,6 +12,8 @@ from xla_explorer.hlo.text import PrintOptions
 MOST_CHARACTERS = 2000
 TOO_SLOW = "too-slow"
 """The code of an answer that was still computing at its deadline."""
+TOO_LARGE = "too-large"
+"""The code of an answer that wanted more memory than it may take."""
 CRASHED = "crashed"
 """The code of an answer whose native code ended its process, or did not end."""
 _PROGRAM = "smallest program found that shows it"
@@ -34,7 +36,7 @@ class Failure(NamedTuple):
     @property
     def of_the_answer(self) -> bool:
         """Whether the answer's own code raised or did not end, and nothing says on what."""
-        return self.code.startswith(("raised-", TOO_SLOW)) and self.module is None and not self.arguments
+        return self.code.startswith(("raised-", TOO_SLOW, TOO_LARGE)) and self.module is None and not self.arguments
 
 
 class ExerciseNotPassedError(XlaExplorerError, AssertionError):
