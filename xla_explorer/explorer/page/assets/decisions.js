@@ -1,5 +1,5 @@
 // The fusion tab: every decision as a row, filtered by verdict and reason code.
-import { make, numberOf, scrollWithin, showMicroseconds, VERDICT_MARK } from "./elements.js";
+import { make, numberOf, scrollWithin, showMicroseconds, showNumber, VERDICT_MARK } from "./elements.js";
 import { csvButton } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
@@ -50,7 +50,7 @@ function decisionsTab(app) {
         },
       });
     chips.replaceChildren(
-      chip("all", decisions.length, null, ""),
+      chip(data.decisions_hidden ? `${showNumber(decisions.length + data.decisions_hidden)}, of which here` : "all", decisions.length, null, ""),
       ...[...codes].map(([key, list]) => {
         const [, code] = key.split("\u0000"),
           { verdict } = list[0];

@@ -43,7 +43,7 @@ function menu({ names, front }, all, actions) {
   const select = make(
     "select",
     { className: "xe-pane-more", tabIndex: -1, title: "show another text as a tab here", ariaLabel: `another text beside ${paneTitle(front)}` },
-    make("option", { value: "", textContent: "+" }),
+    make("option", { value: "+", textContent: "+" }),
     ...all.filter(name => !names.includes(name)).map(name => make("option", { value: name, textContent: paneTitle(name) })),
     names.length > 1 ? make("option", { value: OWN, textContent: `${paneTitle(front)} in its own pane` }) : null,
   );

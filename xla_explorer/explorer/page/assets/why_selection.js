@@ -2,6 +2,7 @@
 import { decisionEnds, make, showMicroseconds, VERDICT_MARK } from "./elements.js";
 import { namedAll } from "./store.js";
 import { highlighted } from "./highlighted.js";
+import { instructionItem } from "./search_language.js";
 import { layoutPart } from "./tensor_layout.js";
 import { callersPart, tensorPart } from "./why_asked.js";
 import { dimLine, linksTo, rewritePart, whyHeading } from "./why_parts.js";
@@ -19,9 +20,11 @@ const REMARK_MARK = { passed: "✓ ", missed: "✗ ", analysis: "· " };
  */
 export function selectionPart(app, id, isCurrent) {
   const drawn = app.now?.picture.nodes.find((/** @type {any} */ n) => n.id === id) ?? app.now?.picture.groups.find((/** @type {any} */ g) => g.instruction === id);
+  const line = app.now?.text.find((/** @type {import("./schema.js").TextLine} */ l) => l[1] === id)?.[0],
+    name = app.store.names.get(id) ?? (line && instructionItem(line, id)?.name);
   return [
-    ...headPart(app, id, drawn),
-    ...linePart(app, id),
+    ...headPart(app, id, name, drawn, line !== undefined),
+    ...(line === undefined ? [] : linePart(app, id, line)),
     ...(app.now && drawn ? readsPart(app, id) : []),
     callersPart(app, id, isCurrent),
     tensorPart(app, id),
@@ -29,32 +32,29 @@ export function selectionPart(app, id, isCurrent) {
     remarksPart(app, id, isCurrent),
     ...rulesPart(app, id),
     ...decisionsPart(app, id),
-    ...historyPart(app, id, isCurrent),
+    ...historyPart(app, id, name, isCurrent),
   ];
 }
 
-/** @param {App} app @param {number} id @param {any} drawn */
-function headPart(app, id, drawn) {
-  const name = app.store.names.has(id) ? `%${app.store.names.get(id)}` : `#${id}`,
-    head = make(
-      "p",
-      {},
-      make("b", { className: "mono", textContent: name }),
-      make("span", { textContent: drawn ? `  ${drawn.label} · ${drawn.detail}` : "  not in this step" }),
-    );
-  if (drawn || !app.now) return [head];
+/** @param {App} app @param {number} id @param {string | undefined} name @param {any} drawn @param {boolean} isPrinted */
+function headPart(app, id, name, drawn, isPrinted) {
+  const head = make(
+    "p",
+    {},
+    make("b", { className: "mono", textContent: name ? `%${name}` : `#${id}` }),
+    make("span", { textContent: drawn ? `  ${drawn.label} · ${drawn.detail}` : isPrinted ? "  in the text, not in the picture" : "  not in this step" }),
+  );
+  if (drawn || isPrinted || !app.now) return [head];
   const here = [...app.store.counterparts(id, new Set(app.now.names.keys()), app.now.picture.aliases)].filter(k => k !== id);
   if (!here.length) return [head];
   return [head, make("p", {}, make("span", { className: "xe-dim", textContent: "here it is " }), ...linksTo(app, here.slice(0, 8)))];
 }
 
-/** @param {App} app @param {number} id */
-function linePart(app, id) {
-  const line = app.now?.text.find((/** @type {import("./schema.js").TextLine} */ l) => l[1] === id);
-  if (!line) return [];
+/** @param {App} app @param {number} id @param {string} line */
+function linePart(app, id, line) {
   const opcode = app.now.picture.opcodes.get(id),
     help = app.opcodeHelp(opcode);
-  return [make("pre", { className: "xe-hlo" }, ...highlighted(line[0].trim())), help ? dimLine(`${opcode}: ${help}`) : null, layoutPart(line[0])];
+  return [make("pre", { className: "xe-hlo" }, ...highlighted(line.trim())), help ? dimLine(`${opcode}: ${help}`) : null, layoutPart(line)];
 }
 
 /** @param {App} app @param {number} id */
@@ -132,12 +132,12 @@ function decisionsPart(app, id) {
   return [whyHeading(`decisions about it (${about.length})`), make("ul", { className: "xe-links" }, ...links)];
 }
 
-/** @param {App} app @param {number} id @param {() => boolean} isCurrent */
-function historyPart(app, id, isCurrent) {
+/** @param {App} app @param {number} id @param {string | undefined} name @param {() => boolean} isCurrent */
+function historyPart(app, id, name, isCurrent) {
   /** @param {string} text */
   const item = text => make("li", { textContent: text }),
     past = make("ol", { className: "xe-history" }, make("li", { className: "xe-dim", textContent: "…" })),
-    leftOut = `left out of this page for its size: session.passes.history("%${app.store.names.get(id) ?? "name"}") has it`;
+    leftOut = `left out of this page for its size: session.passes.history(${name ? `"%${name}"` : id}) has it`;
   app.store
     .history(id)
     .then((/** @type {string[] | null} */ lines) => {
