@@ -59,7 +59,7 @@ def test_every_tab_is_complete_or_says_which_call_has_the_rest(browser: Any, tmp
     for pane in page.evaluate(_PANES):
         if pane["name"] in session.stages() and not pane["costly"]:
             whole_text = [line.rstrip() for line in str(session.stage(pane["name"]).text).rstrip("\n").split("\n")]
-            shown = [line.rstrip() for line in pane["lines"]]
+            shown = "\n".join([line.rstrip() for line in pane["lines"]]).rstrip("\n").split("\n")
             assert shown == whole_text or f"session.stage('{pane['name']}')" in pane["said"], pane["name"]
         elif pane["costly"]:
             assert "not made for this page" in pane["said"] and "session." in pane["said"], pane["said"]
