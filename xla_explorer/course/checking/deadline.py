@@ -95,7 +95,7 @@ class Watch:
             )
         raise AnswerTooLargeError(
             f"it wanted more than {self.memory / 2**30:g} GiB of memory{where}",
-            "does what you collect come to its end, and is every shape at most as large as the program's? xe.options.memory_limit sets the limit",
+            "does every list come to its end, and has every array the program's size? xe.options.memory_limit sets the limit",
         )
 
     def guarded(self, answer: Any) -> Any:
