@@ -26,7 +26,7 @@ myst_links_external_new_tab = False
 # How-to pages and the tour run while the book is built; the course shows the outputs that are stored in its notebooks, which tests run.
 nb_execution_mode = "force"
 nb_execution_excludepatterns = [f"{stem}.ipynb" for stem in STORED if stem not in EXECUTED]
-nb_execution_timeout = 120
+nb_execution_timeout = 1800  # a guard against a cell that does not end, not a limit: machines are loaded
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_execution_show_tb = True

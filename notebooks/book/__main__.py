@@ -33,7 +33,9 @@ def main() -> int:
         shutil.rmtree(NOTEBOOKS / "reference", ignore_errors=True)
     started, before = time.monotonic(), os.times()
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-j", given.jobs, *["-E", "-a"][: 2 * given.again]]
-    built = subprocess.run([*command, str(NOTEBOOKS), str(given.folder)], check=False).returncode
+    # Cells call `xla-explorer`, also where the environment of this Python is not activated.
+    here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    built = subprocess.run([*command, str(NOTEBOOKS), str(given.folder)], env={**os.environ, "PATH": here}, check=False).returncode
     if built:
         print("the book was not built: see the warnings above", file=sys.stderr)
         return built
