@@ -101,7 +101,7 @@ class NpuStreamExecutor:
     def copy_from_device(self, source: DeviceMemory, size: int, stream: Stream | None = None) -> bytes:
         """What is there now: synchronise first."""
         if size > source.size:
-            raise ValueError(f"{size} bytes asked for, the device memory has {source.size}; they do not fit")
+            raise ValueError(f"cannot read {size} bytes from a device memory of {source.size}")
         return self.machine.device[source.address : source.address + size].tobytes()
 
     def load(self, code: bytes, exports: list[str]) -> Any:

@@ -189,8 +189,8 @@ def test_scratch_memory_is_each_shares_own():
 
 @pytest.mark.parametrize(
     ("threads", "says"),
-    [(0, "at least one thread"), (-3, "threads=-3"), ("2", "threads='2': a number of threads, not a str"), (True, "not a bool"),
-     (1.5, "not a float"), (10**9, "at most")],
+    [(0, "at least 1, got 0"), (-3, "got -3"), ("2", "must be an integer, got '2'"), (True, "must be an integer, got True"),
+     (1.5, "got 1.5"), (10**9, "at most")],
 )  # fmt: skip
 def test_no_number_of_threads_is_an_error_with_a_next_step(threads, says):
     with pytest.raises(ValueError, match=says) as found:

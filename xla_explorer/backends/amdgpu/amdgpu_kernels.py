@@ -54,7 +54,7 @@ def amd_architecture(name: str | None = None) -> AmdArchitecture:
     try:
         return ARCHITECTURES[name or DEFAULT_ARCHITECTURE]
     except KeyError:
-        raise UnknownArchitectureError(f"no AMD architecture is named {name!r}", f"choose from {', '.join(ARCHITECTURES)}") from None
+        raise UnknownArchitectureError(f"unknown AMD architecture {name!r}", f"choose from {', '.join(ARCHITECTURES)}") from None
 
 
 AMD_KERNELS = KernelDialect(AMDGPU.triple, "amdgpu_kernel", '"amdgpu-flat-work-group-size"="1,{threads}"')

@@ -46,7 +46,7 @@ PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two
 
 def _fusion_policy(given: Any) -> FusionPolicy:
     if given not in (None, *get_args(FusionPolicy)):
-        raise XlaExplorerError(f"there is no fusion_policy {given!r}", f"one of {', '.join(map(repr, get_args(FusionPolicy)))}")
+        raise XlaExplorerError(f"unknown fusion_policy {given!r}", f"choose from {', '.join(map(repr, get_args(FusionPolicy)))}")
     return given or "time"
 
 

@@ -62,7 +62,7 @@ class CpuStreamExecutor:
     def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
         """Copy bytes out."""
         if size > source.size:
-            raise ValueError(f"{size} bytes asked for, the device memory has {source.size}")
+            raise ValueError(f"cannot read {size} bytes from a device memory of {source.size}")
         return ctypes.string_at(source.address, size)
 
     def load(self, code: bytes, exports: list[str]) -> Any:

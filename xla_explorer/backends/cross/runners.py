@@ -51,7 +51,7 @@ class Runner(Protocol):
 def runner_availability(target: CpuTarget, description: TargetDescription | None = None) -> Reason | None:
     """None when programs for the target can run here; else what is missing, with the command that adds it."""
     if not target.runner:
-        return refuse("inspect-only", f"nothing here runs {target.name} code; it can be compiled and looked at", triple=target.triple)
+        return refuse("inspect-only", f"{target.name} code can be compiled and inspected; nothing here runs it", triple=target.triple)
     programs = [target.compiler, *target.emulator[:1]]
     for program in programs:
         if shutil.which(program) is None:

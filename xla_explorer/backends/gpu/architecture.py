@@ -114,5 +114,5 @@ def gpu_architecture(name: str = DEFAULT_ARCHITECTURE) -> GpuArchitecture:
         return ARCHITECTURES[name]
     except KeyError:
         raise UnknownArchitectureError(
-            f"no GPU architecture is named {name!r}", f"choose from {', '.join(ARCHITECTURES)}"
+            f"unknown GPU architecture {name!r}", f"choose from {', '.join(ARCHITECTURES)}"
         ) from None

@@ -216,7 +216,7 @@ def record_constants(program: GpuProgram, journal: Journal | None) -> None:
 def _math_level(options: CompileOptions) -> str:
     level = str(options.backend_options.get("math", DEFAULT_LEVEL))
     if level not in LEVELS:
-        raise XlaExplorerError(f"math={level!r} is not a level of math", f"choose {', '.join(LEVELS)}")
+        raise XlaExplorerError(f"math must be a level of math, got {level!r}", f"choose from {', '.join(LEVELS)}")
     return level
 
 

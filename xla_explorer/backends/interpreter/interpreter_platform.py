@@ -146,7 +146,7 @@ class HostMemoryExecutor:
     def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
         """Copy bytes out."""
         if size > source.size:
-            raise ValueError(f"{size} bytes asked for, there are {source.size}")
+            raise ValueError(f"cannot read {size} bytes from a device memory of {source.size}")
         return bytes(source.handle[:size])
 
     def load(self, code: bytes, exports: list[str]) -> Any:

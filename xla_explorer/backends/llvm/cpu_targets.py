@@ -115,7 +115,7 @@ def _check_characters(triple: str, cpu: str | None, features: str | None) -> Non
     for what, given, pattern in (("triple", triple, _NAME_OF_LLVM), ("cpu", cpu, _NAME_OF_LLVM), ("features", features, _FEATURES)):
         if given is not None and (not isinstance(given, str) or pattern.fullmatch(given) is None):
             hint = "such as x86_64-linux-gnu, x86-64-v3, +sve"
-            raise UnknownTargetError(f"{what}={given!r} holds more than letters, digits and `_.+-`", hint)
+            raise UnknownTargetError(f"{what}={given!r} must consist of letters, digits and `_.+-`", hint)
 
 
 def description_of_triple(triple: str, cpu: str | None = None, features: str | None = None) -> TargetDescription:
@@ -133,7 +133,7 @@ def description_of_triple(triple: str, cpu: str | None = None, features: str | N
     except TargetError as problem:
         raise UnknownTargetError(problem.message, f"triples such as {', '.join([t.triple for t in CPU_TARGETS.values()])}") from None
     if layout.startswith("E"):
-        raise UnknownTargetError(f"{triple!r} stores the highest byte first; constants are written lowest byte first", "little-endian only")
+        raise UnknownTargetError(f"{triple!r} is big-endian; constants are written little-endian", "choose a little-endian target")
     rows = [target for target in CPU_TARGETS.values() if target.triple.split("-", 1)[0] == architecture]
     assumed, bits = rows[0].baseline if rows else "", None
     if cpu == "native":

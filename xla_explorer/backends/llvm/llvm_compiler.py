@@ -69,7 +69,7 @@ class OptimizationOptions:
         try:
             return _EFFORTS[effort]
         except KeyError:
-            raise ValueError(f"effort {effort!r}: choose from {', '.join(_EFFORTS)}") from None
+            raise ValueError(f"unknown effort {effort!r}: choose from {', '.join(_EFFORTS)}") from None
 
     def reduces_strength(self, description: TargetDescription) -> bool:
         """Whether LLVM reduces strength. Without it on x86: the same speed, at three quarters of the time of generating code, and 2 % less

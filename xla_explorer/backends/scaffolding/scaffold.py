@@ -49,15 +49,15 @@ def scaffold(name: str, scenario: int, output: str | Path | None = None) -> Scaf
     LLVM). output: the folder, default `./xla_explorer_NAME`. ScaffoldError when a name is taken, or the folder holds something.
     """
     if scenario not in SCENARIOS:
-        raise ScaffoldError(f"there is no scenario {scenario!r}", "; ".join([f"{k}: {v[12:]}" for k, v in SCENARIOS.items()]))
+        raise ScaffoldError(f"unknown scenario {scenario!r}", "; ".join([f"{k}: {v[12:]}" for k, v in SCENARIOS.items()]))
     if not _NAME.fullmatch(name):
         raise ScaffoldError(f"{name!r} cannot be the name of a backend", "lower-case letters, digits and hyphens, such as my-chip")
     if name in backend_names():
-        raise ScaffoldError(f"a backend named {name!r} is there already", f"known: {', '.join(backend_names())}")
+        raise ScaffoldError(f"the backend {name!r} exists already", f"known: {', '.join(backend_names())}")
     package = f"xla_explorer_{name.replace('-', '_')}"
     folder = Path(output) if output is not None else Path(package)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ScaffoldError(f"{folder} holds something already", "name an empty or new folder")
+        raise ScaffoldError(f"{folder} must be empty or new", "name an empty or new folder")
     words = {
         "NAME": name,
         "PACKAGE": package,

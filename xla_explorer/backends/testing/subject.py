@@ -42,7 +42,7 @@ class Subject:
         except XlaExplorerError as problem:
             if (why := self.backend.availability()) is None:
                 raise
-            raise Skipped(f"it does not even compile here ({why}): {problem.message}") from None
+            raise Skipped(f"the program does not compile here ({why}): {problem.message}") from None
 
     @cached_property
     def result(self) -> CompileResult:
@@ -51,7 +51,7 @@ class Subject:
     @property
     def executable(self) -> Executable:
         if self.result.executable is None:
-            raise Skipped(f"it does not run here: {self.result.why_not or self.backend.availability()}")
+            raise Skipped(f"the program does not run here: {self.result.why_not or self.backend.availability()}")
         return self.result.executable
 
     @cached_property

@@ -31,7 +31,7 @@ class _ForeignPass:
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """A dump cannot be run again."""
-        raise XlaExplorerError(f"{self.name} is a pass of real XLA, known by its dump only")
+        raise XlaExplorerError(f"cannot run {self.name}: a pass of real XLA is known by its dump only")
 
 
 def dumped_trace(stages: list[DumpedStage], module: HloModule) -> PassTrace:

@@ -178,11 +178,11 @@ def convolution_by_library(i: HloInstruction, target: Target | None = None) -> R
     lhs, rhs = i.operands
     depth, features = rhs.shape.dimensions[labels.kernel_input_feature], rhs.shape.dimensions[labels.kernel_output_feature]
     if not all(s.layout.is_default or s.rank <= 1 for s in (lhs.shape, rhs.shape, i.shape)):
-        return refuse("layout-differs", f"%{i.name} has an operand that is not row-major")
+        return refuse("layout-differs", f"the operands of %{i.name} must be row-major")
     if lhs.shape.strides[labels.input_feature] != 1 or i.shape.strides[labels.output_feature] != 1:
-        return refuse("features-not-contiguous", f"the features of %{i.name} are not contiguous")
+        return refuse("features-not-contiguous", f"the features of %{i.name} must be contiguous")
     if 1 not in (rhs.shape.strides[labels.kernel_input_feature], rhs.shape.strides[labels.kernel_output_feature]):
-        return refuse("features-not-contiguous", f"the kernel features of %{i.name} are not contiguous")
+        return refuse("features-not-contiguous", f"the kernel features of %{i.name} must be contiguous")
     x = labels.input_spatial[-1]
     if lhs.shape.strides[x] * rules[-1].stride < depth:
         return refuse("irregular-strides", f"the rows of %{i.name} overlap")
@@ -198,9 +198,8 @@ def convolution_by_library(i: HloInstruction, target: Target | None = None) -> R
             tile_columns=plan.tile.columns,
         )
     if depth < 8 or features < 8:
-        return refuse(
-            "too-few-features", f"{depth} input and {features} output features make a poor matrix", depth=depth, features=features
-        )
+        text = f"{depth} input and {features} output features are too few for a matrix product"
+        return refuse("too-few-features", text, depth=depth, features=features)
     return None
 
 

@@ -30,7 +30,7 @@ def linear_algebra_by_library(i: HloInstruction) -> Reason | None:
     if element_type.name not in _LETTERS or any(o.shape.element_type is not element_type for o in i.operands):
         return refuse("no-blas-routine", f"LAPACK has no routine for {element_type}", element_type=element_type.name)
     if not all(s.layout.is_default for s in (i.shape, *[o.shape for o in i.operands])):
-        return refuse("layout-differs", f"%{i.name} has an operand or result that is not row-major")
+        return refuse("layout-differs", f"operands and results of %{i.name} must be row-major")
     return None
 
 

@@ -103,14 +103,14 @@ def scalar_of(w: Builder, given: Given, element_type: PrimitiveType) -> Scalar:
 def real(given: Scalar) -> Value:
     """An element that is known not to be complex."""
     if not isinstance(given, Value):
-        raise TypeError(f"a real number is needed, got the complex {given!r}")
+        raise TypeError(f"expected a real number, got {given!r}")
     return given
 
 
 def pair(given: Scalar) -> Complex:
     """An element that is known to be complex."""
     if not isinstance(given, Complex):
-        raise TypeError(f"a complex number is needed, got the {given!r}")
+        raise TypeError(f"expected a complex number, got {given!r}")
     return given
 
 

@@ -110,7 +110,7 @@ class ProgramKernels:
         if self.threads == 1:
             return self._once(write, i, slots)
         if self.control.forbidden("parallel", (i,)):
-            reason = refuse("forbidden-by-user", f"the user forbids to cut the kernel of %{i.name} into shares")
+            reason = refuse("forbidden-by-user", f"an override forbids parallel shares of the kernel of %{i.name}")
             self.decisions.append(KernelDecision(i.id, i.name, False, reason, "parallel"))
             return self._once(write, i, slots)
         plan = plan_parallel(i, self.threads, kind)

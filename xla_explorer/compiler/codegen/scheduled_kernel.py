@@ -75,7 +75,7 @@ class ScheduledKernels:
             raise _refused(i, made)
         assert isinstance(made.nest, Schedule)
         if overlap or not writes_in_step(made.nest.nest, array_parameters(i, slots)):
-            raise _refused(i, refuse("writes-where-it-reads", f"%{i.name} writes where it reads, and not element by element"))
+            raise _refused(i, refuse("writes-where-it-reads", f"%{i.name} updates an operand in place, and not element by element"))
         self._note(i, made.nest)
         return made._replace(effort=Effort.FINAL)
 
@@ -87,7 +87,7 @@ class ScheduledKernels:
         made = Schedule(nest, nest)
         for directive in directives if overrides else ():
             forbidden = any(override.forbids(directive) for override in overrides)
-            reason = refuse("forbidden-by-user", f"the user forbids {directive} of %{i.name}") if forbidden else None
+            reason = refuse("forbidden-by-user", f"an override forbids {directive} of %{i.name}") if forbidden else None
             if reason is None and not of_policy:
                 reason = made.why_not(directive)
             made = made if reason is not None else made.with_policys([directive])

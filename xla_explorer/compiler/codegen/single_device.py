@@ -24,7 +24,7 @@ def collective_on_one_device(i: HloInstruction, module: HloModule) -> Reason | N
         o.shape.is_array and o.shape == leaf for o, leaf in zip(i.operands, results, strict=True)
     )
     if not same:
-        return refuse("shape-changes", f"%{i.name} changes shapes, which one device alone does not")
+        return refuse("shape-changes", f"operand and result of %{i.name} must have one shape on one device")
     if i.opcode.name == "collective-permute":
         pairs = [tuple(pair) for pair in i.attributes.get("source_target_pairs") or ()]
         if pairs != [(0, 0)]:

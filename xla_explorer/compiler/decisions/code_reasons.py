@@ -75,10 +75,14 @@ VECTOR_WIDTH = table(
 NATIVE_CODE = table(
     {
         "no-library": ("code for this target calls no library", "%dot: code for riscv64 calls no library", _OWN_LOOP),
-        "type-differs": ("operand and product differ in type or shape", "%add is f64[8,8], the product f32[8,8]", "convert the operand"),
+        "type-differs": (
+            "operand and product differ in type or shape",
+            "%add must have the shape of the product, f32[8,8], got f64[8,8]",
+            "convert the operand",
+        ),
         "not-in-registers": (
-            "the operation is not done in the registers of a tile",
-            "%sort (sort) is not done in the registers of a tile",
+            "the operation cannot be computed in the registers of a tile",
+            "%sort (sort) cannot be computed in the registers of a tile",
             "nothing to do: it has a kernel of its own",
         ),
         "no-vectors": ("the target has no vector registers", "the target has no vector registers", _OWN_LOOP),
@@ -116,7 +120,7 @@ NATIVE_CODE = table(
             "%x: rng has no emitter yet",
             "write it with other operations, or add an emitter (README, how to add an opcode)",
         ),
-        "shape-not-emitted": ("the shape is not an array", "token[] is not an array", "nothing to do: the evaluator computes it"),
+        "shape-not-emitted": ("the shape is not an array", "expected an array, got token[]", "nothing to do: the evaluator computes it"),
         "bitcast-changes-width": ("a bitcast makes elements of another width", "%b makes f32[8] of f64[4]", "use bitcast-convert"),
         "power-not-emitted": ("power of that type has no code yet", "%p: power of s4 has no emitter yet", "convert to s32 first"),
         "reducer-not-emitted": (
@@ -134,22 +138,34 @@ NATIVE_CODE = table(
             "%a: erf of complex numbers has no emitter yet",
             "split real and imag",
         ),
-        "dilated-and-strided": ("the window dilates and strides at once", "a dilated input and a stride, or a wide dilation", _OWN_LOOP),
+        "dilated-and-strided": (
+            "the window dilates and strides at once",
+            "a dilated input must have stride 1 and a dilation of at most 16",
+            _OWN_LOOP,
+        ),
         "grouped-convolution": ("the convolution works in groups", "%conv works in groups", _OWN_LOOP),
         "no-window": ("the convolution has no spatial dimension", "%conv has no spatial dimension", "write it as a dot"),
         "empty-convolution": ("there is no multiply-add", "%conv has no multiply-add", "nothing to do: the result is zeros"),
         "features-not-contiguous": (
             "the features do not lie in one piece",
-            "the output features of %conv are not contiguous",
+            "the output features of %conv must be contiguous",
             "keep features as the minor dimension (b01f_01io->b01f)",
         ),
         "too-many-phases": (
-            "the outputs see too many different parts of the window",
-            "the outputs of %conv see too many different parts",
+            "the outputs use too many different parts of the window",
+            "the outputs of %conv use too many different parts of the window",
             _OWN_LOOP,
         ),
-        "convolution-too-large": ("the copies do not stay in the cache", "the copies of %conv do not stay in the cache", _OWN_LOOP),
-        "random-element-type": ("random bits have no code for this type", "%r makes random c64", "make u32, and convert"),
+        "convolution-too-large": (
+            "the copies of the operands do not fit the cache",
+            "the copies of the operands of %conv do not fit the cache",
+            _OWN_LOOP,
+        ),
+        "random-element-type": (
+            "random bits have no code for this type",
+            "%r generates random c64, which has no native code",
+            "make u32, and convert",
+        ),
         "custom-call-target": (
             "a custom call's target has no native code for these operands",
             "%r: the custom call target my_target has no native code",
@@ -157,10 +173,14 @@ NATIVE_CODE = table(
         ),
         "random-algorithm": (
             "the generator's algorithm has no code",
-            "%r: rng_default with a state of u32[3]",
+            "%r: rng_default with a state of u32[3] has no native code",
             "use rng_philox or rng_three_fry",
         ),
-        "row-too-long": ("rows are longer than the sort indexes", "%sort sorts rows of 5000000000 elements", "sort in parts"),
+        "row-too-long": (
+            "rows are longer than the sort indexes",
+            "rows that %sort sorts must have fewer than 2**31 elements, got 5000000000",
+            "sort in parts",
+        ),
         "no-blas-routine": ("BLAS or LAPACK has no routine for the types", "BLAS has no routine for s32, s32 -> s32", _OWN_LOOP),
         "matrix-vector": (
             "a matrix-vector product reads the matrix once in a loop",
@@ -203,7 +223,11 @@ NATIVE_CODE = table(
             "nothing to do: our own stages compute it",
         ),
         "dilated-or-reversed": ("the input is dilated or the window reversed", "%conv dilates its input or reverses its window", _OWN_LOOP),
-        "too-few-features": ("few features make a poor matrix", "3 input and 4 output features make a poor matrix", _OWN_LOOP),
+        "too-few-features": (
+            "the features are too few for a matrix product",
+            "3 input and 4 output features are too few for a matrix product",
+            _OWN_LOOP,
+        ),
         "element-type-not-emitted": ("the element type has no native code yet", "f8e3m4 has no native code yet", "convert to f32 first"),
         "shared-computation": (
             "several callers share a computation",
@@ -217,7 +241,7 @@ NATIVE_CODE = table(
         ),
         "shape-changes": (
             "one device alone does not change the shape",
-            "%g changes shapes, which one device alone does not",
+            "operand and result of %g must have one shape on one device",
             "run it on all devices",
         ),
         "other-devices": ("it names other devices", "%p sends between devices {0,1}", "run it on all devices"),

@@ -11,15 +11,15 @@ _LARGER = "nothing to do for so small a product; batch several of them"
 LAUNCH = table(
     {
         "another-emitter-forced": (
-            "the user wants another emitter to write the kernel",
-            "the user wants tiled-dot to write %dot",
+            "an override forces another emitter to write the kernel",
+            "an override forces tiled-dot to write %dot",
             "leave it out of force=",
         ),
         # products
         "no-dot": ("the kernel holds no product of the kind", "%add is not a dot", _NEXT),
         "no-epilogue": (
             "what follows the product cannot be done element by element",
-            "%r (reduce) cannot be done to an element of %dot at a time",
+            "%r (reduce) cannot be computed element by element from %dot",
             _NEXT,
         ),
         "type-not-of-tensor-cores": (
@@ -31,7 +31,7 @@ LAUNCH = table(
         "result-not-row-major": ("the result is not row-major, or empty", "%dot is not row-major", "ask for a row-major result"),
         "dot-is-no-matrix-product": (
             "an operand has not one kept and one reduced dimension",
-            "%dot has 2 kept and 1 reduced dimensions",
+            "%dot must have one kept and one reduced dimension, got 2 and 1",
             "merge the dimensions by a reshape",
         ),
         "reduced-is-not-minor": (
@@ -61,17 +61,17 @@ LAUNCH = table(
         "short-sums": ("the sums are too short to share", "%dot sums 8 elements", _LARGER),
         "no-minor-dimension": (
             "neither dimension of the larger matrix is contiguous",
-            "%dot: neither dimension of the larger matrix is its minor one",
+            "%dot: the kept or the reduced dimension of the larger matrix must be its minor one",
             "transpose the operand",
         ),
         # convolutions
         "empty-convolution": ("there is no multiplication", "%conv has no multiplication", "nothing to do: the result is zeros"),
         "too-many-phases": (
-            "the outputs see too many different parts of the window",
-            "the outputs of %conv see too many different parts",
+            "the outputs use too many different parts of the window",
+            "the outputs of %conv use too many different parts of the window",
             _NEXT,
         ),
-        "not-depthwise": ("the features are not in groups of one", "%conv: its features are not in groups", _NEXT),
+        "not-depthwise": ("the features are not in groups of one", "%conv must have a feature_group_count above 1", _NEXT),
         "loop-is-faster": ("a loop is estimated to be faster", "%conv: 9.1 us by tiles, 8.2 us by a loop", _NEXT),
         # loops
         "not-transposed": ("no minor dimension is transposed", "%fusion transposes no minor dimension", _NEXT),
@@ -84,14 +84,18 @@ LAUNCH = table(
         # operations
         "element-type-not-emitted": ("the operation has no code for the type", "%c: cholesky of c64", "convert the operand"),
         "no-operation": ("the opcode has no kernels of its own", "%add: add has no kernels of its own", _NEXT),
-        "record-too-large": ("records do not fit into shared memory", "%sort sorts records of 4096 bytes", "sort keys with indices"),
+        "record-too-large": (
+            "records do not fit into shared memory",
+            "records that %sort sorts must have at most 1536 bytes, got 4096",
+            "sort keys with indices",
+        ),
         # reductions
-        "no-reduction": ("the kernel reduces nothing", "%fusion reduces nothing", _NEXT),
+        "no-reduction": ("the kernel reduces nothing", "%fusion has no reduction", _NEXT),
         "reduction-is-short": ("one thread reduces so few elements", "%r combines at most 8 elements, one thread does it", _NEXT),
         "opcode-not-emitted": ("the opcode has no elemental code", "%s: sort has no elemental emitter", _NEXT),
         "reducer-not-known-associative": (
-            "the reducer is not known to give the same in any order",
-            "%r: %f is not known to give the same in any order, so one thread does a whole result",
+            "the reducer is not known to be associative and commutative",
+            "%r: %f is not known to be associative and commutative, so one thread does a whole result",
             "reduce by add, maximum, minimum, multiply, and, or",
         ),
         "no-scan": ("the kernel is not a scan", "%r is not a scan", _NEXT),
@@ -106,8 +110,8 @@ LAUNCH = table(
 CONSTANT_MEMORY = table(
     {
         "constant-address-taken": (
-            "the address goes elsewhere than into loads",
-            "%k: its address goes elsewhere than into loads",
+            "the address is used by more than loads",
+            "%k: only loads may use its address",
             "nothing to do",
         ),
         "divergent-constant": (
@@ -117,7 +121,7 @@ CONSTANT_MEMORY = table(
         ),
         "constant-bank-full": (
             "the bank has no room left",
-            "%k: its 60000 bytes would make 90000 in all, of 65536",
+            "%k: with its 60000 bytes all constants take 90000, the bank has 65536",
             "make the constant smaller",
         ),
     }

@@ -23,7 +23,7 @@ LOOP_NEST = table(
         ),
         "not-lowered": (
             "native code is made of loop nests whose opcodes have an emitter, and whose reductions combine by one operation",
-            "%4: several operations of f32 as a combiner is not written for loop nests",
+            "%4: loop nests have no code for the combiner several operations of f32",
             "look at the LLVM IR of the kernel that runs: session.llvm_ir(kernel=name)",
         ),
         "made-from-nest": (
@@ -43,17 +43,17 @@ LOOP_NEST = table(
         ),
         "rows-are-not-shares": (
             "kernels that run block by block of rows have as many rows in each share",
-            "ij has 1000 steps, not as many in each of 16 shares",
+            "ij must divide into 16 equal shares, got 1000 steps",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
         "wide-iota": (
             "an index is counted in as many bits as what is stored has",
-            "@fusion counts in more bits than it stores",
+            "@fusion computes its iota in more bits than it stores",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
         "uniform-shifts": (
             "shifts are by constants or by amounts that differ from element to element",
-            "11 shifts of @fusion are by amounts known before the loop",
+            "11 shifts of @fusion are by loop-invariant amounts",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
         "not-along-memory": (
@@ -68,7 +68,7 @@ LOOP_NEST = table(
         ),
         "not-an-array": (
             "a kernel reads and writes arrays",
-            "%while has the shape (s32[], f32[4]), a kernel reads and writes arrays",
+            "%while must be an array, as all of a kernel, got (s32[], f32[4])",
             "ask about an instruction inside the computations that it calls",
         ),
         "dynamic-dimensions": (
@@ -87,8 +87,8 @@ LOOP_NEST = table(
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
         "rows-of-different-lengths": (
-            "all sweeps over a row have as many elements",
-            "a row is swept over 40 and 80 elements",
+            "all loops over a row have one length",
+            "the loops over a row must have one length, got 40 and 80",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
         "sums-of-products": (
@@ -98,7 +98,7 @@ LOOP_NEST = table(
         ),
         "not-transposed": (
             "a transpose reads along another dimension than it writes along",
-            "%add transposes nothing",
+            "%add has no transpose",
             "nothing to do",
         ),
         "several-tiles": (
@@ -119,12 +119,12 @@ LOOP_NEST = table(
         ),
         "reducer-not-known-associative": (
             "threads combine parts of a row in another order than one thread would",
-            "%5 is not known to give the same in any order",
+            "%5 is not known to be associative and commutative",
             "write a reducer of one operation: add, multiply, maximum, minimum, and, or, xor",
         ),
         "updates-in-place": (
             "what is updated in place is an operand of the kernel",
-            "%dus does not update an operand of the kernel",
+            "%dus must update an operand of the kernel",
             "look at session.decisions('launch') for the emitter that writes the kernel",
         ),
         "axis-of-a-launch": (
@@ -154,12 +154,12 @@ LOOP_NEST = table(
         ),
         "reducer-of-other-types": (
             "a reducer computes in the types of what it reduces",
-            "%r: its reducer computes in other types than its operands have",
+            "%r: its reducer must compute in the types of its operands",
             "convert the operand before the reduction",
         ),
         "reducer-not-elementwise": (
             "a computation of scalars holds elementwise operations only",
-            "%k (call) stands in a computation of scalars",
+            "scalar code must be elementwise, got %k (call)",
             "inline what the reducer calls",
         ),
         "writes-where-it-reads": (
@@ -183,8 +183,8 @@ DIRECTIVES = table(
             "split first, then give the parts their kinds",
         ),
         "ordered-steps": (
-            "steps that see what those before have stored stay in order",
-            "steps of i see what those before have stored",
+            "steps that read what earlier steps have stored must stay in order",
+            "steps of i read what earlier steps have stored",
             "choose another axis",
         ),
         "order-must-be-kept": (
@@ -199,7 +199,7 @@ DIRECTIVES = table(
         ),
         "memory-of-its-own": (
             "a loop is cut before memory is given to its steps",
-            "steps of i have memory of their own: the loop is cut before that",
+            "steps of i have scratch memory: cut the loop before they get it",
             "write the cut before keep and stage",
         ),
         "factor-too-large": (
@@ -208,8 +208,8 @@ DIRECTIVES = table(
             "choose a smaller factor",
         ),
         "not-repeatable": (
-            "steps that are done twice store the same twice",
-            "steps of i cannot be done twice: they combine, or read what is stored",
+            "steps that are repeated must store the same value",
+            "steps of i cannot be repeated: they combine, or read what is stored",
             "split the axis instead: a guard keeps the steps behind its end away",
         ),
         "not-whole-lines": (
@@ -229,7 +229,7 @@ DIRECTIVES = table(
         ),
         "result-is-read": (
             "a result that is written past the caches is not read again",
-            "@fusion reads %out again, which is then no longer in a cache",
+            "@fusion reads %out again: a streaming store would leave it out of the cache",
             "leave the result in the caches",
         ),
         "name-taken": (
@@ -239,7 +239,7 @@ DIRECTIVES = table(
         ),
         "not-perfectly-nested": (
             "the inner loop is all that the outer one contains",
-            "j is not all that i contains",
+            "i must contain j and nothing else",
             "choose neighbouring axes; what stands between them keeps them apart",
         ),
         "access-does-not-collapse": (
@@ -264,7 +264,7 @@ DIRECTIVES = table(
         ),
         "nested-vector": (
             "one axis at most is a vector at any place",
-            "ji and i would be vectors in one another",
+            "ji and i cannot both be vectors: one contains the other",
             "unroll one of them",
         ),
         "strided-access": (
@@ -274,13 +274,13 @@ DIRECTIVES = table(
         ),
         "not-outermost": (
             "threads share a loop that is the whole kernel, or hands memory to the rest of it",
-            "threads share loops that are the whole kernel; j is not one of @softmax's",
+            "threads share only loops that are the whole kernel; j of @softmax is not one",
             "choose the outermost axis",
         ),
         "too-few-steps": (
             "every share has a step",
             "the shares must be from 2 to 12, the steps of i, got 13",
-            "choose fewer shares",
+            "choose fewer shares or threads, or an axis with more steps",
         ),
         "not-reduced": (
             "some directives are about an axis that a reduction combines over",
@@ -289,7 +289,7 @@ DIRECTIVES = table(
         ),
         "no-identity": (
             "a partial result starts from the identity element of its combiner",
-            "%7 combines by several operations: a partial result has nothing to start from",
+            "%7 combines by several operations: a partial result has no identity element",
             "name an axis that is all that is reduced over",
         ),
         "no-reduction-first": (
@@ -354,12 +354,12 @@ DIRECTIVES = table(
         ),
         "order-of-other-axes": (
             "the order of a tile names the axes that the array is read along, each once",
-            "%x is read along k, ji, the order names k.j",
+            "the order must name k, ji, along which %x is read, got k.j",
             "name those axes, outermost in memory first",
         ),
         "pitch-too-small": (
             "a row of a tile fits its pitch",
-            "a row of the tile has 16 elements, the pitch is 9",
+            "the pitch must be at least 16, the elements of a row of the tile, got 9",
             "choose a larger pitch",
         ),
         "not-in-sequence": (
@@ -389,7 +389,7 @@ DIRECTIVES = table(
         ),
         "blocks-share-no-array": (
             "an array in the memory of a block is the block's own: each block must fill all that it reads of it",
-            "axis js: each block would fill a part of %x_s, which none else sees",
+            "axis js: each block would store a part of %x_s that other blocks cannot read",
             "give this axis to threads",
         ),
         "too-many-threads": (
@@ -404,7 +404,7 @@ DIRECTIVES = table(
         ),
         "warps-disagree": (
             "the warp axes of a kernel have one power of two of steps, at most 32, and none is inside another",
-            "k has 48 steps, a warp axis a power of two up to 32",
+            "a warp axis must have a power of two of steps, at most 32; k has 48",
             "split the axis by 32",
         ),
     }

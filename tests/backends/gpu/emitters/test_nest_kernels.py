@@ -156,7 +156,7 @@ def test_sums_that_do_not_fit_into_shared_memory_are_refused():
 
 def test_blocks_do_not_share_the_filling_of_a_tile():
     nest = scheduled(plain("dot")[0], "split{j,4},block{i},stage{%y,i,shared}")
-    with pytest.raises(ScheduleError, match="each block would fill a part of %tile_4") as refused:
+    with pytest.raises(ScheduleError, match="each block would store a part of %tile_4") as refused:
         Schedule(nest, nest).then("block{ks}")
     assert refused.value.reason.code == "blocks-share-no-array"
 

@@ -111,9 +111,9 @@ class ConstantBank:
         after = self.size if symbol in self._taken else self.size + size
         reason, divergent = None, most is None or most > _MOST_ADDRESSES
         if override == "forbid":
-            reason = refuse("forbidden-by-user", f"the user forbids %{constant.name} in the constant bank for this kernel", **facts)
+            reason = refuse("forbidden-by-user", f"an override forbids %{constant.name} in the constant bank for this kernel", **facts)
         elif not uses.loads_only:
-            reason = refuse("constant-address-taken", f"{name}: its address goes elsewhere than into loads", **facts)
+            reason = refuse("constant-address-taken", f"{name}: only loads may use its address", **facts)
         elif divergent and override == "force" and after <= BANK_BYTES:
             self._taken[symbol] = size  # slower, as it reads, but as right
         elif most is None:
@@ -121,7 +121,8 @@ class ConstantBank:
         elif divergent:
             reason = refuse("divergent-constant", f"{name}: a warp reads {most:.3g} elements at a time, served in turn", **facts)
         elif after > BANK_BYTES:
-            reason = refuse("constant-bank-full", f"{name}: its {size} bytes would make {after} in all, of {BANK_BYTES}", **facts)
+            text = f"{name}: with its {size} bytes all constants take {after}, the bank has {BANK_BYTES}"
+            reason = refuse("constant-bank-full", text, **facts)
         else:
             self._taken[symbol] = size
         return ConstantPlacement(constant, size, len(loads), most, self.size, reason, override == "force" and reason is None)

@@ -58,10 +58,10 @@ class Overrides(NamedTuple):
     def why_not(self, i: HloInstruction, *names: str) -> Reason | None:
         """Why an emitter, by its names, does not write a kernel."""
         if self.forbidden & {"", *names}:
-            return refuse("forbidden-by-user", f"the user forbids that {names[-1]} writes %{i.name}", emitter=names[-1])
+            return refuse("forbidden-by-user", f"an override forbids that {names[-1]} writes %{i.name}", emitter=names[-1])
         if self.forced and not self.forced & set(names):
             wanted = " or ".join(sorted(self.forced))
-            return refuse("another-emitter-forced", f"the user wants {wanted} to write %{i.name}", emitter=names[-1])
+            return refuse("another-emitter-forced", f"an override forces {wanted} to write %{i.name}", emitter=names[-1])
         return None
 
 

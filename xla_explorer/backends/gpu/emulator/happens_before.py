@@ -145,7 +145,7 @@ class Clocks(Detector):
         offset = place % (batch.shared_size // _OBJECT_BYTES)
         found = self.columns.setdefault(offset, len(self.columns))
         if found >= _OBJECTS:
-            raise UnsupportedPtxError(f"the emulator follows {_OBJECTS} mbarriers of a block, not more")
+            raise UnsupportedPtxError(f"the emulator follows at most {_OBJECTS} mbarriers of a block")
         return found
 
     def _objects(self, batch: Batch, index: Array) -> tuple[Array, Array]:

@@ -160,7 +160,7 @@ class CudaExecutor:
     def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
         """ValueError when more is asked for than there is."""
         if size > source.size:
-            raise ValueError(f"{size} bytes asked for, the device memory has {source.size}")
+            raise ValueError(f"cannot read {size} bytes from a device memory of {source.size}")
         data = np.empty(size, np.uint8)
         self.read(source.address, data, stream)
         return data.tobytes()

@@ -77,7 +77,7 @@ class EmulatedExecutor:
     def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
         """ValueError when more is asked for than there is."""
         if size > source.size:
-            raise ValueError(f"{size} bytes asked for, the device memory has {source.size}")
+            raise ValueError(f"cannot read {size} bytes from a device memory of {source.size}")
         return self.memory.read(source.address, size).tobytes()
 
     def write(self, address: int, data: Array, stream: Any = None) -> None:

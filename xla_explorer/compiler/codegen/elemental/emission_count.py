@@ -32,7 +32,7 @@ def emission_is_bounded(computation: HloComputation) -> Reason | None:
         count = sum(own.values())
         total += count
         if total > limit:
-            return refuse("too-many-instructions", f"%{i.name} and its users would be written more than {limit:,} times in one kernel",
+            return refuse("too-many-instructions", f"%{i.name} and its users would be emitted more than {limit:,} times in one kernel",
                           instructions=total, limit=limit)
         shares = i.opcode.name in ELEMENTWISE_EMITTERS
         place = places.setdefault(frozenset(own), len(places))

@@ -119,7 +119,7 @@ class Builder:
             return value
         if value.type.lanes == 1 and value.type.of_lanes(t.lanes) is t:
             return self.splat(value, t.lanes)
-        raise TypeError(f"an operand of type {value.type!r} stands where {t!r} is needed")
+        raise TypeError(f"an operand must have the type {t!r}, got {value.type!r}")
 
     def _pair(self, a: Operand, b: Operand) -> tuple[Value, Value]:
         """Both operands in the type of the one that has more lanes."""

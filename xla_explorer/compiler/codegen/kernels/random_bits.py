@@ -27,14 +27,13 @@ def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
     """Elements in row-major order, a state of two or three 64-bit words."""
     bits = i.shape.tuple_shapes[1] if i.shape.is_tuple else i.shape
     if bits.element_type.is_complex:
-        return refuse(
-            "random-element-type", f"%{i.name} makes random {bits.element_type}", element_type=bits.element_type.name
-        )
+        text = f"%{i.name} generates random {bits.element_type}, which has no native code"
+        return refuse("random-element-type", text, element_type=bits.element_type.name)
     if bits.rank > 1 and not bits.layout.is_default:
-        return refuse("layout-differs", f"%{i.name} has a result that is not row-major")
+        return refuse("layout-differs", f"the result of %{i.name} must be row-major")
     if i.attributes.get("algorithm", "rng_default") not in _ALGORITHMS or i.operands[0].shape.byte_size not in (16, 24):
         return refuse(
-            "random-algorithm", f"%{i.name}: {i.attributes.get('algorithm')} with a state of {i.operands[0].shape}"
+            "random-algorithm", f"%{i.name}: {i.attributes.get('algorithm')} with a state of {i.operands[0].shape} has no native code"
         )
     return None
 

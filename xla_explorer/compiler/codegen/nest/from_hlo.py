@@ -89,7 +89,8 @@ def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False) -> 
     arrays = [*operands, *[r for r in roots if r.opcode.name != "reduce"]]
     bad = next((x for x in arrays if not x.shape.is_array), None)
     if bad is not None:
-        return refuse("not-an-array", f"%{bad.name} has the shape {bad.shape.text_without_layout}, a kernel reads and writes arrays")
+        text = f"%{bad.name} must be an array, since kernels read and write arrays, got {bad.shape.text_without_layout}"
+        return refuse("not-an-array", text)
     if any(any(shape.dynamic) for x in (*operands, *roots) for _, shape in x.shape.leaves()):
         return refuse("dynamic-dimensions", f"%{i.name} has dimensions whose sizes are known at run time")
     try:
@@ -98,7 +99,7 @@ def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False) -> 
     except _NoNest as found:
         return found.reason
     except RecursionError:
-        return refuse("nest-too-large", f"%{i.name}: its cases and reductions stand too deeply in one another")
+        return refuse("nest-too-large", f"%{i.name}: its cases and reductions are nested too deeply")
 
 
 class _Scope:
@@ -153,7 +154,7 @@ class _Builder:
         operand, update = (root.operands[1], root.operands[0]) if spreads else root.operands[:2]
         held = self.arrays.get(self.forwarded.get(operand, operand))
         if not spreads and (root.opcode.name != "dynamic-update-slice" or (held is None and not copied)):
-            raise _NoNest(refuse("updates-in-place", f"%{root.name} does not update an operand of the kernel"))
+            raise _NoNest(refuse("updates-in-place", f"%{root.name} must update an operand of the kernel"))
         taken = {a.name for a in self.arrays.values()}
         output = Array("out.result" if "out" in taken else "out", root.shape, True, holds="" if held is None or copied else held.name)
 
@@ -304,7 +305,7 @@ class _Builder:
             return self.put(made, max([self.depth[v] for v in values]))
         name, origin, number = i.opcode.name, self.origin(i, at), next(self.numbers)
         if (not i.shape.is_array and name != "reduce") or any(any(shape.dynamic) for _, shape in i.shape.leaves()):
-            raise _NoNest(refuse("not-an-array", f"%{i.name} has the shape {i.shape.text_without_layout}"))
+            raise _NoNest(refuse("not-an-array", f"%{i.name} must be an array, got {i.shape.text_without_layout}"))
         if i in self.arrays:
             inside = all(x.bounds[0] >= 0 and x.bounds[1] < n for x, n in zip(at, i.shape.dimensions, strict=True))
             least = 0 if inside else self.barrier() if i.shape.element_count else len(self.scopes) - 1
@@ -407,7 +408,7 @@ class _Builder:
         computation = i.to_apply
         parameters, root = computation.parameters(), computation.root
         if [p.shape.element_type for p in parameters] != [*elements, *elements]:
-            raise _NoNest(refuse("reducer-of-other-types", f"%{i.name}: its reducer computes in other types than its operands have"))
+            raise _NoNest(refuse("reducer-of-other-types", f"%{i.name}: its reducer must compute in the types of its operands"))
         if len(elements) == 1 and combines_in_any_order(i):
             if identity_element(root.opcode.name, elements[0]) is not None:  # what guards leave out is the identity
                 return root.opcode
@@ -433,7 +434,7 @@ class _Builder:
             elif i.opcode.elementwise and i.opcode.name != "map" and i.shape.is_scalar:
                 values[i] = self.put(_compute(number, i, [values[o] for o in i.operands], self.origin(i, ())), depth)[0]
             else:
-                raise _NoNest(refuse("reducer-not-elementwise", f"%{i.name} ({i.opcode.name}) stands in a computation of scalars"))
+                raise _NoNest(refuse("reducer-not-elementwise", f"a computation of scalars must be elementwise, %{i.name} is {i.opcode.name}"))
         return tuple([values[o] for o in (root.operands if root.opcode is TUPLE else (root,))])
 
 

@@ -66,7 +66,7 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     if isinstance(schedule, Reason):
         return schedule
     if in_place and any(isinstance(directive, Cover) for directive in schedule.directives):
-        return refuse("not-repeatable", f"%{i.name} takes the memory of an operand: no step may be done twice")
+        return refuse("not-repeatable", f"%{i.name} updates an operand in place: no step may be repeated")
     code = Code(target.vector.fma, False, target.abilities.keeps_nan_payloads)
     lowered = lower(schedule.nest, code, [f"%a{slot}" for slot in array_parameters(i, slots)], overlap)
     if isinstance(lowered, Reason):
@@ -102,7 +102,7 @@ def _is_scan(i: HloInstruction) -> Reason | None:
         return None
     if scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions) is None:
         return None
-    return refuse("family-not-moved", f"%{i.name} makes running values; such kernels are not made from nests yet")
+    return refuse("family-not-moved", f"%{i.name} is a scan; such kernels are not made from nests yet")
 
 
 def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:

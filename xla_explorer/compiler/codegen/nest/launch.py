@@ -77,9 +77,9 @@ def _path_problems(s: Statement, around: tuple[Statement, ...], launch: Launch) 
     if not crosses_threads(s):
         return []
     if any(isinstance(x, Choose) for x in around):
-        return [refuse("threads-meet-in-a-case", f"axis {name}: not all threads come to a case of a choice")]
+        return [refuse("threads-meet-in-a-case", f"axis {name}: threads would synchronise in a case that not all of them take")]
     if threads != launch.threads or lanes != launch.lanes:
-        return [refuse("launches-disagree", f"axis {name}: {threads} of {launch.threads} threads cannot meet")]
+        return [refuse("launches-disagree", f"axis {name}: all {launch.threads} threads must synchronise, the axis has {threads}")]
     odd = next((b.axis for b in axes_of(s) if b.kind is AxisKind.THREAD and not is_power_of_two(b.axis)), None)
     return [refuse("not-a-power-of-two", f"axis {odd}: threads that combine must be a power of two, got {odd.extent}")] if odd else []
 

@@ -44,19 +44,19 @@ def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
             if bound.kind.is_launched:
                 return refuse("axis-of-a-launch", f"{bound.axis} is @{bound.kind.value}: a CPU has no launch")
         if isinstance(s, Allocate) and any(b.kind in (AxisKind.THREAD, AxisKind.WARP) for x in around for b in axes_of(x)):
-            return refuse("not-lowered", f"%{s.array.name} is allocated by each thread")
+            return refuse("not-lowered", f"%{s.array.name} must be allocated once, not by each thread")
         for t in elements_of(s):
             if not _is_written(t):
-                return refuse("not-lowered", f"values of {t} are not written for loop nests", element=t.name)
+                return refuse("not-lowered", f"loop nests have no code for values of {t}", element=t.name)
         if isinstance(s, Compute):
             if s.opcode.name not in ELEMENTWISE_EMITTERS:
-                return refuse("not-lowered", f"%{s.id}: {s.opcode.name} is not written for loop nests", opcode=s.opcode.name)
+                return refuse("not-lowered", f"%{s.id}: loop nests have no code for {s.opcode.name}", opcode=s.opcode.name)
             continue
         if isinstance(s, Reduce) and (reason := _combiner_is_not_written(s)) is not None:
             return reason
         for x in s.place if launched and isinstance(s, (Load, Store)) else _expressions(nest, s):
             if not x.is_affine and any(isinstance(atom, (Quotient, Remainder)) and atom.dividend.bounds[0] < 0 for atom in x.atoms()):
-                return refuse("not-lowered", f"the index {x} divides what may be negative")
+                return refuse("not-lowered", f"the dividend of the index {x} may be negative")
     return None
 
 
@@ -70,9 +70,9 @@ def _combiner_is_not_written(s: Reduce) -> Reason | None:
     if isinstance(s.combiner, Combination):
         inside = [x.opcode.name for c in s.combiner.parts for x in c.body if isinstance(x, Compute)]
         bad = next((name for name in inside if name not in ELEMENTWISE_EMITTERS), None)
-        return refuse("not-lowered", f"%{s.ids[0]}: {bad} in a combiner is not written for loop nests", opcode=bad) if bad else None
+        return refuse("not-lowered", f"%{s.ids[0]}: loop nests have no code for {bad} in a combiner", opcode=bad) if bad else None
     if identity_element(s.combiner.name, s.elements[0]) is None:
-        return refuse("not-lowered", f"%{s.ids[0]}: {s.combiner.name} of {s.elements[0]} as a combiner is not written for loop nests")
+        return refuse("not-lowered", f"%{s.ids[0]}: loop nests have no code for the combiner {s.combiner.name} of {s.elements[0]}")
     return None
 
 

@@ -54,7 +54,7 @@ def _epilogue_is_emitted(fusion: HloInstruction, kind: Kind) -> Reason | None:
 
 def _shape_is_emitted(shape: Shape) -> Reason | None:
     if shape.is_tuple or not (shape.is_array or shape.element_type is None):
-        return refuse("shape-not-emitted", f"{shape} is not an array", shape=shape.text)
+        return refuse("shape-not-emitted", f"expected an array, got {shape}", shape=shape.text)
     return type_is_emitted(shape)
 
 

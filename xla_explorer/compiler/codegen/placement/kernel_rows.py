@@ -44,7 +44,7 @@ def _keeps_width(i: HloInstruction) -> Reason | None:
     before, after = i.operands[0].shape, i.shape
     if (before.element_type.bits, before.element_type.is_complex) == (after.element_type.bits, after.element_type.is_complex):
         return None
-    return refuse("bitcast-changes-width", f"%{i.name} makes {after} of {before}", shape=after.text)
+    return refuse("bitcast-changes-width", f"%{i.name} must keep the width of its elements, got {before} to {after}", shape=after.text)
 
 
 def _is_no_pred(i: HloInstruction) -> Reason | None:

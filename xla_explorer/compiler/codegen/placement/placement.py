@@ -78,7 +78,7 @@ def placed(i: HloInstruction, target: Target, rows: Sequence[PlacementRow], cont
         if not row.applies(i):
             continue
         if row.way is Way.LIBRARY and control is not None and control.forbidden("native-code", (i,)):
-            reason: Reason | None = refuse("forbidden-by-user", f"the user forbids that a library computes %{i.name}")
+            reason: Reason | None = refuse("forbidden-by-user", f"an override forbids a library call for %{i.name}")
         else:
             reason = row.check(i, target)
         if reason is not None and reason.code in row.weighed and control is not None and control.forced("native-code", (i,)):

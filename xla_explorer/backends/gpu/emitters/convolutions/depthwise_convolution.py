@@ -51,7 +51,7 @@ def plan_depthwise_convolution(i: HloInstruction, architecture: GpuArchitecture)
     if isinstance(product, Reason):
         return product
     if product.dot.attribute("feature_group_count") == 1:
-        return refuse("not-depthwise", f"%{i.name}: its features are not in groups")
+        return refuse("not-depthwise", f"%{i.name} must have a feature_group_count above 1")
     served = served_convolution(i)
     if isinstance(served, Reason):
         return served

@@ -165,7 +165,7 @@ def convolution_product(i: HloInstruction) -> ConvolutionProduct | Reason:
         found = tuple(all_phases(rule, i.shape.dimensions[c]))
         spatial.append(Spatial(lhs.shape.dimensions[a], image[a], weights[b], result[c], found, rule))
     if math.prod([len(one.phases) for one in spatial]) > MOST_PHASES:
-        return refuse("too-many-phases", f"the outputs of %{i.name} see too many different parts of the window", most=MOST_PHASES)
+        return refuse("too-many-phases", f"the outputs of %{i.name} use too many different parts of the window", most=MOST_PHASES)
     positions = [Axis(batch, image[labels.input_batch], result[labels.output_batch])]
     reduced = []
     for number, one in enumerate(spatial):

@@ -51,14 +51,15 @@ def matrices_in(dot: HloInstruction, kind: str, units: int = 1) -> Matrices | Re
         batch, contracting = dot.attribute(f"{side}_batch_dims"), dot.attribute(f"{side}_contracting_dims")
         kept = [d for d in range(o.shape.rank) if d not in batch and d not in contracting]
         if len(kept) != 1 or len(contracting) != 1:
-            return refuse("dot-is-no-matrix-product", f"%{o.name} has {len(kept)} kept and {len(contracting)} reduced dimensions")
+            text = f"%{o.name} must have one kept and one reduced dimension, got {len(kept)} and {len(contracting)}"
+            return refuse("dot-is-no-matrix-product", text)
         strides = [units * s for s in o.shape.strides]
         reduced = 1 if strides[contracting[0]] == units else strides[contracting[0]]
         extents = [o.shape.dimensions[d] for d in (*kept, *contracting, *batch)]
         sides.append((Operand(strides[kept[0]], reduced, tuple([strides[d] for d in batch])), extents))
     (left, (m, k, *batches)), (right, (n, *_)) = sides
     if 0 in (m, n, k, *batches) or not dot.shape.layout.is_default:
-        return refuse("result-not-row-major", f"%{dot.name} is empty or not row-major")
+        return refuse("result-not-row-major", f"%{dot.name} must be row-major and not empty")
     return Matrices(kind, m, n, k * units, tuple(batches), left, right)
 
 

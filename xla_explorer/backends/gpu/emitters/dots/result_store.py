@@ -41,11 +41,11 @@ def product_in(i: HloInstruction, *opcodes: str) -> Product | Reason:
     if i.opcode.name in opcodes:
         return Product(i, i)
     if i.opcode.name != "fusion" or i.attributes.get("kind") != "kOutput":
-        return refuse("no-dot", f"%{i.name} is not a {' or '.join(opcodes)}")
+        return refuse("no-dot", f"%{i.name} must be a {' or '.join(opcodes)}")
     body = i.called[0]
     dots = [inner for inner in body.instructions.values() if inner.opcode.name in opcodes]
     if len(dots) != 1 or any(o.opcode.name != "parameter" for o in dots[0].operands):
-        return refuse("no-dot", f"%{i.name} holds {len(dots)} products of the kind, or one of values that it computes")
+        return refuse("no-dot", f"%{i.name} must hold one {' or '.join(opcodes)}, of its parameters, got {len(dots)}")
     (dot,) = dots
     after = {dot}
     for inner in body.post_order():
@@ -53,12 +53,12 @@ def product_in(i: HloInstruction, *opcodes: str) -> Product | Reason:
             continue
         follows = any(o in after for o in inner.operands)
         if inner.opcode.name not in elemental_opcodes() or (follows and not inner.opcode.elementwise):
-            return refuse("no-epilogue", f"%{inner.name} ({inner.opcode.name}) cannot be done to an element of %{dot.name} at a time")
+            return refuse("no-epilogue", f"%{inner.name} ({inner.opcode.name}) cannot be computed element by element from %{dot.name}")
         if follows:
             after.add(inner)
     root = body.root
     if root not in after or root.shape.dimensions != dot.shape.dimensions or not root.shape.layout.is_default:
-        return refuse("no-epilogue", f"%{root.name} is {root.shape}, the product {dot.shape}")
+        return refuse("no-epilogue", f"%{root.name} must have the shape of the product, {dot.shape}, got {root.shape}")
     return Product(dot, root)
 
 

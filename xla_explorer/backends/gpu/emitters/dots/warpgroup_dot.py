@@ -82,7 +82,8 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
     if len(batch) > 3:
         return refuse("too-many-batch-dimensions", f"%{i.name}: a tensor map has five dimensions, {len(batch)} + 2 are needed")
     if min(m, n, k) < _LEAST:
-        return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} is below {_LEAST}, tiles would be padding", m=m, n=n, k=k)
+        text = f"%{i.name}: {m} x {n} x {k} must be at least {_LEAST}: smaller tiles would be padding"
+        return refuse("matrix-is-small", text, m=m, n=n, k=k)
     products, rate = math.prod(batch), architecture.library_rates.f16
     choices = []
     for columns, relative in _RELATIVE_RATE.items():

@@ -28,11 +28,11 @@ def column_schedule(
     body = applied.nest.body
     while len(inner := [s for s in body if isinstance(s, For)]) == 1 and not any(isinstance(s, Reduce) for s in body):
         if loops and len(body) > 1:
-            return refuse("several-loops", f"something is computed once for each {loops[-1].axis}")
+            return refuse("several-loops", f"a value is computed once for each {loops[-1].axis}, outside of the reduction")
         loops, body = [*loops, inner[0]], inner[0].body
     reductions = [s for s in body if isinstance(s, Reduce)]
     if not reductions or not loops or inner:
-        return refuse("several-loops", "values that depend on a reduced column are swept over again")
+        return refuse("several-loops", "a value that depends on a reduced column needs another loop over it")
     for s in reductions:
         if (reason := why_not_associative(s)) is not None:
             return reason
@@ -41,12 +41,13 @@ def column_schedule(
     sweeps = [applied.joined(tuple([b.axis.name for b in s.axes])) for s in reductions]
     lengths = {applied.extent(name) if name else 1 for name in sweeps}  # a reduction over no dimension has one element
     if len(lengths) > 1:
-        return refuse("rows-of-different-lengths", f"a column is swept over {' and '.join(map(str, sorted(lengths)))} elements")
+        text = f"the loops over a column must have one length, got {' and '.join(map(str, sorted(lengths)))}"
+        return refuse("rows-of-different-lengths", text)
     (length,) = lengths
     if length <= tuning.short or 0 in [applied.extent(name) for name in (outer, column) if name]:
         return refuse("reduction-is-short", f"columns of {length} elements: one thread reduces each", elements=length)
     if not applied.runs_along(column):
-        return refuse("not-along-memory", "columns do not lie beside one another")
+        return refuse("not-along-memory", "columns must be adjacent in memory")
     width = applied.width([column], tuning, tuning.most_columns)
     outers = applied.extent(outer) if outer else 1
     held = sum([element.bytes for s in reductions for element in s.elements]) * (applied.extent(thin) if thin else 1)

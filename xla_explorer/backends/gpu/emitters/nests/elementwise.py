@@ -111,7 +111,7 @@ def groups_of(body: Body) -> list[list[For]] | Reason:
                 return loops
             found.append(loops)
     if found and any(isinstance(s, Reduce) for s in body):
-        return refuse("several-loops", "all elements depend on a reduction, which each thread would make again")
+        return refuse("several-loops", "all elements depend on a reduction, which each thread would repeat")
     return found
 
 
@@ -130,7 +130,7 @@ def loops_of(body: Body) -> list[For] | Reason:
             return refuse("several-loops", "the nest has results of different dimensions")
         found += inner
         if len(found) > 1 and len(body) > 1:
-            return refuse("several-loops", f"something is computed once for each {found[-2].axis}")
+            return refuse("several-loops", f"a value is computed once for each {found[-2].axis}, outside of the inner loop")
         body = inner[0].body
     return found
 

@@ -173,7 +173,7 @@ class NestWriter:
     def _meet(self) -> None:
         """All threads of the block see what the others have stored."""
         if self._branches:
-            raise NotWritten(refuse("not-lowered", "threads would meet in a branch that not all of them take"))
+            raise NotWritten(refuse("not-lowered", "threads would synchronise in a branch that not all of them take"))
         self.block.barrier()
 
     @contextmanager

@@ -29,7 +29,7 @@ Policy = Callable[[LoopNest, GpuArchitecture, GpuTuning], NestSchedule | Reason]
 def write_reducing_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
     """The kernel of a reduction as a loop nest, or why another emitter writes it."""
     if not _has(i, "reduce"):
-        return refuse("no-reduction", f"%{i.name} reduces nothing")
+        return refuse("no-reduction", f"%{i.name} has no reduction")
     if (reason := _why_of_another_family(i)) is not None:
         return reason
     return _written(i, architecture, slots, reducing_schedule)
@@ -74,7 +74,7 @@ def schedules_of(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTunin
 def write_transposing_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
     """The kernel of a transpose and what is done on the way as a loop nest, or why another emitter writes it."""
     if not _has(i, "transpose", "copy") or _has(i, "reduce"):
-        return refuse("not-transposed", f"%{i.name} transposes nothing")
+        return refuse("not-transposed", f"%{i.name} has no transpose")
     return _written(i, architecture, slots, transpose_schedule)
 
 

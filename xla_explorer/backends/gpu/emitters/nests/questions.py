@@ -67,5 +67,5 @@ def why_not_associative(s: Reduce) -> Reason | None:
     if direction_of_extreme(s) is not None:
         return None
     if isinstance(s.combiner, Combination) or (s.elements[0].is_complex and s.combiner.name != "add"):
-        return refuse("reducer-not-known-associative", f"%{s.ids[0]} is not known to give the same in any order")
+        return refuse("reducer-not-known-associative", f"%{s.ids[0]} is not known to be associative and commutative")
     return None

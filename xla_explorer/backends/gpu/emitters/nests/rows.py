@@ -43,13 +43,14 @@ def row_schedule(
     sweeps = [applied.joined(axes) for axes in found.sweeps]
     lengths = {applied.extent(name) if name else 1 for name in sweeps}  # a reduction over no dimension has one element
     if len(lengths) > 1:
-        return refuse("rows-of-different-lengths", f"a row is swept over {' and '.join(map(str, sorted(lengths)))} elements")
+        text = f"the loops over a row must have one length, got {' and '.join(map(str, sorted(lengths)))}"
+        return refuse("rows-of-different-lengths", text)
     (length,) = lengths
     count = applied.extent(row) if row else 1
     if length <= tuning.short or count == 0:
         return refuse("reduction-is-short", f"rows of {length} elements: one thread reduces each", elements=length)
     if along_memory and not all(applied.runs_along(name) for name in sweeps):
-        return refuse("not-along-memory", "a sweep does not run along memory")
+        return refuse("not-along-memory", "the loops over a row must run along memory")
     width = applied.width(sweeps, tuning, tuning.most_elements)
     plan = plan_rows(count, length, width, architecture, tuning, may_split and may_be_cut(found.body))
     if plan.splits > 1:
@@ -87,7 +88,7 @@ def rows_of(nest: LoopNest) -> Rows | Reason:
             body = inner[0].body
             break
         if rows and len(body) > 1:
-            return refuse("several-loops", f"something is computed once for each {rows[-1]}")
+            return refuse("several-loops", f"a value is computed once for each {rows[-1]}, outside of the inner loops")
         rows.append(inner[0].axis.name)
         body = inner[0].body
     reductions = [s for s in body if isinstance(s, Reduce)]
@@ -101,7 +102,7 @@ def rows_of(nest: LoopNest) -> Rows | Reason:
         if isinstance(s, Reduce | For):
             axes = _chain(s)
             if axes is None:
-                return refuse("several-loops", "a sweep over a row has loops inside")
+                return refuse("several-loops", "a loop over a row must not contain loops")
             sweeps.append(axes)
     return Rows(tuple(rows), tuple(sweeps), body)
 

@@ -54,7 +54,7 @@ def thin_product_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning:
     right = others[0] if others else left  # a vector times itself is loaded once
     sides = [[loop.axis for loop in loops if not any(loop.axis in x.axes for x in other.place)] for other in (right, left)]
     if not s.axes or max(map(len, sides)) > 1:
-        return refuse("dot-is-no-matrix-product", f"@{nest.name} has other than one kept and one reduced dimension on each side")
+        return refuse("dot-is-no-matrix-product", f"@{nest.name} must have one kept and one reduced dimension on each side")
     kept = [math.prod([axis.extent for axis in side]) for side in sides]
     narrow = int(kept[1] < kept[0])
     reduced = math.prod([b.axis.extent for b in s.axes])
@@ -70,7 +70,7 @@ def thin_product_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning:
     offset = linearize(read.place, array.shape.strides)
     by_rows = offset.coefficient(s.axes[-1].axis) == 1
     if not by_rows and (not wide or offset.coefficient(wide[0]) != 1):
-        return refuse("no-minor-dimension", f"@{nest.name}: neither dimension of the larger matrix is its minor one")
+        return refuse("no-minor-dimension", f"@{nest.name}: the kept or the reduced dimension of the larger matrix must be its minor one")
     thin = sides[narrow][0].name if sides[narrow] else ""
     if thin and (narrow == 0) is by_rows and wide:  # outside of columns, inside of rows
         applied.then(Reorder(*([thin, wide[0].name] if by_rows else [wide[0].name, thin])))

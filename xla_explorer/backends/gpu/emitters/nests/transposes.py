@@ -40,7 +40,7 @@ def transpose_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: Gp
     axes = [loop.axis for loop in loops]
     found = [(s, a) for s, _ in walk(nest.body) if isinstance(s, Load) and (a := _read_along(nest, s, axes)) is not None]
     if not found:
-        return refuse("not-transposed", "no array is read along another dimension than the result is written along")
+        return refuse("not-transposed", "every array is read along the dimension that the result is written along")
     read, written = found[0][1], axes[-1]
     staged = [s for s, a in found if a == read and [x.array for x, _ in walk(nest.body) if isinstance(x, Load)].count(s.array) == 1]
     if not staged:

@@ -43,7 +43,8 @@ def why_no_factorisation(i: HloInstruction) -> Reason | None:
     """None for floats and complex numbers."""
     element_type = i.shape.element_type
     if not (element_type.is_float or element_type.is_complex) or (element_type.is_float and element_type.bits < 16):
-        return refuse("element-type-not-emitted", f"%{i.name}: {i.opcode.name} of {element_type}", element_type=element_type.name)
+        text = f"%{i.name}: {i.opcode.name} of {element_type} has no kernel"
+        return refuse("element-type-not-emitted", text, element_type=element_type.name)
     return type_is_emitted(i.shape)
 
 

@@ -278,7 +278,8 @@ def why_no_sort(i: HloInstruction) -> Reason | None:
     """None when a record fits into shared memory often enough."""
     types = [o.shape.element_type for o in i.operands]
     if _record_bytes(types) * 32 > STATIC_SHARED_BYTES:
-        return refuse("record-too-large", f"%{i.name} sorts records of {_record_bytes(types)} bytes", bytes=_record_bytes(types))
+        text = f"records that %{i.name} sorts must have at most {STATIC_SHARED_BYTES // 32} bytes, got {_record_bytes(types)}"
+        return refuse("record-too-large", text, bytes=_record_bytes(types))
     return None
 
 

@@ -61,7 +61,7 @@ def plan_scan(root: HloInstruction, architecture: GpuArchitecture) -> ScanPlan |
     if combiner is None or (element_type.is_complex and combiner != "add"):
         return refuse(
             "reducer-not-known-associative",
-            f"%{root.name}: %{root.to_apply.name} is not known to give the same in any order, so each window is reduced on its own",
+            f"%{root.name}: %{root.to_apply.name} is not known to be associative and commutative, so each window is reduced on its own",
             reducer=root.to_apply.name,
         )
     dimension, from_end = found
@@ -280,7 +280,7 @@ class _Scan:
 def write_scan(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
     """One kernel, or two where rows or columns are cut; or why every window is reduced on its own."""
     roots = fresh_context(i, slots).roots
-    plan = plan_scan(roots[0], architecture) if len(roots) == 1 else refuse("no-scan", f"%{i.name} has several results")
+    plan = plan_scan(roots[0], architecture) if len(roots) == 1 else refuse("no-scan", f"%{i.name} must have one result")
     if isinstance(plan, Reason):
         return plan
     memory = None

@@ -44,7 +44,7 @@ def fft_is_emitted(i: HloInstruction) -> Reason | None:
     """Row-major operands and results."""
     for shape in (i.shape, i.operands[0].shape):
         if not shape.layout.is_default and shape.rank > 1:
-            return refuse("layout-differs", f"%{i.name} has an operand or a result that is not row-major", shape=shape.text)
+            return refuse("layout-differs", f"operand and result of %{i.name} must be row-major", shape=shape.text)
     return None
 
 

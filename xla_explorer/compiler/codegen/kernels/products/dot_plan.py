@@ -75,7 +75,7 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
     packing = "none"
     if right.column != 1:
         if right.row != 1 and depth != 1:
-            return refuse("irregular-strides", f"neither rows nor columns of the right operand of %{dot.name} are contiguous")
+            return refuse("irregular-strides", f"rows or columns of the right operand of %{dot.name} must be contiguous")
         if down < 2:
             return refuse("columns-not-contiguous", f"%{dot.name} has too few rows to pay for transposing its right operand", rows=rows)
         packing = "turned panels"

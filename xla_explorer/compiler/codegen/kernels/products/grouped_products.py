@@ -80,10 +80,10 @@ def plan_grouped_product(dot: HloInstruction, target: Target, factors: tuple[Pri
         return refuse("product-too-thin", message, rows=rows, columns=columns, depth=depth)
     left, right = operands
     if left.column != 1:
-        return refuse("irregular-strides", f"the contracted dimension of the left operand of %{dot.name} is not contiguous")
+        return refuse("irregular-strides", f"the contracted dimension of the left operand of %{dot.name} must be contiguous")
     turned = right.column != 1
     if turned and (right.row != 1 or any(n % found.group for n in (depth, right.column, *right.batch))):
-        return refuse("irregular-strides", f"the columns of the right operand of %{dot.name} are not made of whole groups")
+        return refuse("irregular-strides", f"the columns of the right operand of %{dot.name} must consist of whole groups")
     tile = choose_tile(rows, columns, -(-depth // found.group), 4, target)
     if tile is None:
         return refuse("no-vectors", "the target has no vector registers with a fused multiply-add", target=target.name)

@@ -76,7 +76,8 @@ def phases(rule: WindowDimension, outputs: int) -> list[Phase] | Reason:
     """`all_phases` where this kernel's tiles serve them."""
     dilation = rule.base_dilation
     if dilation > 1 and (rule.stride != 1 or dilation > MOST_PHASES):
-        return refuse("dilated-and-strided", "a dilated input and a stride, or a wide dilation", stride=rule.stride, dilation=dilation)
+        text = f"a dilated input must have stride 1 and a dilation of at most {MOST_PHASES}"
+        return refuse("dilated-and-strided", text, stride=rule.stride, dilation=dilation)
     return all_phases(rule, outputs)
 
 
@@ -117,7 +118,7 @@ def plan_convolution(i: HloInstruction, target: Target) -> ConvolutionPlan | Rea
     if 0 in i.shape.dimensions or 0 in lhs.shape.dimensions or 0 in rhs.shape.dimensions:
         return refuse("empty-convolution", f"%{i.name} has no multiply-add")
     if features == 1 or i.shape.strides[labels.output_feature] != 1:
-        return refuse("features-not-contiguous", f"the output features of %{i.name} are not contiguous", features=features)
+        return refuse("features-not-contiguous", f"the output features of %{i.name} must be contiguous", features=features)
     taps = prod([r.size for r in rules])
     outputs = [i.shape.dimensions[d] for d in (labels.output_batch, *labels.output_spatial)]
     cut: list[tuple[Phase, ...]] = []
@@ -127,7 +128,7 @@ def plan_convolution(i: HloInstruction, target: Target) -> ConvolutionPlan | Rea
             return found
         cut.append(tuple(found))
     if prod([len(one) for one in cut]) > MOST_PHASES:
-        return refuse("too-many-phases", f"the outputs of %{i.name} see too many different parts of the window", dilations=len(cut))
+        return refuse("too-many-phases", f"the outputs of %{i.name} use too many different parts of the window", dilations=len(cut))
     plain = all(r.size == 1 and r.stride == 1 and r.padding_low == 0 and r.padding_high == 0 and r.base_dilation == 1 for r in rules)
     whole = (plain and lhs.shape.layout.is_default and i.shape.layout.is_default and labels.input_feature == lhs.shape.rank - 1
              and labels.output_feature == i.shape.rank - 1
@@ -144,7 +145,8 @@ def plan_convolution(i: HloInstruction, target: Target) -> ConvolutionPlan | Rea
     gathered = rhs.shape.strides[labels.kernel_output_feature] != 1
     bytes_ = element_type.bytes
     if prod(image) * depth * bytes_ > LARGEST_IMAGE or (gathered and rhs.shape.element_count * bytes_ > LARGEST_WEIGHTS):
-        return refuse("convolution-too-large", f"the copies of %{i.name} do not stay in the cache", image=list(image), depth=depth)
+        text = f"the copies of the operands of %{i.name} do not fit the cache"
+        return refuse("convolution-too-large", text, image=list(image), depth=depth)
     seen = prod([sum([phase.outputs * phase.taps for phase in one]) for one in cut]) / (taps * prod(outputs[1:]))
     cycles = positions * tile.cycles * seen
     if image:

@@ -20,7 +20,8 @@ from xla_explorer.hlo.instruction import HloInstruction
 def sort_is_emitted(i: HloInstruction) -> Reason | None:
     """Positions in a row must fit into 31 bits."""
     if i.operands[0].shape.dimensions and max(i.operands[0].shape.dimensions) >= 1 << 31:
-        return refuse("row-too-long", f"%{i.name} sorts rows of {max(i.operands[0].shape.dimensions)} elements")
+        text = f"rows that %{i.name} sorts must have fewer than 2**31 elements, got {max(i.operands[0].shape.dimensions)}"
+        return refuse("row-too-long", text)
     return None
 
 

@@ -60,7 +60,7 @@ class OfReduction(Directive):
         assert isinstance(s, Reduce)
         joins = isinstance(s.combiner, Combination) and s.combiner.join is not None and getattr(self, "outermost", False)
         if len(s.axes) > 1 and isinstance(s.combiner, Combination) and not joins:
-            return refuse("no-identity", f"%{s.ids[0]} combines by several operations: a partial result has nothing to start from")
+            return refuse("no-identity", f"%{s.ids[0]} combines by several operations: a partial result has no identity element")
         return None
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
@@ -229,7 +229,7 @@ class Rfactor(OfReduction):
         reads = any(isinstance(s, Load) and s.array in stored for s, _ in walk(around[:1]))
         if not reads and all(isinstance(s, For) and s.kind is AxisKind.SERIAL and not s.guards and not s.ordered for s in around):
             return None
-        return refuse("not-outermost", f"the reduction over {self.axis} stands in loops that the partial results cannot leave")
+        return refuse("not-outermost", f"the reduction over {self.axis} must stand in serial loops that read nothing they store")
 
     def has_other_axes(self, nest: LoopNest) -> Reason | None:
         """Something is left to reduce in a step."""
@@ -318,7 +318,7 @@ class Unordered(OfReduction):
         assert isinstance(s, Reduce)
         if direction_of_extreme(s) is not None and math.prod([b.axis.extent for b in s.axes]) < MOST_POSITIONS:
             return None
-        return refuse("order-must-be-kept", f"%{s.ids[0]} does not find an extreme value and its index, or is in any order already")
+        return refuse("order-must-be-kept", f"%{s.ids[0]} must find an extreme value and its index in a fixed order")
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""

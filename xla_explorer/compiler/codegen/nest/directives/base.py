@@ -153,7 +153,7 @@ class Directive:
         """No step sees what another stored, and a reduction may combine in any order."""
         loop = loop_of(nest, self.axis)
         if isinstance(loop, For) and loop.ordered:
-            return refuse("ordered-steps", f"steps of {self.axis} see what those before have stored")
+            return refuse("ordered-steps", f"steps of {self.axis} read what earlier steps have stored")
         if isinstance(loop, Reduce) and isinstance(loop.combiner, Combination):
             return refuse("order-must-be-kept", f"%{loop.ids[0]} combines by several operations, in the order of {self.axis}")
         return None

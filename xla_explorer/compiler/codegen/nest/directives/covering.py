@@ -60,7 +60,7 @@ class Cover(Directive):
         read = {s.array for s, _ in walk(nest.body) if isinstance(s, Load)}
         if isinstance(loop, For) and not (loop.ordered or loop.guards or stored & read):
             return None
-        return refuse("not-repeatable", f"steps of {self.axis} cannot be done twice: they combine, or read what is stored")
+        return refuse("not-repeatable", f"steps of {self.axis} cannot be repeated: they combine, or read what is stored")
 
     def blocks_fit(self, nest: LoopNest) -> Reason | None:
         """There is a whole block; with lines of an array, blocks are lines of it."""

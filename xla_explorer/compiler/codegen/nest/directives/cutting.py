@@ -65,7 +65,7 @@ class Cut(Directive):
         loop = loop_of(nest, self.axis)
         if loop is None or not any(isinstance(s, Allocate) for s, _ in walk(loop.body)):
             return None
-        return refuse("memory-of-its-own", f"steps of {self.axis} have memory of their own: the loop is cut before that")
+        return refuse("memory-of-its-own", f"steps of {self.axis} have scratch memory: cut the loop before they get it")
 
     def steps_fit(self, nest: LoopNest) -> Reason | None:
         """Both parts have steps."""

@@ -37,7 +37,8 @@ class _Launched(Directive):
     def has_several_steps(self, nest: LoopNest) -> Reason | None:
         """There is something to distribute."""
         extent = nest.axes()[self.axis].axis.extent
-        return None if extent > 1 else refuse("too-few-steps", f"{self.axis} has {extent} step, {self.kind.value}s need two", extent=extent)
+        text = f"{self.axis} must have at least two steps for {self.kind.value}s, got {extent}"
+        return None if extent > 1 else refuse("too-few-steps", text, extent=extent)
 
     def threads_fit(self, nest: LoopNest) -> Reason | None:
         """A block has as many threads."""
@@ -75,7 +76,8 @@ class Block(_Launched):
         filled = sorted({s.array for s in inside if isinstance(s, Store)} & outside)
         if not filled:
             return None
-        return refuse("blocks-share-no-array", f"axis {self.axis}: each block would fill a part of %{filled[0]}, which none else sees")
+        text = f"axis {self.axis}: each block would store a part of %{filled[0]} that other blocks cannot read"
+        return refuse("blocks-share-no-array", text)
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,8 @@ class Warp(_Launched):
         axis = nest.axes()[self.axis].axis
         if is_power_of_two(axis) and axis.extent <= LANES:
             return None
-        return refuse("warps-disagree", f"{axis} has {axis.extent} steps, a warp axis a power of two up to {LANES}", extent=axis.extent)
+        text = f"a warp axis must have a power of two of steps, at most {LANES}; {axis} has {axis.extent}"
+        return refuse("warps-disagree", text, extent=axis.extent)
 
 
 GPU_DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in (Block, Thread, Warp)}

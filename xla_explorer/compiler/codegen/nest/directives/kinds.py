@@ -93,7 +93,7 @@ class Vectorize(Directive):
             opened = [b for x in (*around, s) for b in axes_of(x)]
             other = next((b.axis for b in opened if b.kind is AxisKind.VECTOR), None)
             if other is not None and self.axis in [b.axis.name for b in opened]:
-                return refuse("nested-vector", f"{self.axis} and {other} would be vectors in one another", other=other.name)
+                return refuse("nested-vector", f"{self.axis} and {other} cannot both be vectors: one contains the other", other=other.name)
         return None
 
     def accesses_are_contiguous(self, nest: LoopNest) -> Reason | None:
@@ -144,7 +144,7 @@ class Parallel(Directive):
         hands_over = any(isinstance(s, Allocate) for s in nest.body)
         if at is not None and ((at == 0 and hands_over and nest.shares == 1) or _are_apart(work)):
             return None
-        return refuse("not-outermost", f"threads share loops that are the whole kernel; {self.axis} is not one of @{nest.name}'s")
+        return refuse("not-outermost", f"threads share only loops that are the whole kernel; {self.axis} of @{nest.name} is not one")
 
     def shares_agree(self, nest: LoopNest) -> Reason | None:
         """All loops that threads share have as many shares."""

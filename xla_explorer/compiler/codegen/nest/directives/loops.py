@@ -59,7 +59,7 @@ class Pair(Directive):
         """The inner axis is all that the outer one contains."""
         if self.inner in nest.axes() and inner_loop(nest, self.axis, self.inner) is not None:
             return None
-        return refuse("not-perfectly-nested", f"{self.inner} is not all that {self.axis} contains", outer=self.axis, inner=self.inner)
+        return refuse("not-perfectly-nested", f"{self.axis} must contain {self.inner} and nothing else", outer=self.axis, inner=self.inner)
 
     def both_are_serial(self, nest: LoopNest) -> Reason | None:
         """Neither axis has a kind yet."""
@@ -69,7 +69,7 @@ class Pair(Directive):
         """No step sees what another stored."""
         pair = inner_loop(nest, self.axis, self.inner) or ()
         ordered = any(isinstance(loop, For) and loop.ordered for loop in pair)
-        return refuse("ordered-steps", f"steps of {self.axis} or {self.inner} see what those before have stored") if ordered else None
+        return refuse("ordered-steps", f"steps of {self.axis} or {self.inner} read what earlier steps have stored") if ordered else None
 
 
 @dataclass(frozen=True)

@@ -226,7 +226,7 @@ class Stage(InLoop):
         names = [a.name for a in found.axes]
         if not self.order or sorted(self.order.split(".")) == sorted(names):
             return None
-        return refuse("order-of-other-axes", f"{self.array} is read along {', '.join(names)}, the order names {self.order}")
+        return refuse("order-of-other-axes", f"the order must name {', '.join(names)}, along which {self.array} is read, got {self.order}")
 
     def read_at_one_place(self, nest: LoopNest) -> Reason | None:
         """One load inside the loop reads the array, along loops inside; nothing writes it."""
@@ -247,7 +247,8 @@ class Stage(InLoop):
         for extent in shape:
             size *= extent
         if self.pitch and self.pitch < found.axes[-1].extent:
-            return refuse("pitch-too-small", f"a row of the tile has {found.axes[-1].extent} elements, the pitch is {self.pitch}")
+            text = f"the pitch must be at least {found.axes[-1].extent}, the elements of a row of the tile, got {self.pitch}"
+            return refuse("pitch-too-small", text)
         limit = MOST_STAGED if self.space == Space.SCRATCH.value and nest.shares == 1 else MOST_SCRATCH
         if size > limit:
             return refuse("scratch-too-large", f"the tile takes {size} bytes, the limit is {limit}", size=size, limit=limit)

@@ -80,7 +80,7 @@ class Merge(Directive):
         stored = {s.array for s in loop.body if isinstance(s, Store)}
         read = stored & {s.array for s, _ in walk(nest.body) if isinstance(s, Load)}
         if read:
-            return refuse("steps-not-independent", f"%{min(read)} is stored in {self.axis}, and read")
+            return refuse("steps-not-independent", f"%{min(read)} is stored and read in {self.axis}")
         return next(iter(why_not_in_step(self.changed(nest))), None)
 
     def changed(self, nest: LoopNest) -> LoopNest:

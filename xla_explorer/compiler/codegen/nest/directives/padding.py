@@ -42,4 +42,4 @@ class Pad(Directive):
         extent = nest.axes()[self.axis].axis.extent
         if extent < self.extent:
             return None
-        return refuse("too-few-steps", f"{self.axis} has {extent} steps, padded it must have more, got {self.extent}", extent=extent)
+        return refuse("too-few-steps", f"{self.axis} must be padded to more than its {extent} steps, got {self.extent}", extent=extent)

@@ -51,7 +51,7 @@ class Stream(Directive):
         """The kernel does not read what it writes."""
         if all(s.array != self.axis for s, _ in walk(nest.body) if isinstance(s, Load)):
             return None
-        return refuse("result-is-read", f"@{nest.name} reads %{self.axis} again, which is then no longer in a cache")
+        return refuse("result-is-read", f"@{nest.name} reads %{self.axis} again: a streaming store would leave it out of the cache")
 
 
 MOST_LINES = 16  # that one step asks for without a loop, and of a row that lies anywhere

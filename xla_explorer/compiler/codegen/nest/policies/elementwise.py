@@ -82,7 +82,7 @@ def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedul
         message = f"@{plan.nest.name} has {len(names)} loops: threads would not share the same rows"
         return refuse("rows-are-not-shares", message, shares=parts)
     if tuning.register_bytes and len(names) > MOST_LOOPS:
-        return refuse("family-not-moved", f"@{plan.nest.name} has {len(names)} loops; so many are left to LLVM")
+        return refuse("family-not-moved", f"@{plan.nest.name} has {len(names)} loops; LLVM vectorises such kernels")
     for name in names:
         chain = _collapsed(plan, name, parts if by_rows else 1)
         reason = chain if isinstance(chain, Reason) else _in_lanes(plan, chain) if tuning.register_bytes else None
@@ -114,7 +114,7 @@ def _collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
     if rows_of > 1:
         rows = chain[0].axis
         if rows.extent % rows_of:
-            return refuse("rows-are-not-shares", f"{rows} has {rows.extent} steps, not as many in each of {rows_of} shares", shares=rows_of)
+            return refuse("rows-are-not-shares", f"{rows} must divide into {rows_of} equal shares, got {rows.extent} steps", shares=rows_of)
         plan.do(Split(rows.name, rows.extent // rows_of))
         plan.do(Parallel(f"{rows.name}o", rows_of))
         loop = loop_of(plan.nest, f"{rows.name}i")
@@ -153,7 +153,7 @@ def in_pieces(plan: Plan) -> Reason | None:
         changes = [place for case in choice.cases for g in case.guards if (place := _change_of(g)) is not None]
         cuts += 1
         if not changes or cuts > MOST_CUTS or not isinstance(loop_of(plan.nest, changes[0][0].name), For):
-            return refuse("family-not-moved", f"@{plan.nest.name} chooses where to read; such kernels are not made from nests yet")
+            return refuse("family-not-moved", f"@{plan.nest.name} selects what it reads; such kernels are not made from nests yet")
         axis, first = changes[0]
         places = sorted({place for other, place in changes if other is axis})
         plan.do(Cut(axis.name, first if len(places) <= FEW_PIECES else places[len(places) // 2]))
@@ -187,7 +187,7 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if axis.extent % lanes and not axis.extent % (lanes // 2) and lanes * widest(statements) > tuning.register_bytes:
         lanes //= 2  # instead of several registers a value, and a last step of which half is done twice
     if any(isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements):
-        return refuse("wide-iota", f"@{plan.nest.name} counts in more bits than it stores")
+        return refuse("wide-iota", f"@{plan.nest.name} computes its iota in more bits than it stores")
     if axis.extent < lanes:
         tail(plan, axis.name, lanes, in_order)
         return None
@@ -262,7 +262,7 @@ def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason |
     uniform = sum([s.operands[1] not in inside | constants for s in shifts])
     if uniform <= MOST_UNIFORM_SHIFTS:
         return None
-    return refuse("uniform-shifts", f"{uniform} shifts of @{nest.name} are by amounts known before the loop", shifts=uniform)
+    return refuse("uniform-shifts", f"{uniform} shifts of @{nest.name} are by loop-invariant amounts", shifts=uniform)
 
 
 def _copies(statements: list[Statement], most: int, tuning: Tuning) -> int:
