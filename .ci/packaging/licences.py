@@ -37,12 +37,17 @@ NAMED = {
     "Python Software Foundation License": "PSF-2.0",
 }
 
+# What the metadata of these say in a free text that the SBOM leaves out; read when the package was added here.
+READ = {"asttokens": "Apache-2.0", "bleach": "Apache-2.0", "overrides": "Apache-2.0"}
+
 
 def texts_of(component: dict) -> list[str]:
     """Return what the component says about its licence: an SPDX expression, or identifiers and names."""
     entries = component.get("licenses", [])
     expressions = [entry["expression"] for entry in entries if "expression" in entry]
     named = [entry["license"].get("id") or entry["license"].get("name", "") for entry in entries if "license" in entry]
+    if not entries and component["name"] in READ:
+        return [READ[component["name"]]]
     return expressions or [NAMED.get(text.removeprefix("License :: OSI Approved :: "), text) for text in named if text]
 
 

@@ -13,11 +13,10 @@ from xla_explorer.explorer.code.explanation import Explanation, explain
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of, schedules_beside
 from xla_explorer.explorer.code.llvm_views import Llvm, kernel_code
 from xla_explorer.explorer.code.loop_nests import Loops, all_loops, loops_of
-from xla_explorer.explorer.code.program import NATIVE_CODE, kernel_table, native_code_decisions, ptxas_table, sass_code, stage_code
+from xla_explorer.explorer.code.program import further_decisions, kernel_table, ptxas_table, sass_code, stage_code
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
 from xla_explorer.explorer.display.display import CodeText
-from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.measures.advice import SessionAdvice, session_advice
 from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_report
 from xla_explorer.explorer.measures.emulation import Emulation, emulation
@@ -33,12 +32,12 @@ from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
+from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.one_line import one_line
 from xla_explorer.explorer.sessions.options import options as defaults
 from xla_explorer.explorer.sessions.passes import name_or_id
 from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.trace import Passes
-from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
 from xla_explorer.foundation.renamed import old_attribute, was_property
@@ -89,31 +88,23 @@ class Session(Compilation):
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
         """One row a decision: verdict, kind, code, message, facts, subjects (producer first), pass, step, cost.
 
-        kind: `fusion`; `native-code` for steps that run on the evaluator, and that a library computes or could; `loop-vectorization` for
-        kernels whose writer chose the vectors, or left them to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for rewrite
-        rules; None: all but rules. An empty table says why in its `attrs["note"]`. Also cost_us, cost_bytes: what a refused fusion costs
-        a run, by the cost model. Of real XLA and of its dumps these are XLA's decisions of `xe.xla.replay`, with our policy's reason where
-        both agree; facts `decided` and `agrees` say so. step: the number of the pass, as in `session.passes[step]`.
+        An empty table says why in its `attrs["note"]`. cost_us, cost_bytes: what a refused fusion costs a run, by the cost model. step: the
+        number of the pass, as in `session.passes[step]`. Of real XLA and of its dumps these are XLA's decisions of `xe.xla.replay`, with
+        our policy's reason where both agree; facts `decided` and `agrees` say so.
+
+        Parameters
+        ----------
+        kind : str, optional
+            `fusion`; `native-code` for steps that run on the evaluator, and that a library computes or could; `loop-vectorization` for
+            kernels whose writer chose the vectors, or left them to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for
+            rewrite rules. All but rules without.
         """
-        frame = decisions_frame(self.passes.record, self.passes.lineage, kind, self._further_decisions(kind), self.backend)
+        frame = decisions_frame(self.passes.record, self.passes.lineage, kind, further_decisions(self, kind), self.backend)
         if not len(frame):
-            frame.attrs["note"] = self._why_no_decisions(kind)
+            recorded = self.passes.journal is not None and self.passes.journal.events
+            none = f"nothing was decided{f' of the kind {kind}' if kind else ''} in this compile"
+            frame.attrs["note"] = none if recorded else str(self._explorer_source_().reports.no_decisions())
         return frame
-
-    def _further_decisions(self, kind: str | None) -> list[Decision]:
-        """What the journal does not hold: of code generation; of real XLA what it decided, replayed by our policies."""
-        native = native_code_decisions(self) if kind in (None, NATIVE_CODE) else []
-        if is_of_xla(self):
-            # Start-up time: only a session of real XLA needs what replays it.
-            from xla_explorer.explorer.xla.replay.replaying import replayed_decisions
-
-            return [*native, *replayed_decisions(self, kind)]
-        return native
-
-    def _why_no_decisions(self, kind: str | None) -> str:
-        if self.passes.journal is None or not self.passes.journal.events:
-            return str(self._explorer_source_().reports.no_decisions())
-        return "nothing was decided" + (f" of the kind {kind}" if kind else "") + " in this compile"
 
     def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:
         """Why a decision went as it went: the recorded one, else the same checks asked again.
@@ -130,7 +121,7 @@ class Session(Compilation):
         Answer
             It says whether it was recorded, and shows all that must hold as a checklist. XlaExplorerError with near names for unknown ones.
         """
-        return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], self._further_decisions(kind))
+        return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], further_decisions(self, kind))
 
     @overload
     def explain(self) -> SessionAdvice: ...
@@ -138,7 +129,13 @@ class Session(Compilation):
     def explain(self, instruction: str | int | HloInstruction) -> Explanation: ...
     def explain(self, instruction: str | int | HloInstruction | None = None) -> Explanation | SessionAdvice:
         """Everything about one instruction: definition, line, decisions, history, code, buffer, time. Without one: where the time of a run
-        goes and what to try first, by rules, each with what it saw and the most that it can gain."""
+        goes and what to try first, by rules, each with what it saw and the most that it can gain.
+
+        Parameters
+        ----------
+        instruction : str, int or HloInstruction, optional
+            By name, id or itself. XlaExplorerError with near names for an unknown one.
+        """
         if instruction is None:
             return session_advice(self)
         return explain(self, self.passes.find(instruction))
@@ -205,14 +202,27 @@ class Session(Compilation):
             return compare_sessions(self, other, arrays or (random_arguments(self.source) if runs else ()), repeats)
 
     def bisect(self, *arrays: Any) -> BisectionResult:
-        """The first pass, then the first rewrite, after which the value differs from the evaluator's of the module as written."""
+        """The first pass, then the first rewrite, after which the value differs from the evaluator's of the module as written.
+
+        Parameters
+        ----------
+        *arrays
+            The arguments of the program.
+        """
         with working(f"bisecting {self.source.name}"):
             return bisect(self, arrays)
 
     def profile(self, *arrays: Any, repeats: int = 20) -> ProfileFrame:
         """A row a kernel and one for the whole program; see `explorer.measures.profiling.profile`.
 
-        Without arrays: random ones, and it says so. `.by_line()` and `.by_scope()` of the frame tell times by source line and name scope.
+        `.by_line()` and `.by_scope()` of the frame tell times by source line and name scope.
+
+        Parameters
+        ----------
+        *arrays
+            The arguments of the program; random ones without, and the frame says so.
+        repeats : int
+            Timed runs.
         """
         with working(f"profiling {self.source.name} on {self.backend}"):
             return profile(self, arrays, repeats)
@@ -223,26 +233,47 @@ class Session(Compilation):
         The phases and the passes of the compile stand one after the other, then the kernels of one run, each as long as its median; the
         whole program, timed without probes, is a track of its own. Times are in microseconds.
 
-        path: also write the trace there (gzipped when it ends in .gz); ui.perfetto.dev and chrome://tracing open it, `xe.read_timeline`
-        reads it back.
+        Parameters
+        ----------
+        path : str or Path, optional
+            Also write the trace there (gzipped when it ends in .gz); ui.perfetto.dev and chrome://tracing open it.
         """
         return timeline(self, path)
 
     def emulation(self, *arrays: Any) -> Emulation:
-        """The GPU kernels of the same source on the PTX emulator: work, memory traffic and faults by PTX and HLO line."""
+        """The GPU kernels of the same source on the PTX emulator: work, memory traffic and faults by PTX and HLO line.
+
+        Parameters
+        ----------
+        *arrays
+            The arguments of the program.
+        """
         with working(f"emulating {self.source.name}"):
             return emulation(self, arrays)
 
     def time(self, *arrays: Any, repeats: int | None = None) -> Timing:
-        """Time whole calls from Python: n, median, interquartile range. repeats: None decides by how long one takes."""
+        """Time whole calls from Python: n, median, interquartile range.
+
+        Parameters
+        ----------
+        *arrays
+            The arguments of the program; random ones without.
+        repeats : int, optional
+            Timed calls; without, how long one takes decides.
+        """
         return timing(self, arrays or random_arguments(self.source), repeats)
 
     # -- code ----------------------------------------------------------------------------------------------------------
     def llvm_ir(self, optimized: bool = True, *, kernel: str = "") -> CodeText:
         """LLVM IR, after LLVM's passes or before.
 
-        kernel: only the function of this kernel, by its name in `kernels()`, with what it calls before LLVM's passes (after them it is
-        inlined). XlaExplorerError with near names for unknown ones.
+        Parameters
+        ----------
+        optimized : bool
+            After LLVM's passes.
+        kernel : str
+            Only the function of this kernel, by its name in `kernels()`, with what it calls before LLVM's passes (after them it is
+            inlined). XlaExplorerError with near names for unknown ones.
         """
         name = "llvm-ir-optimized" if optimized else "llvm-ir"
         whole = stage_code(self, name, "llvm", f"session.llvm_ir({optimized})")
@@ -279,9 +310,13 @@ class Session(Compilation):
     def schedule(self, kernel: str | int) -> KernelSchedule:
         """The schedule of a kernel's loop nest, to be changed and run: `s.split("j", 64).vectorize("ji").run()`.
 
-        Every call of it gives a new schedule; the verifier proves the nest after each directive. `override(schedules=[...])` compiles with
-        it, `access_patterns()` of it says how its loads and stores run through memory.
-        ScheduleError where the kernel has no loop nest, with the Reason.
+        Every call gives a new schedule; the verifier proves the nest after each directive. `override(schedules=[...])` compiles with it,
+        `access_patterns()` of it says how its loads and stores run through memory.
+
+        Parameters
+        ----------
+        kernel : str or int
+            The name or id of the kernel. ScheduleError with the Reason where it has no loop nest.
         """
         return schedule_of(self, name_or_id(kernel))
 
@@ -290,7 +325,7 @@ class Session(Compilation):
         return sass_code(self) if self.backend == "gpu" else stage_code(self, "assembly", "asm", "session.assembly()")
 
     def ptx(self, **options: Any) -> CodeText:
-        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed. options: see `gpu`."""
+        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed. options: those of `gpu`."""
         return stage_code(self.gpu(**options), "ptx", "ptx", "session.ptx()")
 
     @was_property
@@ -298,8 +333,11 @@ class Session(Compilation):
         """A row a step of the program: kernel, opcode, runs_on, code and message of the reason where it is no native code, line; and the
         device's stream, where there are several.
 
-        resources: what ptxas says of the kernels for a GPU instead: emitter, launch, registers, spills, shared memory, and the occupancy
-        that these allow with what limits it. XlaExplorerError where ptxas is missing.
+        Parameters
+        ----------
+        resources : bool
+            What ptxas says of the kernels for a GPU instead: emitter, launch, registers, spills, shared memory, and the occupancy that
+            these allow with what limits it. XlaExplorerError where ptxas is missing.
         """
         return ptxas_table(self) if resources else kernel_table(self)
 
@@ -310,25 +348,51 @@ class Session(Compilation):
 
     # -- pictures ------------------------------------------------------------------------------------------------------
     def side_by_side(self, *stages: str, kernel: str = "") -> SideBySide:
-        """Kernel by kernel: the HLO lines and the code that each stage made of them (default: optimised LLVM IR and PTX).
+        """Kernel by kernel: the HLO lines and the code that each stage made of them.
 
-        kernel: only the one that is, or computes, this instruction."""
+        Parameters
+        ----------
+        *stages : str
+            Names of stages; optimised LLVM IR and PTX without.
+        kernel : str
+            Only the kernel that is, or computes, this instruction.
+        """
         return side_by_side(self, stages, kernel)
 
     def annotate(self, *arrays: Any, repeats: int = 20, measure: bool = True) -> AnnotatedSource:
-        """The HLO as it was written; each line unfolds to its LLVM IR and PTX, shaded by measured time. Without arrays: random ones.
+        """The HLO as it was written; each line unfolds to its LLVM IR and PTX, shaded by measured time.
 
-        measure: profile it first (where it can run); else the times are those of the last profile, if one was made.
+        Parameters
+        ----------
+        *arrays
+            The arguments of the program; random ones without.
+        repeats : int
+            Timed runs.
+        measure : bool
+            Profile it first, where it can run; else the times are those of the last profile, if one was made.
         """
         return annotated_source(self, arrays if measure else None, repeats)
 
     def to_html(self, *, paths: bool | None = None) -> str:
-        """The whole exploration as one self-contained HTML page. paths: keep absolute paths of this machine in it, of which else only
-        the names of the files stay; None: what `xe.options.paths` says."""
+        """The whole exploration as one self-contained HTML page.
+
+        Parameters
+        ----------
+        paths : bool, optional
+            Keep absolute paths of this machine, of which else only the names of the files stay. None: what `xe.options.paths` says.
+        """
         return export_page(self._explorer_source_(), paths=defaults.paths if paths is None else paths)
 
     def save(self, path: str | Path, *, paths: bool | None = None) -> Path:
-        """Write `to_html()` to a file and return the path."""
+        """Write `to_html()` to a file and return the path.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        paths : bool, optional
+            As for `to_html`.
+        """
         with working(f"saving {self.source.name}"):
             return save_page(self._explorer_source_(), path, paths=defaults.paths if paths is None else paths)
 
@@ -347,23 +411,7 @@ class Session(Compilation):
 
     @cleaned
     def __repr__(self) -> str:
-        changed = len([p for p in self.passes if p.changed])
-        parts = [
-            f"{self.passes.last} passes, {changed} changed it",
-            f"{self.source.instruction_count()} -> {self.module.instruction_count()} instructions",
-        ]
-        if steps := program_steps(self):
-            parts.append(number_of(len(steps), "kernel"))
-            slow = len([s for s in steps if s.runs_on == "evaluator"])
-            if slow and self.backend != "interpreter":
-                parts.append(f"{slow} on the evaluator")
-        if self.seconds:  # a dump knows no times
-            parts.append(f"compiled in {sum(self.seconds.values()) * 1e3:.1f} ms")
-        if self.base is not None and (refused := (asked := self.overrides()).refused):
-            parts.append(f"{len(refused)} of {len(asked)} overrides not granted (.overrides())")
-        if self.error is not None:
-            parts.append(f"FAILED in {self.failed_phase}: {type(self.error).__name__}")
-        return f"<Session {self.source.name} on {self.backend}: {', '.join(parts)}>"
+        return one_line(self)
 
     @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:

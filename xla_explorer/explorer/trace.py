@@ -55,7 +55,13 @@ class Pass(RecordedPass):
     __slots__ = ()
 
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
-        """The rows of `session.decisions(kind)` that were recorded in this pass."""
+        """The rows of `session.decisions(kind)` that were recorded in this pass.
+
+        Parameters
+        ----------
+        kind : str, optional
+            All but rules without.
+        """
         frame = decisions_frame(self._passes.record, self._passes.lineage, kind)
         return frame[frame["step"] == self.number].reset_index(drop=True)
 
@@ -70,40 +76,82 @@ class Passes(RecordedPasses[Pass]):
         self._source_lines, self._source = source_lines, source or partial(TraceSource, self)
 
     def history(self, instruction: str | int | HloInstruction) -> list[str]:
-        """The life of an instruction over the passes, one sentence a line. XlaExplorerError with near names when there never was one."""
+        """The life of an instruction over the passes, one sentence a line.
+
+        Parameters
+        ----------
+        instruction : str, int or HloInstruction
+            By name, id or itself. XlaExplorerError with near names when there never was one.
+        """
         return self.lineage.sentences(self.find(instruction))
 
     def applicable(self, instruction: str | int | HloInstruction, step: int | None = None) -> ApplicableRules:
         """The rules whose pattern fits an instruction, each with what it would make of it or the Reason why not.
 
-        step: asked of the module after that many passes (0: as written); default the last in which the instruction was there.
+        Parameters
+        ----------
+        instruction : str, int or HloInstruction
+            By name, id or itself.
+        step : int, optional
+            Asked of the module after that many passes (0: as written); of the last in which the instruction was there without.
         """
         return applicable(self, self.find(instruction), step)
 
     def try_rule(self, rule: Rule, step: int = 0) -> RuleTrial:
-        """A rule (`@xe.rule`) asked about every instruction of the module after a pass (0: as written): where it matches and what it would
-        make of it, what refuses it, and where all but a part of its pattern fits."""
+        """A rule asked about every instruction of the module after a pass: where it matches and what it would make of it, what refuses it,
+        and where all but a part of its pattern fits.
+
+        Parameters
+        ----------
+        rule : Rule
+            What `@xe.rule` declared.
+        step : int
+            The number of the pass; 0 is the module as written.
+        """
         where = f"after pass {self[step].number}, {self[step].name}" if self[step].number else "as written"
         return rule_trial(rule, self[step].snapshot, where)
 
     def effective(self, step: int = -1) -> pandas.DataFrame:
         """The registered passes that would change the module after a pass, a row each: what they change, and ms. Each runs on a copy and
-        is verified; `error` says what it raised."""
+        is verified; `error` says what it raised.
+
+        Parameters
+        ----------
+        step : int
+            The number of the pass; -1 is the last.
+        """
         return effective_passes(self[step].module, self.record.target)
 
     def commute(self, *names: str, step: int = 0) -> pandas.DataFrame:
-        """Which pairs of passes can change places: a row a pair, each order run on the module after a pass (0: as written).
+        """Which pairs of passes can change places: a row a pair, each order run on the module after a pass.
 
-        names: those to try; the ones that changed the module without. `same`: both orders make the same module. Instructions, bytes and
-        flops (estimates) are those of each order; `error` says what one raised.
+        `same`: both orders make the same module. Instructions, bytes and flops (estimates) are those of each order; `error` says what one
+        raised.
+
+        Parameters
+        ----------
+        *names : str
+            The passes to try; those that changed the module without.
+        step : int
+            The number of the pass; 0 is the module as written.
         """
         return commuting_passes(self[step].module, names or changing_names(self), self.record.target)
 
     def search_order(self, *names: str, step: int = 0, trials: int = 40, by: str = "bytes") -> pandas.DataFrame:
         """Orders of passes, a row each that was tried, the best first: neighbours exchange places as long as that helps.
 
-        names: those to order; the ones that changed the module without. trials: the most that are run. by: `bytes`, `flops` or
-        `instructions` of the result (estimates). `xe.compile(..., passes=order)` takes an order of the table.
+        `xe.compile(..., passes=order)` takes an order of the table.
+
+        Parameters
+        ----------
+        *names : str
+            The passes to order; those that changed the module without.
+        step : int
+            The number of the pass after which they run; 0 is the module as written.
+        trials : int
+            The most orders that are run.
+        by : str
+            `bytes`, `flops` or `instructions` of the result (estimates).
         """
         return searched_orders(self[step].module, names or changing_names(self), self.record.target, trials=trials, by=by)
 
@@ -114,15 +162,27 @@ class Passes(RecordedPasses[Pass]):
     def value(self, instruction: str | int | HloInstruction, *arrays: Any, step: int = -1) -> TensorValue:
         """The tensor of an instruction after a pass, by the evaluator: statistics, histogram, NaN, difference to the module as written.
 
-        arrays: the module's arguments; random ones without. XlaExplorerError where the instruction is not there, or did not run.
+        Parameters
+        ----------
+        instruction : str, int or HloInstruction
+            By name, id or itself. XlaExplorerError where it is not there, or did not run.
+        *arrays
+            The arguments of the module; random ones without.
+        step : int
+            The number of the pass; -1 is the last.
         """
         return tensor_value(self, self.find(instruction), step, arrays)
 
     def errors(self, *arrays: Any, rewrites: bool = False) -> pandas.DataFrame:
         """A row a pass that changed the module: the largest relative error of its values, by the evaluator, against the module as written.
 
-        arrays: the module's arguments, leaves in order; random ones without. rewrites: a row for each rewrite and decision, too: the pass
-        runs with one action more each time. `session.bisect` finds the first wrong one faster.
+        Parameters
+        ----------
+        *arrays
+            The arguments of the module, leaves in order; random ones without.
+        rewrites : bool
+            A row for each rewrite and decision, too: the pass runs with one action more each time. `session.bisect` finds the first wrong
+            one faster.
         """
         return value_errors(self, arrays, rewrites=rewrites)
 
@@ -135,14 +195,26 @@ class Passes(RecordedPasses[Pass]):
         return wide_frame(found_items(self._source(), query, self[step].number), [*KEYS, "id", "step"])
 
     def callers(self, instruction: str | int | HloInstruction) -> pandas.DataFrame:
-        """The chain of calls that an instruction came from, by the module's stack frames: file, function, line; the innermost first."""
+        """The chain of calls that an instruction came from, by the module's stack frames: file, function, line; the innermost first.
+
+        Parameters
+        ----------
+        instruction : str, int or HloInstruction
+            By name, id or itself.
+        """
         frames = self[0].module.frames
         records = [self.lineage.records[key] for key in self.lineage.origins(self.find(instruction)) if key in self.lineage.records]
         stacks = [frames.stack(parse_metadata(r.metadata).stack_frame_id) for r in records] if frames is not None else []
         return wide_frame(next((stack for stack in stacks if stack), []), ["file", "function", "line"])
 
     def opcodes(self, *, change: bool = False) -> pandas.DataFrame:
-        """How often each opcode stands in the module as written and after each pass that changed it. change: differences instead."""
+        """How often each opcode stands in the module as written and after each pass that changed it.
+
+        Parameters
+        ----------
+        change : bool
+            The differences instead.
+        """
         return opcode_table(self, change=change)
 
     def costs(self) -> pandas.DataFrame:
@@ -161,8 +233,14 @@ class Passes(RecordedPasses[Pass]):
     def rule_times(self, *others: ModuleLike, idle: bool = False) -> pandas.DataFrame:
         """A row a rule and pass: ms in the rule, its share, instructions tried, fitted and made anew, in how many modules it acted.
 
-        The passes run once more on the module as written, with a clock. others: more modules, whose times are added: those of a corpus.
-        idle: also the rules that no instruction was asked for; those that never act in a corpus are dead.
+        The passes run once more on the module as written, with a clock.
+
+        Parameters
+        ----------
+        *others : session, module or text
+            More modules, whose times are added: those of a corpus.
+        idle : bool
+            Also the rules that no instruction was asked for; those that never act in a corpus are dead.
         """
         sources = [getattr(other, "source", None) for other in others]
         modules = [s if isinstance(s, HloModule) else as_module(other) for s, other in zip(sources, others, strict=True)]
@@ -192,11 +270,25 @@ class Trace:
         return self.passes.module
 
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
-        """One row a decision. kind: `fusion` ..., `rule` for rewrite rules; None all but rules."""
+        """One row a decision.
+
+        Parameters
+        ----------
+        kind : str, optional
+            `fusion` ..., `rule` for rewrite rules; all but rules without.
+        """
         return decisions_frame(self.passes.record, self.passes.lineage, kind)
 
     def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:
-        """Why a decision went as it went; see `Session.why_not`."""
+        """Why a decision went as it went; see `Session.why_not`.
+
+        Parameters
+        ----------
+        kind : str
+            Any kind that `decisions` shows.
+        *subjects : str, int or HloInstruction
+            What it was about, in the order of the kind.
+        """
         return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects])
 
     @was_property
@@ -205,7 +297,13 @@ class Trace:
         return self.passes.provenance()
 
     def explore(self, **options: Any) -> ExplorerView:
-        """The widget."""
+        """The widget.
+
+        Parameters
+        ----------
+        **options
+            Those of `xe.explore`.
+        """
         return widget_of(self._explorer_source_(), **options)
 
     def _explorer_source_(self) -> TraceSource:

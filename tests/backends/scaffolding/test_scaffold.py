@@ -67,7 +67,7 @@ def test_the_map_says_how_many_lines_each_scenario_takes(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("name", "scenario", "message"),
-    [("My Chip", 1, "cannot be the name of a backend"), ("chip", 4, "no scenario 4"), ("cpu", 3, "exists already"), ("chip", 3, "must be empty or new")],
+    [("My Chip", 1, "cannot be the name of a backend"), ("chip", 4, "unknown scenario 4"), ("cpu", 3, "exists already"), ("chip", 3, "must be empty or new")],
 )
 def test_what_it_does_not_write(name: str, scenario: int, message: str, tmp_path: Path) -> None:
     (tmp_path / "full").write_text("x")

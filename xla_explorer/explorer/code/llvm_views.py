@@ -135,15 +135,37 @@ class Llvm:
         self._session = session
 
     def passes(self, kernel: str, *, changed_only: bool = True, machine_passes: bool = True) -> WideFrame:
-        """A row a run of an LLVM pass on a kernel, with the diff; see `explorer.code.llvm_views.llvm_passes`."""
+        """A row a run of an LLVM pass on a kernel, with the diff; see `explorer.code.llvm_views.llvm_passes`.
+
+        Parameters
+        ----------
+        kernel : str
+            Its name in `session.kernels()`.
+        changed_only : bool
+            Leave out runs that changed nothing.
+        machine_passes : bool
+            Also the passes on machine code.
+        """
         return llvm_passes(self._session, kernel, changed_only=changed_only, machine_passes=machine_passes)
 
     def remarks(self, *passes: str) -> WideFrame:
-        """What LLVM's vectorisers (or other passes) say, by instruction and line; see `explorer.code.llvm_views.remarks`."""
+        """What LLVM's vectorisers (or other passes) say, by instruction and line; see `explorer.code.llvm_views.remarks`.
+
+        Parameters
+        ----------
+        *passes : str
+            Names of passes in remarks, such as `licm`, `gvn`, `inline`; the vectorisers without.
+        """
         return remarks(self._session, passes or VECTORIZERS)
 
     def times(self, kernel: str = "") -> WideFrame:
-        """What each of LLVM's passes takes, the longest first; see `explorer.code.llvm_times.pass_times`."""
+        """What each of LLVM's passes takes, the longest first; see `explorer.code.llvm_times.pass_times`.
+
+        Parameters
+        ----------
+        kernel : str
+            Only the passes on this kernel; on the whole program without.
+        """
         return pass_times(self._session, kernel)
 
     def flame(self) -> CompileFlame:
@@ -151,11 +173,25 @@ class Llvm:
         return CompileFlame(flame_of_session(self._session, rules=True, llvm=True))
 
     def inner_loops(self, kernel: str | None = None) -> WideFrame:
-        """llvm-mca's cycles of each innermost loop of the machine code; see `explorer.code.llvm_views.inner_loops`."""
+        """llvm-mca's cycles of each innermost loop of the machine code; see `explorer.code.llvm_views.inner_loops`.
+
+        Parameters
+        ----------
+        kernel : str, optional
+            Only the loops of this kernel.
+        """
         return inner_loops(self._session, kernel)
 
     def control_flow(self, kernel: str, stage: str = "llvm-ir-optimized") -> ControlFlow:
-        """The basic blocks of a kernel in LLVM IR, `assembly`, `ptx` or `sass`, as a picture and a table: which may follow which."""
+        """The basic blocks of a kernel as a picture and a table: which may follow which.
+
+        Parameters
+        ----------
+        kernel : str
+            Its name in `session.kernels()`.
+        stage : str
+            `llvm-ir-optimized`, `llvm-ir`, `assembly`, `ptx` or `sass`.
+        """
         return control_flow(self._session, kernel, stage)
 
     @cleaned

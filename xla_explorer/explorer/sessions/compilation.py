@@ -146,7 +146,13 @@ class Compilation:
         return self.signature.pack(self.executable.execute(self.signature.leaves(arrays)))
 
     def run_flat(self, arrays: list[Any]) -> list[Array]:
-        """The leaves in, the leaves out, always lists; checked by the backend only."""
+        """The leaves in, the leaves out, always lists; checked by the backend only.
+
+        Parameters
+        ----------
+        arrays : list
+            The leaves of the arguments, in the order of the entry's parameters.
+        """
         return self.executable.execute(arrays)
 
     def place(self, *arrays: Any) -> tuple[Any, ...]:
@@ -155,7 +161,11 @@ class Compilation:
 
         On a CPU: memory that begins at a cache line, large arrays on huge pages, in the layouts of the parameters. On a GPU: arrays on the
         device. A backend that gains nothing by it, and a session whose code runs in a process of its own, leave them as they are.
-        ArgumentError as for a call.
+
+        Parameters
+        ----------
+        *arrays
+            The arguments of the program. ArgumentError as for a call.
         """
         leaves: list[Any] = list(self.signature.leaves(arrays))
         executable = self.executable
@@ -173,7 +183,13 @@ class Compilation:
         return MappingProxyType(self.result.stages if self.result is not None else {})
 
     def stage(self, name: str) -> Stage:
-        """One artifact. UnknownStageError (a KeyError) with the names there are."""
+        """One artifact of the compile, such as `llvm-ir-optimized`.
+
+        Parameters
+        ----------
+        name : str
+            A name of `stages()`. UnknownStageError (a KeyError) names those that there are.
+        """
         found = self.stages().get(name)
         if found is None:
             raise UnknownStageError(f"{self.backend} has no stage {name!r}", f"it has: {', '.join(self.stages()) or 'none'}")
@@ -183,8 +199,14 @@ class Compilation:
     def gpu(self: C, *arrays: Any, **options: Any) -> C:
         """The same source compiled for the backend `gpu`: `session.gpu(architecture="sm_80")`. What is not named stays as it is here.
 
-        No GPU is needed. The same options give the same session again; of a session of that backend, itself. UnknownOptionError for what
-        the backend `gpu` does not read. arrays: the old way to run it.
+        No GPU is needed. The same options give the same session again; of a session of that backend, itself.
+
+        Parameters
+        ----------
+        *arrays
+            The old way to run it, which warns.
+        **options
+            Those of `xe.compile` for the backend `gpu`. UnknownOptionError for what it does not read.
         """
         if arrays:
             warn_renamed("session.gpu(*arrays)", "session.gpu()(*arrays)")

@@ -144,7 +144,13 @@ class RecordedPass(Report):
         return self._passes.text_of(self.snapshot)
 
     def text_diff(self, context_lines: int = 3) -> CodeText:
-        """A unified diff of the module's text around it; empty when nothing changed."""
+        """A unified diff of the module's text around it; empty when nothing changed.
+
+        Parameters
+        ----------
+        context_lines : int
+            Lines that did not change, shown around each change.
+        """
         old, new = [HloModule.from_snapshot(s).to_text().splitlines(keepends=True) for s in self._ends()]
         found = "".join(difflib.unified_diff(old, new, f"before {self.name}", f"after {self.name}", n=context_lines))
         return CodeText(found, "diff", f"passes[{self.number}].text_diff()")
@@ -198,7 +204,15 @@ class RecordedPass(Report):
         return with_edges(picture, self._passes.own_edges) if self._passes.own_edges else picture
 
     def graph(self, around: Any = None, radius: int = 2) -> Graph:
-        """The graph of the module after it. around: an instruction by name, id or itself; only what is `radius` edges away is drawn."""
+        """The graph of the module after it.
+
+        Parameters
+        ----------
+        around : str, int or HloInstruction, optional
+            Draw only what is near this instruction.
+        radius : int
+            How many edges away that may be.
+        """
         if around is None:
             return Graph(self.picture())
         module = HloModule.from_snapshot(self.snapshot)
@@ -252,8 +266,13 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         self._step_texts = StepTexts()
 
     def draw_edges(self, edges: Any) -> None:
-        """Edges of your own over every picture of these passes, in the widget and in pages: a DataFrame with the columns `source`, `target`
-        and `label` (names or ids of instructions), or rows of these. An empty list takes them away."""
+        """Edges of your own over every picture of these passes, in the widget and in pages.
+
+        Parameters
+        ----------
+        edges : DataFrame or iterable of rows
+            Columns `source`, `target` and `label` (names or ids of instructions). An empty list takes them away.
+        """
         self.own_edges = given_edges(edges, self.find)
 
     @cached_property
@@ -280,7 +299,15 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
             ) from None
 
     def named(self, name: str, occurrence: int = 0) -> P_co:
-        """The n-th run of a pass by name. UnknownStepError (a KeyError) when it did not run so often."""
+        """The n-th run of a pass by name.
+
+        Parameters
+        ----------
+        name : str
+            UnknownStepError (a KeyError) when it did not run so often.
+        occurrence : int
+            0 for its first run.
+        """
         return self._elements[self.record.step(name, occurrence).number]
 
     @property
@@ -324,7 +351,13 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         return Table(_COLUMNS, [row for p in self for row in p.records().rows])
 
     def text_of(self, snapshot: ModuleSnapshot) -> list[PrintedLine]:
-        """(line, instruction id or None) of a snapshot's text; the last ones are kept."""
+        """(line, instruction id or None) of a snapshot's text; the last ones are kept.
+
+        Parameters
+        ----------
+        snapshot : ModuleSnapshot
+            That of a step: `passes[k].snapshot`.
+        """
         found = self._texts.get(id(snapshot))
         if found is None:
             found = self._step_texts.lines(snapshot)
@@ -334,7 +367,13 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         return found
 
     def fusion_edges(self, number: int) -> tuple[dict[tuple[int, int], str], list[tuple[int, int]]]:
-        """(refused pair -> code, accepted pairs) of the fusion decisions up to pass `number`."""
+        """(refused pair -> code, accepted pairs) of the fusion decisions up to a pass.
+
+        Parameters
+        ----------
+        number : int
+            The number of the pass.
+        """
         refused: dict[tuple[int, int], str] = {}
         accepted: dict[tuple[int, int], None] = {}
         for at, pair, code in self.lineage.fusion_outcomes:
@@ -353,9 +392,12 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         _ = self.lineage.fusion_outcomes, self.lineage.step_of_span
 
     def find(self, instruction: str | int | HloInstruction) -> int:
-        """The id of an instruction that was there after any pass, from its name, its id or itself.
+        """The id of an instruction that was there after any pass.
 
-        XlaExplorerError with near names otherwise.
+        Parameters
+        ----------
+        instruction : str, int or HloInstruction
+            By name, id or itself. XlaExplorerError with near names otherwise.
         """
         lineage, given = self.lineage, name_or_id(instruction)
         if isinstance(given, int) and given in lineage.records:

@@ -89,7 +89,7 @@ def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False) -> 
     arrays = [*operands, *[r for r in roots if r.opcode.name != "reduce"]]
     bad = next((x for x in arrays if not x.shape.is_array), None)
     if bad is not None:
-        text = f"%{bad.name} must be an array, since kernels read and write arrays, got {bad.shape.text_without_layout}"
+        text = f"%{bad.name} must be an array, as all of a kernel, got {bad.shape.text_without_layout}"
         return refuse("not-an-array", text)
     if any(any(shape.dynamic) for x in (*operands, *roots) for _, shape in x.shape.leaves()):
         return refuse("dynamic-dimensions", f"%{i.name} has dimensions whose sizes are known at run time")
@@ -434,7 +434,7 @@ class _Builder:
             elif i.opcode.elementwise and i.opcode.name != "map" and i.shape.is_scalar:
                 values[i] = self.put(_compute(number, i, [values[o] for o in i.operands], self.origin(i, ())), depth)[0]
             else:
-                raise _NoNest(refuse("reducer-not-elementwise", f"a computation of scalars must be elementwise, %{i.name} is {i.opcode.name}"))
+                raise _NoNest(refuse("reducer-not-elementwise", f"scalar code must be elementwise, got %{i.name} ({i.opcode.name})"))
         return tuple([values[o] for o in (root.operands if root.opcode is TUPLE else (root,))])
 
 
