@@ -13,10 +13,11 @@ from xla_explorer.explorer.code.explanation import Explanation, explain
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of, schedules_beside
 from xla_explorer.explorer.code.llvm_views import Llvm, kernel_code
 from xla_explorer.explorer.code.loop_nests import Loops, all_loops, loops_of
-from xla_explorer.explorer.code.program import further_decisions, kernel_table, ptxas_table, sass_code, stage_code
+from xla_explorer.explorer.code.program import kernel_table, ptxas_table, sass_code, stage_code
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
 from xla_explorer.explorer.display.display import CodeText
+from xla_explorer.explorer.further_decisions import further_decisions
 from xla_explorer.explorer.measures.advice import SessionAdvice, session_advice
 from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_report
 from xla_explorer.explorer.measures.emulation import Emulation, emulation
@@ -272,8 +273,7 @@ class Session(Compilation):
         optimized : bool
             After LLVM's passes.
         kernel : str
-            Only the function of this kernel, by its name in `kernels()`, with what it calls before LLVM's passes (after them it is
-            inlined). XlaExplorerError with near names for unknown ones.
+            Only the function of this kernel, by its name in `kernels()`, with what it calls. XlaExplorerError for an unknown one.
         """
         name = "llvm-ir-optimized" if optimized else "llvm-ir"
         whole = stage_code(self, name, "llvm", f"session.llvm_ir({optimized})")

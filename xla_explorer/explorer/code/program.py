@@ -8,7 +8,7 @@ from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.codegen.placement import placed
 from xla_explorer.compiler.decisions.recorded import code_check, decision
 from xla_explorer.explorer.display import CodeText, wide_frame
-from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps, source_line
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import place_of
@@ -52,17 +52,6 @@ def native_code_decisions(compilation: Compilation) -> list[Decision]:
         for s in program_steps(compilation)
         if s.reason is not None
     ]
-
-
-def further_decisions(compilation: Any, kind: str | None) -> list[Decision]:
-    """What the journal does not hold: of code generation; of real XLA what it decided, replayed by our policies."""
-    native = native_code_decisions(compilation) if kind in (None, NATIVE_CODE) else []
-    if is_of_xla(compilation):
-        # Start-up time: only a session of real XLA needs what replays it.
-        from xla_explorer.explorer.xla.replay.replaying import replayed_decisions
-
-        return [*native, *replayed_decisions(compilation, kind)]
-    return native
 
 
 def _ways(step: ProgramStep) -> dict[str, object]:
