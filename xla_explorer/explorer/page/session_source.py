@@ -123,12 +123,20 @@ class TraceSource:
             )
         return rows
 
+    def _at(self, step: int) -> RecordedPass:
+        """The pass of a step; of what comes behind the passes, as a failure of the backend, the last."""
+        return self.passes[min(step, self.passes.last)]
+
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         with collector_paused():
-            return self.passes[step].picture(computation=computation)
+            return self._at(step).picture(computation=computation, show=self._shown())
+
+    def _shown(self) -> list[int]:
+        """Instructions whose blocks are open at first."""
+        return []
 
     def text(self, step: int) -> Sequence[PrintedLine]:
-        return self.passes[step].lines
+        return self._at(step).lines
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
         return self._decisions if step is None else [row for row in self._decisions if row.step == step]
@@ -245,22 +253,11 @@ class SessionSource(TraceSource):
             )
         return rows
 
-    def _known(self, step: int) -> int:
-        return min(step, self.passes.last)
-
-    def picture(self, step: int, computation: str | None = None) -> PictureGraph:
-        hot = self._hottest()
-        with collector_paused():
-            return self.passes[self._known(step)].picture(computation=computation, show=[] if hot is None else [hot])
-
-    def _hottest(self) -> int | None:
+    def _shown(self) -> list[int]:
         """The instruction that takes most of the time, measured or predicted: the first look at a large module is at its block."""
         times: Mapping[int, float] = {row.instruction: row.median_us or 0.0 for row in self.timings() if row.instruction is not None}
         times = times or next((column.values for column in self.reports.columns() if column.unit == "us"), {})
-        return max(times, key=lambda key: times[key], default=None)
-
-    def text(self, step: int) -> Sequence[PrintedLine]:
-        return super().text(self._known(step))
+        return [max(times, key=lambda key: times[key])] if times else []
 
     def panes(self) -> Sequence[CodePane]:
         if self._panes is None:
