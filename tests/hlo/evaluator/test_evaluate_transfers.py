@@ -198,7 +198,7 @@ ENTRY e {
 }"""
     runner = Evaluator()
     for _ in range(2):
-        with pytest.raises(RendezvousError, match="waits forever"):
+        with pytest.raises(RendezvousError, match=r"waits forever at %b \(recv-done on channel 1\); no device answers"):
             evaluate(parse_hlo(text), evaluator=runner)
     with pytest.raises(EvaluationError):
         xe.compile(text, cache=False)()

@@ -228,8 +228,8 @@ class World:
     def _report(self, device: Device, what: str) -> RendezvousError:
         wait = self._waiting[device.number]
         missing = wait.missing()
-        whereabouts = "; ".join([self._whereabouts(n) for n in missing])
-        return RendezvousError(f"{device!r} {what} at {wait.place}; missing: {whereabouts}", missing)
+        partners = f"missing: {'; '.join([self._whereabouts(n) for n in missing])}" if missing else "no device answers"
+        return RendezvousError(f"{device!r} {what} at {wait.place}; {partners}", missing)
 
     def _whereabouts(self, number: int) -> str:
         if not 0 <= number < len(self.devices):
