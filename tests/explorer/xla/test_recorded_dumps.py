@@ -28,10 +28,10 @@ def test_every_decision_about_attention_on_the_cpu_is_that_of_the_policy() -> No
 
 def test_a_dump_of_xla_on_a_gpu_is_replayed_by_priority_fusion() -> None:
     found = xe.xla.replay(xe.load(DUMPS / "gpu_products").session(), "fusion")
-    assert found.by == "priority-fusion" and len(found.rows) == 9 and found.agreement >= 8 / 9
-    assert all(row.message for row in found.rows if row.agrees and row.xla == "memory")
-    (other,) = found.disagreements()
-    assert other.why == "XLA says: by XLA's estimate %add.3.0 and %reduce_sum.15.0 take 4.13 us fused, 3.38 us apart"
+    assert found.by == "priority-fusion" and len(found.rows) == 9 and found.agreement == 1
+    rows = {(row.subject, row.consumer): row for row in found.rows}
+    assert rows["add.3.0", "reduce_sum.15.0"].code == "slower-when-fused"  # 64 columns of a block at a time are too few blocks
+    assert all(row.message for row in found.rows if row.xla == "memory")
     facts = {decision.names: decision.facts for decision in found.decisions()}
     assert facts["triton_softmax.3", "bitcast.3.0"]["xla_says"] == "not fusing because there are only bitcast users"
     with pytest.raises(NotThereError, match="XLA:GPU are not replayed"):
@@ -41,12 +41,14 @@ def test_a_dump_of_xla_on_a_gpu_is_replayed_by_priority_fusion() -> None:
 def test_a_norm_with_a_pool_and_a_scatter_is_replayed_by_the_rules_of_xla_on_a_gpu() -> None:
     found = xe.xla.replay(xe.load(DUMPS / "gpu_norm_pool").session(), "fusion")
     rows = {(row.subject, row.consumer): row for row in found.rows}
-    assert len(rows) == 44 and found.agreement >= 40 / 44
+    assert len(rows) == 44 and found.agreement >= 43 / 44
+    assert all(row.code and row.message for row in found.disagreements() if row.ours == "memory")
     assert rows["mul.0.0", "reduce_window_max.7.0"].why.endswith("fusing is with all of its readers or with none")
     assert all(row.agrees for (_, consumer), row in rows.items() if "scatter" in consumer)
+    assert rows["sub.19.0", "mul.16.0"].code == "slower-when-fused" and "XLA's estimate" in rows["sub.19.0", "mul.16.0"].said
     apart = [row for row in found.rows if row.xla == "memory" and row.agrees]
     assert all(row.message for row in apart)
-    assert {row.code for row in apart} == {"in-place-update-conflict", "stored-anyway", "reduce-is-root-only", "reduce-into-reduce"}
+    assert {row.code for row in apart} == {"in-place-update-conflict", "stored-anyway", "reduce-is-root-only", "slower-when-fused"}
 
 
 def test_every_buffer_of_attention_and_of_a_loop_is_where_the_replay_puts_it() -> None:

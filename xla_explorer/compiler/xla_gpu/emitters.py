@@ -19,13 +19,13 @@ _MOVES: Final = frozenset({
 _WARP: Final = 32
 # Operations of one element of f32, as XLA's estimates for an H100 have them; of all others it takes 3.
 _OPERATIONS = {
-    "add": 11, "subtract": 11, "divide": 19, "sqrt": 75, "rsqrt": 75, "log": 166, "cbrt": 178, "exponential-minus-one": 190,
-    "log-plus-one": 229, "exponential": 233, "atan2": 439, "tanh": 467, "power": 510, "sine": 958, "cosine": 978,
+    "add": 7, "subtract": 7, "reduce": 7, "divide": 19, "sqrt": 75, "rsqrt": 75, "log": 166, "cbrt": 178, "exponential-minus-one": 190,
+    "log-plus-one": 229, "exponential": 79, "atan2": 439, "tanh": 467, "power": 510, "sine": 958, "cosine": 978,
 }  # fmt: skip
-ADDITION = _OPERATIONS["add"]  # what a reduction runs for each element that it reads
 LAUNCH = 1000.0  # nanoseconds
 _BLOCK = 128  # threads, of a loop
 _COLUMNS_OF_A_THREAD, _ROWS_OF_A_THREAD = 16, 128  # that one thread reduces along rows, and down columns
+_COLUMNS_AT_ONCE = 2  # that one thread reduces, where a warp has that many
 _BYTES_PER_CLOCK = 32  # that one block moves
 _L2_SPEEDUP, _L1_SPEEDUP = 2.5, 8.0
 _OVERLAP = 0.95
@@ -71,7 +71,8 @@ def launch_dimensions(hero: HloInstruction, elements: int) -> tuple[int, int]:
     kept = prod([size for reduced, size in runs if not reduced])
     if not is_reduced:
         rows = prod([size for reduced, size in runs if reduced])
-        return kept // last * -(-last // _WARP) * -(-rows // (_WARP * _ROWS_OF_A_THREAD)), _WARP * _WARP
+        at_once = _COLUMNS_AT_ONCE if last % _COLUMNS_AT_ONCE == 0 and last >= _COLUMNS_AT_ONCE * _WARP else 1
+        return kept // last * -(-last // (_WARP * at_once)) * -(-rows // (_WARP * _ROWS_OF_A_THREAD)), _WARP * _WARP
     across = min(-(-last // (_WARP * _COLUMNS_OF_A_THREAD)) * _WARP, 1024)
     rows = max(256 // across, 1) * max(_WARP // last, 1)
     return -(-kept // rows), across * max(256 // across, 1)
@@ -100,5 +101,5 @@ def traffic(device: GpuUnit, launch: tuple[int, int], operations: float, reads: 
 
 
 def operations_of(i: HloInstruction) -> int:
-    """How many operations of the device one element takes, as XLA estimates it."""
+    """How many operations of the device one element takes, as XLA estimates it; of a reduction one that it reads."""
     return 0 if i.opcode.name in _MOVES else _OPERATIONS.get(i.opcode.name, 3)

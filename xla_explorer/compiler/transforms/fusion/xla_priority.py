@@ -13,7 +13,7 @@ from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel
 from xla_explorer.compiler.transforms.fusion.policy import producer_is_free_to_move
 from xla_explorer.compiler.transforms.fusion.priority_policy import KERNEL_LEGALITY, PriorityCandidate, PriorityRules
-from xla_explorer.compiler.xla_gpu.emitters import ADDITION, LAUNCH, has_reduction_emitter, launch_dimensions, operations_of, traffic
+from xla_explorer.compiler.xla_gpu.emitters import LAUNCH, has_reduction_emitter, launch_dimensions, operations_of, traffic
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -30,7 +30,8 @@ _SIGNIFICANT = 16  # elements that a reduction reads for each of its own: smalle
 
 def is_kernel(i: HloInstruction) -> bool:
     """Whether it may be the root of a kernel that takes in what it reads."""
-    return i.opcode in _KERNELS and (i.shape.is_array or i.opcode is fusible.REDUCE) and True not in i.shape.dynamic
+    whole = i.shape.is_array or i.opcode in (fusible.REDUCE, fusible.REDUCE_WINDOW)
+    return i.opcode in _KERNELS and whole and True not in i.shape.dynamic
 
 
 @measures(lambda candidate: described(candidate.producer))
@@ -112,6 +113,11 @@ def _elements(i: HloInstruction) -> int:
     return sum([part.element_count for _, part in i.shape.leaves()])
 
 
+def _starts_reductions(operand: HloInstruction, group: GpuKernel) -> bool:
+    """Whether all that the kernel does with a number is to start reductions with it."""
+    return operand.shape.element_count == 1 and all(user.opcode is fusible.REDUCE for user in group.read_by[operand])
+
+
 class XlaCostModel(GpuCostModel):
     """XLA's terms: bandwidth by blocks, caches by their speedup, no latency, launches of a microsecond."""
 
@@ -123,18 +129,20 @@ class XlaCostModel(GpuCostModel):
         operations = 0.0
         for member, evaluations in group.members.items():
             if work := operations_of(member):
-                operations += work * sum([e.points for e in evaluations])
+                # The points of a root are those at which it reads.
+                steps = fusible.reduced_size(member) if member.opcode is fusible.REDUCE and member is not root else 1
+                operations += work * steps * sum([e.points for e in evaluations])
         reads: list[tuple[float, float]] = []
-        for operand in group.operands:
+        # A kernel of one instruction reads an operand as often as it stands there; a fusion has each parameter once.
+        operands = group.operands if len(group.members) > 1 else root.operands
+        for operand in operands:
             if operand.shape.is_array and operand is not group.in_place:
                 width = max(1, operand.shape.element_type.bytes)
-                points = sum([e.points for e in group.evaluations_here(operand)]) if operand.shape.element_count > 1 else 1
+                points = 1 if _starts_reductions(operand, group) else sum([e.points for e in group.evaluations_here(operand)])
                 reads.append((float(operand.shape.byte_size), float(points * width)))
         net = sum([min(size, whole) for size, whole in reads])
         again = sum([whole for _, whole in reads]) - net
         written = float((root.operands[1] if group.in_place is not None else root).shape.byte_size)
-        if root.opcode is fusible.REDUCE:  # its combiner runs for each element that it reads
-            operations += ADDITION * root.operands[0].shape.element_count
         blocks, threads = launch = _launch(group)
         found = traffic(device, launch, operations, reads, written)
         occupancy = min(1.0, blocks * threads / device.resident_threads)

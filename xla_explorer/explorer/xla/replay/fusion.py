@@ -63,7 +63,7 @@ def replayed_fusion(step: RecordedPass, makers: dict[str, str], said: Mapping[st
         producer, consumer = pair
         here, there = [FUSED if is_fused else MEMORY for is_fused in (ours.get(pair, False), fused)]
         code, message = "", "one kernel computes both" if here == there == FUSED else ""
-        if here == there == MEMORY:
+        if here == MEMORY:
             asked = refusals.get((original_name(producer.name), original_name(consumer.name)), ("", ""))
             made = _made_before(producer, consumer, makers)
             code, message = (made.code, made.message) if made is not None else asked
@@ -84,5 +84,5 @@ def _made_before(producer: HloInstruction, consumer: HloInstruction, makers: dic
     for end in (producer, consumer):
         if end.opcode.name == "fusion":
             maker = makers.get(end.name, "an earlier pass")
-            return refuse("fused-before", f"%{end.name} was made before by {maker}: nothing is fused with it", maker=maker)
+            return refuse("fused-before", f"%{end.name} was made before by {maker}: the replay fuses nothing with it", maker=maker)
     return None
