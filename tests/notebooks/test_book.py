@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import xla_explorer as xe
 from notebooks.book.checks import broken_links, loaded_from_elsewhere
 from notebooks.book.registries import REGISTRIES, commands, plain
+from tests.api.public_api import names
 from xla_explorer.backends.llvm.object_cache import CACHES
 from xla_explorer.compiler.decisions.kinds import KINDS
 from xla_explorer.compiler.pipeline import registered_passes
@@ -80,7 +82,6 @@ def test_a_page_for_each_public_name() -> None:
     pytest.importorskip("numpydoc", reason="numpydoc is not installed: the reference of names is not made")
     from notebooks.book.member_examples import EXAMPLES, WITHOUT
     from notebooks.book.names import GROUPS, documentation_of, name_pages
-    from tests.api.public_api import names
 
     pages = name_pages()
     text = "\n".join(pages.values())
@@ -90,6 +91,19 @@ def test_a_page_for_each_public_name() -> None:
     assert [name for name, _ in names() if name not in {*documented, *EXAMPLES, *GROUPS, *WITHOUT}] == []
     assert set(EXAMPLES) - {name for name, _ in names()} == set()
     assert ":Parameters:" in pages["xe/xe.compile.rst"] and ">>> " in pages["xe/xe.compile.rst"]
+
+
+# IPython calls it; its arguments are those of another function.
+WITHOUT_PARAMETERS = {"xe.load_ipython_extension", "session.passes[k].picture"}
+
+
+def test_every_public_call_describes_its_parameters_in_a_section() -> None:
+    missing = set()
+    for name, thing in names():
+        if inspect.isroutine(thing) and set(inspect.signature(thing).parameters) - {"self"}:
+            if "Parameters\n----------" not in (inspect.getdoc(thing) or ""):
+                missing.add(name)
+    assert missing == WITHOUT_PARAMETERS
 
 
 def test_prose_is_no_markup_outside_of_code() -> None:

@@ -325,7 +325,13 @@ class Session(Compilation):
         return sass_code(self) if self.backend == "gpu" else stage_code(self, "assembly", "asm", "session.assembly()")
 
     def ptx(self, **options: Any) -> CodeText:
-        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed. options: those of `gpu`."""
+        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed.
+
+        Parameters
+        ----------
+        **options
+            Those of `gpu`.
+        """
         return stage_code(self.gpu(**options), "ptx", "ptx", "session.ptx()")
 
     @was_property

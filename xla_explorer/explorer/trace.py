@@ -189,8 +189,13 @@ class Passes(RecordedPasses[Pass]):
     def search(self, query: str, step: int = -1) -> pandas.DataFrame:
         """The instructions of a step, the decisions and the passes that meet a query, as the explorer's search box has it.
 
-        query: terms that must all hold: `op:dot shape:f32[*,768] bytes>1M time>5% scope:attn line:model.py:40 reason:reads-multiply`,
-        words, `/patterns/`, `-` before a term for its opposite. The keys stand in `explorer.questions.search.KEYS`.
+        Parameters
+        ----------
+        query : str
+            Terms that must all hold: `op:dot shape:f32[*,768] bytes>1M time>5% scope:attn line:model.py:40 reason:reads-multiply`,
+            words, `/patterns/`, `-` before a term for its opposite. The keys stand in `explorer.questions.search.KEYS`.
+        step : int
+            The number of the pass after which instructions are searched; -1 is the last.
         """
         return wide_frame(found_items(self._source(), query, self[step].number), [*KEYS, "id", "step"])
 
