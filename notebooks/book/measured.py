@@ -58,6 +58,8 @@ def compatibility_page(rows: list[Row]) -> str:
         "Python": "python", "jaxlib": "jaxlib", "llvmlite": "llvmlite", "JupyterLab": "jupyterlab", "numpy": "numpy", "pandas": "pandas",
         "ml_dtypes": "ml_dtypes", "ipywidgets": "ipywidgets", "anywidget": "anywidget", "scipy-openblas32": "scipy-openblas32",
     }  # fmt: skip
+    if not runs:
+        return COMPATIBILITY + "No run is recorded yet.\n"
     lines = [COMPATIBILITY.rstrip(), "", *_table(versions, runs, lambda row, key: row[key] or "not installed"), "", "## What was run", ""]
     measured = {
         "tests passed": "passed",
