@@ -59,6 +59,23 @@ inside = jax.shard_map(lambda x: lax.with_sharding_constraint(x * x, NamedShardi
                        axis_names={"b"}, check_vma=False)
 print(jax.jit(inside)(x).sharding.spec)
 
+# Declared to be the same on all devices, which is so (whole rows of devices add up) or not (then each device keeps its own).
+kept = jax.shard_map(lambda x: (x, lax.psum(x, ("a", "b")), lax.psum(x, "a"), 2 * x[0]), mesh=mesh, in_specs=P("a", "b"),
+                     out_specs=(P(), P(), P("b"), P("a")), check_vma=False)
+own, total, columns, rows = jax.jit(kept)(x)
+tiles = [[x[2 * a:2 * a + 2, 4 * b:4 * b + 4] for b in (0, 1)] for a in (0, 1)]
+for shard in own.addressable_shards:
+    a, b = np.argwhere(mesh.devices == shard.device)[0]
+    np.testing.assert_array_equal(shard.data, tiles[a][b])
+for shard in rows.addressable_shards:
+    a, b = np.argwhere(mesh.devices == shard.device)[0]
+    np.testing.assert_array_equal(shard.data, 2 * tiles[a][b][0])
+np.testing.assert_array_equal(total, sum(sum(tiles, [])))
+np.testing.assert_array_equal(columns, np.concatenate([tiles[0][b] + tiles[1][b] for b in (0, 1)]))
+from xla_explorer import pjrt
+(made,) = [s for s in pjrt.sessions if len(s.source.result_shape().tuple_shapes) == 4]
+print([leaf.dimensions for leaf in made.source.result_shape().tuple_shapes])
+
 explicit = jax.make_mesh((2, 2), ("x", "y"), devices=devices)
 with jax.set_mesh(explicit):
     given = jax.device_put(x, NamedSharding(explicit, P("x", None)))
@@ -134,5 +151,6 @@ def test_arrays_over_four_devices_and_manual_regions() -> None:
     assert lines[-1] == "[6. 6. 6. 6.]"
     if manual:
         assert lines[2:4] == [AXES, "P('a',)"]
+        assert lines.pop(4) == "[(4, 2, 4), (2, 4), (4, 4), (2, 8)]", "only what may differ has a place for each device"
         assert sorted(lines[4:8]) == ["120.0", "120.0", "376.0", "376.0"], "devices print in any order"
         assert lines[8:-1] == [f"{[[0.0, 10.0, 20.0]] * 4} [3, 1, 2, 0]", "[0, 1, 2, 3] [3, 1, 2, 0]"]

@@ -1,7 +1,8 @@
-"""Arguments and results of which each device has a term of a sum (JAX's `unreduced`): the terms become the first dimension.
+"""Arguments and results of which each device has a value of its own: these become the first dimension.
 
-A program for several devices runs once on whole arrays. The whole of an unreduced value would be its sum, and the terms that a manual
-region returned would be lost; so where a value goes from the entry straight into a region, or out of it, the entry has all terms.
+A program for several devices runs once on whole arrays. The whole of an unreduced value (JAX's `unreduced`) would be its sum, and the
+terms that a manual region returned would be lost; so where a value goes from the entry straight into a region, or out of it, the entry has
+all terms. Likewise where a region returns a value as the same on all devices, and nothing shows that it is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from xla_explorer.compiler.rewriting.removal import remove_if_dead
 from xla_explorer.hlo.analysis.manual_regions import meshes_of, target_of
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
-from xla_explorer.hlo.attributes.mesh import Mesh, read_axis_parts
+from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh, read_axis_parts
 from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -40,21 +41,22 @@ NO_TERMS = Terms({}, {})
 
 
 class _Border(NamedTuple):
-    """An operand of a custom call at the border of a region, whose sharding is unreduced over manual axes."""
+    """An operand of a custom call at the border of a region. axes: manual ones, along which each device has a value of its own."""
 
     call: HloInstruction
     number: int
     sharding: AxisSharding
     mesh: Mesh
+    axes: tuple[AxisPart, ...]
 
     @property
     def terms(self) -> int:
-        return math.prod([self.mesh.size(axis) for axis in self.sharding.unreduced])
+        return math.prod([self.mesh.size(axis) for axis in self.axes])
 
     def stacked(self) -> AxisSharding:
         """That of the value with the terms as its first dimension."""
         given = self.sharding
-        dimensions, is_open = (given.unreduced, *given.dimensions), (False, *given.open)
+        dimensions, is_open = (self.axes, *given.dimensions), (False, *given.open)
         return dataclasses.replace(given, dimensions=dimensions, open=is_open, priorities=(None, *given.priorities), unreduced=())
 
     def attributes(self, name: str) -> dict[str, str]:
@@ -73,7 +75,8 @@ def escaped(text: str) -> str:
 def terms_first(module: HloModule) -> Terms:
     """Change the entry of a program so that the terms of unreduced arguments and results are a dimension, where a region has them."""
     entry = module.entry
-    if not any("unreduced" in str(i.attributes.get("sharding") or "") for i in (entry.root, *entry.parameters())):
+    shared = any("unreduced" in str(i.attributes.get("sharding") or "") for i in (entry.root, *entry.parameters()))
+    if not shared and not any(target_of(i) == OUT_OF for i in entry.instructions.values()):
         return NO_TERMS
     found = Terms({}, {}, module.clone())
     for parameter in entry.parameters():
@@ -87,10 +90,14 @@ def terms_first(module: HloModule) -> Terms:
 def _border(call: HloInstruction, number: int, name: str) -> _Border | None:
     given = frontend_attribute_values(call.attributes.get("frontend_attributes") or "")
     sharding = AxisSharding.read_all(given[name])[number]
-    manual = {axis.name for axis in read_axis_parts(given.get("xla.sdy.manual_axes", ""))}
-    if not sharding.unreduced or not {axis.name for axis in sharding.unreduced} <= manual:
-        return None
-    return _Border(call, number, sharding, meshes_of(call.parent.module)[sharding.mesh])
+    manual = read_axis_parts(given.get("xla.sdy.manual_axes", ""))
+    mesh = meshes_of(call.parent.module)[sharding.mesh]
+    if sharding.unreduced:
+        inside = {axis.name for axis in sharding.unreduced} <= {axis.name for axis in manual}
+        return _Border(call, number, sharding, mesh, sharding.unreduced) if inside else None
+    cut = {axis.name for axes in sharding.dimensions for axis in axes}
+    rest = tuple([axis for axis in manual if axis.name not in cut])
+    return _Border(call, number, sharding, mesh, rest) if rest else None
 
 
 def _take(parameter: HloInstruction, found: Terms) -> None:
@@ -101,7 +108,8 @@ def _take(parameter: HloInstruction, found: Terms) -> None:
     told = Sharding.read(text)
     borders = [
         made for user in parameter.users if target_of(user) == INTO for k, o in enumerate(user.operands)
-        if o is parameter and (made := _border(user, k, "xla.sdy.in_shardings")) and made.sharding.tiles(made.mesh) == told
+        if o is parameter and (made := _border(user, k, "xla.sdy.in_shardings")) and made.sharding.unreduced
+        and made.sharding.tiles(made.mesh) == told
     ]
     if not borders:
         return
@@ -139,19 +147,23 @@ def _give(module: HloModule, found: Terms) -> None:
     is_tuple = root.opcode.name == "tuple"
     if root.shape.is_tuple and not is_tuple:
         return
-    shardings = Sharding.read_all(text)
     values = list(root.operands) if is_tuple else [root]
+    shardings = Sharding.read_all(text) if text else [Sharding("unknown")] * len(values)
     for k, (value, told) in enumerate(zip(values, shardings, strict=True)):
-        border = _source(value) if "unreduced" in str(told) else None
-        if border is None or border.sharding.tiles(border.mesh) != told:
+        border = _source(value)
+        if border is None:
             continue
-        local = border.call.operands[border.number]
+        local, lies = border.call.operands[border.number], border.sharding.tiles(border.mesh)
+        if told.kind not in ("unknown", lies.kind) or (told.kind == lies.kind and told != lies):
+            continue
+        if not border.sharding.unreduced and _is_uniform(local, border):
+            continue
         first = HloValue(builder_at(entry), local).reshape((1, *local.shape.dimensions)).instruction
         whole = [s for _, s in border.call.shape.leaves()][border.number]
         made = attributes_of(border.attributes("xla.sdy.out_shardings"))
         values[k] = entry.add(border.call.opcode, _with_terms(whole, border.terms), [first], made)
         shardings[k] = border.stacked().tiles(border.mesh)
-        found.results[k] = told
+        found.results[k] = lies
     if found.results:
         new = entry.add("tuple", None, values) if is_tuple else values[0]
         given = "{" + ", ".join(map(str, shardings)) + "}" if is_tuple else str(shardings[0])
@@ -166,6 +178,52 @@ def _source(value: HloInstruction) -> _Border | None:
         number = int(value.attributes.get("index") or 0)
         value = value.operands[0]
     return _border(value, number, "xla.sdy.out_shardings") if target_of(value) == OUT_OF else None
+
+
+_DIFFER = frozenset([
+    "partition-id", "replica-id", "collective-permute", "all-to-all", "reduce-scatter", "custom-call", "parameter", "infeed", "recv",
+])  # fmt: skip
+_JOIN = frozenset(["all-reduce", "all-gather"])
+
+
+def _is_uniform(value: HloInstruction, border: _Border) -> bool:
+    """Whether the devices along the axes of a border are known to have one value: what it is made of is the same on all of them, or comes
+    out of a collective of them."""
+    mesh, along = border.mesh, {axis.name for axis in border.axes}
+    across = mesh.coordinates([AxisPart(name) for name, _ in mesh.axes if name not in along])
+    seen: set[tuple[HloInstruction, int, tuple[HloInstruction, ...]]] = set()
+
+    def joined(i: HloInstruction) -> bool:
+        """A collective of all devices, or of groups that have whole rows of devices along the axes."""
+        groups = i.attributes["replica_groups"].groups
+        place = {device: k for k, group in enumerate(groups) for device in group}
+        rows = {(row, place.get(device)) for device, row in across.items()}
+        return len(groups) <= 1 or len(rows) == len(set(across.values()))
+
+    def walk(i: HloInstruction, element: int, calls: tuple[HloInstruction, ...]) -> bool:
+        if (i, element, calls) in seen:
+            return True
+        seen.add((i, element, calls))
+        name, target = i.opcode.name, target_of(i)
+        if name in _JOIN and joined(i):
+            return True
+        if target == INTO:
+            given = AxisSharding.read_all(frontend_attribute_values(i.attributes["frontend_attributes"])["xla.sdy.in_shardings"])[element]
+            return not given.unreduced and not along & {axis.name for axes in given.dimensions for axis in axes}
+        if name == "get-tuple-element" or target == "Sharding":
+            return walk(i.operands[0], int(i.attributes.get("index") or 0), calls)
+        if name == "tuple":
+            return walk(i.operands[element], 0, calls)
+        if name == "call":
+            return walk(i.called[0].root, element, (*calls, i))
+        if name == "parameter" and calls:
+            return walk(calls[-1].operands[i.parameter_number], 0, calls[:-1])
+        inside = {inner.opcode.name for computation in i.called for inner in computation.instructions.values()}
+        if name in _DIFFER or inside & (_DIFFER - {"parameter"}):
+            return False
+        return all(walk(o, 0, calls) for o in i.operands)
+
+    return walk(value, 0, ())
 
 
 def _with_terms(shape: Shape, count: int) -> Shape:
