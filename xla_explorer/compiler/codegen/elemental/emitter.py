@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS, Complex, Given, Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, W
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.ir.types import I1, Type, type_named
 from xla_explorer.compiler.codegen.ir.values import Value
@@ -52,24 +51,24 @@ class ArrayInMemory:
         """Load the element at the index."""
         return self.load_linear(w, w.linear(index, self.shape.strides))
 
-    def _address(self, w: IndexingBuilder[W], t: Type, offset: W | int) -> Value:
+    def _address(self, w: FunctionWriter, t: Type, offset: str | int) -> Value:
         return w.address(w.named(self.pointer, type_named(self.pointer_type)), t, offset)
 
-    def load_linear(self, w: IndexingBuilder[W], offset: W | int) -> Scalar:
+    def load_linear(self, w: FunctionWriter, offset: str | int) -> Scalar:
         """Load the element at a linear offset (in elements)."""
         element_type = self.shape.element_type
         t = stored_type(element_type)
-        tail, changes = INVARIANT if self.invariant else "", not self.invariant
+        tail = INVARIANT if self.invariant else ""
         if element_type.is_complex:
             even = w.mul(offset, 2)
-            return Complex(*[w.load(self._address(w, t, w.add(even, k)), t, self._part_alignment(k), tail, changes) for k in (0, 1)])
-        return from_memory(w, w.load(self._address(w, t, offset), t, element_type.bytes, tail, changes), element_type)
+            return Complex(*[w.load(self._address(w, t, w.add(even, k)), t, self._part_alignment(k), tail) for k in (0, 1)])
+        return from_memory(w, w.load(self._address(w, t, offset), t, element_type.bytes, tail), element_type)
 
     def store(self, w: FunctionWriter, index: IndexTuple, value: Given) -> None:
         """Store the element at the index."""
         self.store_linear(w, w.linear(index, self.shape.strides), value)
 
-    def store_linear(self, w: IndexingBuilder[W], offset: W | int, value: Given) -> None:
+    def store_linear(self, w: FunctionWriter, offset: str | int, value: Given) -> None:
         """Store the element at a linear offset (in elements)."""
         element_type = self.shape.element_type
         t, scalar = stored_type(element_type), scalar_of(w, value, element_type)

@@ -116,10 +116,10 @@ def chosen(b: Builder, condition: Value[Integer], then: Scalar, otherwise: Scala
 
 
 class Memory:
-    """Elements of one type in memory. written: the nest writes there what it reads again."""
+    """Elements of one type in memory. written: the nest writes there what it reads again. tail: metadata of loads."""
 
-    def __init__(self, b: StructuredBuilder, element: PrimitiveType, written: bool = False) -> None:
-        self.b, self.element, self.written = b, element, written
+    def __init__(self, b: StructuredBuilder, element: PrimitiveType, written: bool = False, tail: str = "") -> None:
+        self.b, self.element, self.written, self.tail = b, element, written, tail
         self.stored, self.held = stored_type(element), value_type(element)
         self.parts = 2 if element.is_complex else 1
         self.alignment = element.bytes // self.parts
@@ -130,12 +130,11 @@ class Memory:
             offset = self.b.scale_index(offset, 2)
         return self.b.address(array, self.stored, offset)
 
-    def load(self, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None) -> Scalar:
-        """Elements beside one another. mask: those that there are; the others are zero."""
+    def load(self, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None, alignment: int = 0) -> Scalar:
+        """Elements beside one another. mask: those that there are; the others are zero. alignment: see `store`."""
         wide = self.stored.of_lanes(lanes * self.parts)
         if mask is None:
-            emit = self.b.emit_here if self.written else self.b.emit
-            raw = emit("load", wide, (pointer,), f", align {self.alignment}")
+            raw = self.b.load(pointer, wide, alignment or self.alignment, self.tail, self.written)
         else:
             # LLVM takes masked loads of 16-bit floats apart, lane by lane
             moved = Type("i16", wide.lanes) if wide.scalar == "half" else Type(wide.scalar, wide.lanes)
@@ -150,7 +149,7 @@ class Memory:
                 raw = self.b.emit("call", moved, operands, callee, may_trap=True)
             raw = self.b.retyped(raw, wide) if moved.scalar == wide.scalar else self.b.emit("bitcast", wide, (raw,))
         if self.parts == 1:
-            return self._held(raw)
+            return self.held_value(raw)
         if lanes == 1:
             return Complex(self.b.extract(raw, 0), self.b.extract(raw, 1))
         return Complex(*[self.b.shuffle(raw, raw, range(k, 2 * lanes, 2)) for k in (0, 1)])
@@ -182,7 +181,8 @@ class Memory:
         self.b.declarations[f"declare void @{name}({raw.type}, ptr, i32, {mask.type})"] = None
         self.b.effect("call", (raw, pointer, self.b.number(self.alignment, I32), mask), f"void @{name}")
 
-    def _held(self, raw: Value) -> Value:
+    def held_value(self, raw: Value) -> Value:
+        """What was loaded, as a register holds it."""
         if self.stored.scalar == self.held.scalar:
             return self.b.retyped(raw, self.held.of_lanes(raw.type.lanes))
         if self.element.is_pred:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from xla_explorer.backends.gpu.emitters.block import BlockOfThreads, register
 from xla_explorer.backends.gpu.emitters.nests.indices import Indices
-from xla_explorer.backends.gpu.emitters.nests.memory import Memory
+from xla_explorer.backends.gpu.emitters.nests.memory import Arrays
 from xla_explorer.backends.gpu.emitters.nests.questions import loaded_arrays, needed_by_all_threads, stored_arrays
 from xla_explorer.backends.gpu.emitters.nests.reductions import Reduction
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
@@ -83,7 +83,7 @@ class NestWriter:
         self._alone = False
         self._branches = 0  # around, which not all threads take
         self.indices = Indices(self)
-        self.memory = Memory(self, scratch)
+        self.memory = Arrays(self, scratch)
 
     def write(self) -> None:
         """Write the whole nest."""
@@ -109,7 +109,7 @@ class NestWriter:
             if fresh & loaded_arrays((s,)):
                 self._meet()
                 fresh = set()
-            fresh |= stored_arrays((s,)) & self.memory.shared.keys()
+            fresh |= stored_arrays((s,)) & self.memory.shared
             if isinstance(s, For):
                 self._for(s)
                 continue
@@ -149,15 +149,15 @@ class NestWriter:
     # -- values ------------------------------------------------------------------------------------------------------
     def _scalar(self, s: Load) -> Copies:
         """A scalar operand, loaded where it is used: perhaps by one thread of all."""
-        array, origin = self.memory.arrays[s.array], self.b.origin
+        origin = self.b.origin
 
         def load(_: Point) -> Scalar:
             outer, self.b.origin = self.b.origin, origin
-            found = array.load_linear(self.b, 0)
+            found = self.memory.elements(s.array, 0)
             self.b.origin = outer
             return found
 
-        return Copies((), load, again=array.invariant)
+        return Copies((), load, again=self.memory.is_invariant(s.array))
 
     def _computed(self, s: Constant | Iota | Compute) -> Copies:
         if isinstance(s, Constant):
@@ -242,7 +242,7 @@ class NestWriter:
 
         def step(_: Sums) -> Sums:
             self._guarded(s)
-            if stored_arrays(s.body) & self.memory.shared.keys() and s.axis.extent > 1:
+            if stored_arrays(s.body) & self.memory.shared and s.axis.extent > 1:
                 self._meet()  # the next step stores where this one has read
             return []
 
@@ -252,7 +252,7 @@ class NestWriter:
         """The body under the guards: as a branch, or as masks where threads meet inside or copies differ."""
         guards = self.indices.normal(s.guards)
         axes = frozenset().union(*[g.expression.axes for g in guards])
-        meets = any(crosses_threads(x) for x, _ in walk(s.body)) or stored_arrays(s.body) & self.memory.shared.keys()
+        meets = any(crosses_threads(x) for x, _ in walk(s.body)) or stored_arrays(s.body) & self.memory.shared
         if meets or any(a in axes for a in self.unrolled):
             with self.indices.pending(guards):
                 self.body(s.body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xla_explorer.backends.gpu.emitters.nests.copies import are_neighbours
@@ -10,12 +10,11 @@ from xla_explorer.backends.gpu.emitters.nests.indices import Word
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
-from xla_explorer.compiler.codegen.ir.types import Type
-from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Value
-from xla_explorer.compiler.codegen.kernels.accumulators import Elements
+from xla_explorer.compiler.codegen.ir.types import I64, Type, type_named
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import constant, from_memory, stored_type, to_memory
-from xla_explorer.compiler.codegen.nest.elements import element_of
+from xla_explorer.compiler.codegen.llvm_types import constant, from_memory
+from xla_explorer.compiler.codegen.nest.elements import Memory, joined, one_lane
 from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 WIDEST = 16  # bytes
 NARROWEST = 4  # shorter elements LLVM joins itself; of wide accesses to them it makes single ones
-_GLOBAL = Type("ptr", space=1)
+_SHARED = Type("ptr", space=3)
 
 
 def arrays_of(nest: LoopNest, context: KernelContext, scratch: Mapping[str, ArrayInMemory]) -> dict[str, ArrayInMemory]:
@@ -44,135 +43,98 @@ def arrays_of(nest: LoopNest, context: KernelContext, scratch: Mapping[str, Arra
     return {**{a.name: array for a, array in zip(given, found, strict=False)}, **scratch}
 
 
-class Memory:
-    """Loads and stores."""
+class _Elements(Memory):
+    def held_value(self, raw: Value) -> Value:
+        """See `Memory`; a truth value is the lowest bit of its byte, which takes fewer instructions here than a comparison."""
+        return super().held_value(raw) if raw.type.lanes > 1 else from_memory(self.b, raw, self.element)
+
+
+class Arrays:
+    """Loads and stores. shared: the arrays that the nest allocates."""
 
     def __init__(self, writer: NestWriter, scratch: Mapping[str, ArrayInMemory]) -> None:
         self.writer, self.b, self.indices = writer, writer.b, writer.indices
-        self.arrays = arrays_of(writer.nest, writer.context, scratch)
-        self.shared: dict[str, Elements] = {}
-        self._shapes: dict[str, Shape] = {name: a.shape for name, a in self.arrays.items()}
+        self.shared: set[str] = set()
+        self.shapes: dict[str, Shape] = {}
+        self._memory: dict[str, Memory] = {}
+        self._pointers: dict[str, Value[Pointer]] = {}
+        for name, a in arrays_of(writer.nest, writer.context, scratch).items():
+            self._declare(name, a.shape, self.b.named(a.pointer, type_named(a.pointer_type)), a.invariant)
+
+    def _declare(self, name: str, shape: Shape, pointer: Value[Pointer], invariant: bool) -> None:
+        self.shapes[name], self._pointers[name] = shape, pointer
+        self._memory[name] = _Elements(self.b, shape.element_type, not invariant, INVARIANT if invariant else "")
 
     def allocate(self, array: Array) -> None:
         """An array of the block, in shared memory: no thread is open where it is allocated."""
-        self.shared[array.name] = self.writer.block.shared(array.shape.element_type, array.shape.element_count)
-        self._shapes[array.name] = array.shape
+        address = self.writer.block.shared_address(array.shape.element_count * array.shape.element_type.bytes)
+        self._declare(array.name, array.shape, self.b.named(address, _SHARED), False)
+        self.shared.add(array.name)
+
+    def is_invariant(self, name: str) -> bool:
+        """Whether nobody writes to an array while the kernel runs."""
+        return not self._memory[name].written
+
+    def elements(self, name: str, at: Word, count: int = 1) -> Scalar:
+        """Elements beside one another, of which the first lies at a multiple of as many."""
+        memory = self._memory[name]
+        return memory.load(self._address(name, at), count, None, count * memory.element.bytes)
+
+    def _address(self, name: str, at: Word) -> Value[Pointer]:
+        return self._memory[name].address(self._pointers[name], self.b.named(at, I64))
 
     def load(self, s: Load) -> Copies:
         """The elements, for all points of the copies that the place depends on."""
-        tile = self.shared.get(s.array)
-        axes = self.writer.copies_of(s.id)
-        shape = self._shapes[s.array]
-        offset = linearize(s.place, shape.strides)
+        axes, shape = self.writer.copies_of(s.id), self.shapes[s.array]
         leaving = [x for x, n in zip(s.place, shape.dimensions, strict=True) if x.bounds[0] < 0 or x.bounds[1] >= n]
         concerned = frozenset().union(*[x.axes for x in leaving])  # without guards, the others are inside as well
         found: dict[tuple[int, ...], Scalar] = {}
-
-        def one(point: Point) -> None:
-            holds = self.indices.loaded(concerned, point)
-            if holds is False:
-                found[tuple(point.values())] = constant(self.b, 0, s.element)
-                return
-            at = self._allowed(s, holds, point)
-            found[tuple(point.values())] = tile.load(at) if tile is not None else self.arrays[s.array].load_linear(self.b, at)
-
-        def together(group: list[Point]) -> None:
-            holds = self.indices.loaded(concerned, group[0])
-            if holds is False or not self.indices.hold_alike(concerned, group):
-                for point in group:
-                    one(point)
-                return
-            values = self._load_wide(self.arrays[s.array], self._allowed(s, holds, group[0]), len(group))
-            found.update(zip([tuple(p.values()) for p in group], values, strict=True))
-
-        self._by_neighbours(s.array, offset, axes, one, together)
+        for group in self._by_neighbours(s.array, linearize(s.place, shape.strides), axes):
+            alike = len(group) == 1 or self.indices.hold_alike(concerned, group)
+            for part in [group] if alike else [[point] for point in group]:
+                holds = self.indices.loaded(concerned, part[0])
+                values = constant(self.b, 0, s.element)
+                if holds is not False:
+                    at = self.offset(s, part[0])
+                    values = self.elements(s.array, self.indices.where(holds, at, 0) if isinstance(holds, Value) else at, len(part))
+                found.update({tuple(point.values()): one_lane(self.b, values, k) for k, point in enumerate(part)})
         return Copies(axes, lambda point: found[tuple(point.values())])
-
-    def _allowed(self, s: Load, holds: Value[Integer] | bool, point: Point) -> Word:
-        """The offset of a load, 0 where its guards do not hold."""
-        at = self.offset(s, point)
-        return self.indices.where(holds, at, 0) if isinstance(holds, Value) else at
 
     def offset(self, s: Load, point: Point) -> Word:
         """Where the element lies in its array."""
-        return self.indices.offset(s.place, self._shapes[s.array].strides, point)
+        return self.indices.offset(s.place, self.shapes[s.array].strides, point)
 
-    def _by_neighbours(
-        self,
-        name: str,
-        offset: IndexExpression,
-        axes: list[Axis],
-        one: Callable[[Point], None],
-        together: Callable[[list[Point]], None],
-    ) -> None:
-        """Give the points of copies to `one`, or in groups that lie beside one another, aligned, to `together`."""
-        element = self._shapes[name].element_type
-        size = element.bytes
-        part = size // 2 if element.is_complex else size
+    def _by_neighbours(self, name: str, offset: IndexExpression, axes: list[Axis]) -> list[list[Point]]:
+        """The points of copies in groups that lie beside one another, aligned."""
+        element = self.shapes[name].element_type
+        part = element.bytes // 2 if element.is_complex else element.bytes
         for axis in reversed(axes if part >= NARROWEST and name not in self.shared else []):
-            width = min(WIDEST // size, axis.extent & -axis.extent)
-            if width < 2:
-                continue
-            rest = [a for a in axes if a != axis]
-            if all(are_neighbours(self.indices.here(offset, point), axis, width) for point in points(rest)):
-                for point in points(rest):
-                    for first in range(0, axis.extent, width):
-                        steps = [{**point, axis: first + k} for k in range(width)]
-                        together([{a: p[a] for a in axes} for p in steps])
-                return
-        for point in points(axes):
-            one(point)
-
-    def _load_wide(self, array: ArrayInMemory, at: Word, count: int) -> list[Scalar]:
-        element, t = array.shape.element_type, stored_type(array.shape.element_type)
-        parts = 2 if element.is_complex else 1
-        pointer = self._address(array, at, parts)
-        tail = INVARIANT if array.invariant else ""
-        wide = self.b.load(pointer, t.of_lanes(count * parts), count * element.bytes, tail, not array.invariant)
-        lanes = [self.b.extract(wide, k) for k in range(count * parts)]
-        held = lanes if parts == 2 else [from_memory(self.b, lane, element) for lane in lanes]
-        return [element_of(held[first : first + parts]) for first in range(0, len(held), parts)]
-
-    def _address(self, array: ArrayInMemory, at: Word, parts: int) -> Value:
-        t = stored_type(array.shape.element_type)
-        return self.b.address(self.b.named(array.pointer, _GLOBAL), t, self.b.mul(at, parts))
+            width = min(WIDEST // element.bytes, axis.extent & -axis.extent)
+            rest = points([a for a in axes if a != axis])
+            if width > 1 and all(are_neighbours(self.indices.here(offset, point), axis, width) for point in rest):
+                firsts = [(point, first) for point in rest for first in range(0, axis.extent, width)]
+                return [[{a: first + k if a == axis else point[a] for a in axes} for k in range(width)] for point, first in firsts]
+        return [[point] for point in points(axes)]
 
     def store(self, s: Store) -> None:
         """Store the copies of a value that pending guards let through."""
-        tile = self.shared.get(s.array)
-        shape = self._shapes[s.array]
-        strides = shape.strides
-        offset = linearize(s.place, strides)
+        shape, memory, is_tile = self.shapes[s.array], self._memory[s.array], s.array in self.shared
+        offset = linearize(s.place, shape.strides)
         concerned = {a for x in s.place for a in x.axes} | set(self.writer.values[s.value].axes) | self.indices.guarded_axes
-        axes = [a for a in self.writer.unrolled if a in concerned]
 
-        def one(point: Point) -> None:
+        def holds(point: Point) -> Value[Integer] | bool:
             # All of a tile is stored: who is outside has read something else, which nobody takes any further. Beyond its end is another's.
-            holds = self.indices.stored(point) if tile is None else self.indices.inside(s.place, shape.dimensions, point)
-            if holds is not False:
-                with self.writer.only_if(holds if isinstance(holds, Value) else None):
-                    value = self.writer.at(s.value, point)
-                    if tile is not None:
-                        tile.store(self.indices.unguarded(offset, point), value)
-                    else:
-                        self.arrays[s.array].store_linear(self.b, self.indices.offset(s.place, strides, point), value)
+            return self.indices.inside(s.place, shape.dimensions, point) if is_tile else self.indices.stored(point)
 
-        def together(group: list[Point]) -> None:
-            holds = self.indices.stored(group[0])
-            if any(self.indices.stored(p) != holds for p in group):
-                for point in group:
-                    one(point)
-            elif holds is not False:
-                with self.writer.only_if(holds if isinstance(holds, Value) else None):
-                    values = [self.writer.at(s.value, p) for p in group]
-                    self._store_wide(self.arrays[s.array], self.indices.offset(s.place, strides, group[0]), values)
-
-        self._by_neighbours(s.array, offset, axes, one, together)
-
-    def _store_wide(self, array: ArrayInMemory, at: Word, values: list[Scalar]) -> None:
-        element, t = array.shape.element_type, stored_type(array.shape.element_type)
-        parts = [x for v in values for x in (v if isinstance(v, Complex) else (to_memory(self.b, v, element),))]
-        wide = self.b.named("poison", t.of_lanes(len(parts)))
-        for k, part in enumerate(parts):
-            wide = self.b.insert(wide, k, part)
-        self.b.store(wide, self._address(array, at, len(parts) // len(values)), len(values) * element.bytes)
+        for group in self._by_neighbours(s.array, offset, [a for a in self.writer.unrolled if a in concerned]):
+            conditions = [holds(point) for point in group]
+            alike = all(x is conditions[0] for x in conditions)
+            for part, condition in [(group, conditions[0])] if alike else [([x], y) for x, y in zip(group, conditions, strict=True)]:
+                if condition is False:
+                    continue
+                with self.writer.only_if(condition if isinstance(condition, Value) else None):
+                    values = [self.writer.at(s.value, point) for point in part]
+                    value = values[0] if len(part) == 1 else joined(self.b, values)
+                    strides, first = shape.strides, part[0]
+                    at = self.indices.unguarded(offset, first) if is_tile else self.indices.offset(s.place, strides, first)
+                    memory.store(value, self._address(s.array, at), len(part), alignment=len(part) * memory.element.bytes)
