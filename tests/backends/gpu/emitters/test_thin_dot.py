@@ -76,6 +76,20 @@ def test_sums_of_sixteen_rows_fit_into_shared_memory(kind, columns):
     assert emitted.emitter == "thin-dot" and 0 < emitted.kernels[0].shared_bytes <= STATIC_SHARED_BYTES
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "contracted", "result"),
+    [
+        ((5,), (7,), ("", ""), (5, 7)),  # nothing is added
+        ((5, 1), (1, 7), (1, 0), (5, 7)),  # one product for each element, of what is loaded outside of the sum
+        ((0, 4), (4, 40), (1, 0), (0, 40)),
+        ((3, 0), (0, 4), (1, 0), (3, 4)),
+    ],
+)
+def test_sums_of_one_product_or_none_are_left_to_others(left, right, contracted, result):
+    ran = check(dot("f32", left, right, contracted, result), numbers("f32", left), numbers("f32", right), assemble=False)
+    assert ran.emitted.emitter != "thin-dot"
+
+
 def test_square_products_say_why_not():
     text = dot("f32", (64, 64), (64, 64), (1, 0), (64, 64))
     ran = check(text, numbers("f32", (64, 64)), numbers("f32", (64, 64)), assemble=False)

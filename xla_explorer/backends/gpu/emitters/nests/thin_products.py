@@ -49,12 +49,16 @@ def thin_product_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning:
     loops = loops_of(applied.nest.body)
     if isinstance(loops, Reason):
         return loops
-    s = next(s for s in (loops[-1].body if loops else applied.nest.body) if isinstance(s, Reduce))
-    left, *others = [x for x in s.body if isinstance(x, Load)]
+    s = next((s for s in (loops[-1].body if loops else applied.nest.body) if isinstance(s, Reduce)), None)
+    not_of_matrices = refuse("dot-is-no-matrix-product", f"@{nest.name} must have one kept and one reduced dimension on each side")
+    loads = [x for x in s.body if isinstance(x, Load)] if s is not None else []
+    if s is None or not s.axes or not loads:  # of nothing, of one step, or of none: what is multiplied is loaded outside of the sum
+        return not_of_matrices
+    left, *others = loads
     right = others[0] if others else left  # a vector times itself is loaded once
     sides = [[loop.axis for loop in loops if not any(loop.axis in x.axes for x in other.place)] for other in (right, left)]
-    if not s.axes or max(map(len, sides)) > 1:
-        return refuse("dot-is-no-matrix-product", f"@{nest.name} must have one kept and one reduced dimension on each side")
+    if max(map(len, sides)) > 1:
+        return not_of_matrices
     kept = [math.prod([axis.extent for axis in side]) for side in sides]
     narrow = int(kept[1] < kept[0])
     reduced = math.prod([b.axis.extent for b in s.axes])
