@@ -108,6 +108,28 @@ def rows_of_unstable_sort(harness: Any, arguments: Sequence[Any], got: list[np.n
         raise Wrong("rows are torn")
 
 
+def places_of_equal_values(harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]) -> None:
+    """The values that JAX has, each at another place of its row that holds it."""
+    values, places = got
+    if values.tobytes() != want[0].tobytes():
+        raise Wrong("the values differ")
+    if not np.array_equal(np.take_along_axis(np.asarray(arguments[0]), places, -1), values):
+        raise Wrong("an index is not that of its value")
+    if any(len({*row}) < row.size for row in places.reshape(-1, places.shape[-1])):
+        raise Wrong("two values have one index")
+
+
+def nearest_logarithm(harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]) -> None:
+    """Within two units in the last place of the logarithm in extended precision; of a complex one, of its magnitude."""
+    extended = np.clongdouble if got[0].dtype.kind == "c" else np.longdouble
+    with np.errstate(all="ignore"):
+        exact = np.log1p(np.asarray(arguments[0]).astype(extended))
+        error = np.abs(got[0] - exact) / np.spacing(np.abs(exact.astype(got[0].dtype)))
+    worst = float(np.max(error, where=np.isfinite(exact), initial=0))
+    if not worst <= 2 or not np.array_equal(np.isnan(exact), np.isnan(got[0])):
+        raise Wrong(f"off by {worst:.1f} units in the last place")
+
+
 Check = Callable[[Any, Sequence[Any], list[np.ndarray], list[np.ndarray]], None]
 
 NOT_UNIQUE: dict[str, tuple[str, Check]] = {
@@ -117,4 +139,6 @@ NOT_UNIQUE: dict[str, tuple[str, Check]] = {
     "qr": ("an element of Q or R moves with the condition of the matrix, Q past the rank is any completion", orthogonal_factors),
     "cholesky": ("LAPACK leaves the other triangle as it was; an element of the factor moves with the condition of the matrix", triangle_of_cholesky),
     "sort": ("rows with equal keys come in any order unless the sort is stable", rows_of_unstable_sort),
+    "approx_top_k": ("of equal values any index is right: JAX sorts without `is_stable`", places_of_equal_values),
+    "log1p": ("XLA's CPU is up to 127 units in the last place off in f64, so the exact value decides", nearest_logarithm),
 }

@@ -110,3 +110,12 @@ def test_definitions_accept_any_correct_result_and_no_other() -> None:
     assert status("sort", [keys, rest], [np.sort(keys), [8, 6, 5, 7]], [np.sort(keys), [6, 8, 5, 7]], is_stable=False) == "agrees"
     assert status("sort", [keys, rest], [np.sort(keys), [5, 6, 8, 7]], [np.sort(keys), [6, 8, 5, 7]], is_stable=False) == "differs"
     assert status("sort", [keys, rest], [np.sort(keys), [8, 6, 5, 7]], [np.sort(keys), [6, 8, 5, 7]], is_stable=True) == "differs"
+    row, best = np.array([[3.0, 1, 3, 2]], np.float32), np.array([[3.0, 3]], np.float32)
+    assert status("approx_top_k", [row], [best, [[2, 0]]], [best, [[0, 2]]]) == "agrees"
+    assert status("approx_top_k", [row], [best, [[2, 2]]], [best, [[0, 2]]]) == "differs"
+    assert status("approx_top_k", [row], [best, [[2, 3]]], [best, [[0, 2]]]) == "differs"
+    x = np.array([-0.40014808712197975, np.nan, -1, -0.0])
+    with np.errstate(all="ignore"):
+        exact, off = np.log1p(x), np.log1p(x) + np.array([1.1e-14, 0, 0, 0])
+    assert status("log1p", [x], [exact], [off]) == "agrees"
+    assert status("log1p", [x], [off], [exact]) == "differs"
