@@ -8,8 +8,11 @@ import pytest
 import xla_explorer as xe
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.compiler.codegen import parallel_plan
+from xla_explorer.compiler.codegen.nest.directives import Cut
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Choose, walk
 from xla_explorer.compiler.codegen.nest.policies import elementwise
+from xla_explorer.compiler.codegen.nest.policies.base import Tuning
 from xla_explorer.compiler.codegen.nest.schedule import parse_directives
 
 HEAD = "HloModule m\nENTRY e { x = T[40,100] parameter(0) y = T[40,28] parameter(1) z = T[7,100] parameter(2) w = T[] parameter(3)\n"
@@ -73,6 +76,20 @@ def test_an_element_of_many_pieces_is_not_read_from_all_of_them(pieces: int, mos
     (kernel,) = session.loops()
     cases = [len(s.cases) for s, _ in walk(kernel.nest.body) if isinstance(s, Choose)]
     assert max(cases, default=0) <= left and bool(cases) == bool(left)
+
+
+def test_pieces_are_cut_once_for_both_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A thousand operands took 29 s: all cuts were made again for the plan without registers.
+    pieces, cuts, applied = 40, [], Cut.applied
+    monkeypatch.setattr(elementwise, "MOST_LOOPS", 4)  # so many loops are left to LLVM
+    monkeypatch.setattr(Cut, "applied", lambda self, nest, *given: cuts.append(self) or applied(self, nest, *given))
+    lines = [f"p{k} = f32[{5 + k % 3}] parameter({k})" for k in range(pieces)]
+    length = sum([5 + k % 3 for k in range(pieces)])
+    names = ", ".join([f"p{k}" for k in range(pieces)])
+    text = "\n".join(["HloModule m", "ENTRY e {", *lines, f"ROOT c = f32[{length}] concatenate({names}), dimensions={{0}} }}"])
+    nest = nest_of(xe.parse_hlo(text).entry.root)
+    schedule = elementwise.elementwise_policy(nest, Tuning())
+    assert [d for d in schedule.directives if isinstance(d, Cut)] == cuts and len(cuts) == pieces - 1
 
 
 @needs_fixed_width
