@@ -38,8 +38,8 @@ mistake("nb09.lanes", "outside")(LANES.replace("%left = icmp slt i64 %whole, %n"
 mistake("nb09.lanes", "outside")(LANES.replace("and i64 %n, -8", "add i64 %n, 0"))
 mistake("nb09.lanes", "outside")(LANES.replace("icmp sgt i64 %whole, 0", "icmp sge i64 %whole, 0"))
 mistake("nb09.lanes", "outside")(LANES.replace("icmp slt i64 %next, %whole", "icmp sle i64 %next, %whole"))
-mistake("nb09.lanes", "not-written")(LANES.replace("br i1 %left, label %tail, label %done", "br label %done"))
-mistake("nb09.lanes", "cannot-run")(
+mistake("nb09.lanes", "cannot-run")(LANES.replace("br i1 %left, label %tail, label %done", "br label %done"))
+mistake("nb09.lanes", "not-written")(
     LANES.replace("phi i64 [ %whole, %between ]", "phi i64 [ %last, %between ]").replace("  %left =", "  %last = sub i64 %n, 1\n  %left =")
 )
 mistake("nb09.lanes", "not-written")(LANES.replace("add i64 %i, 8", "add i64 %i, 16"))
