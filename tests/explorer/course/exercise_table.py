@@ -1,0 +1,70 @@
+"""The table of exercises: `python -m tests.explorer.course.exercise_table [NAME ...]` tries every wrong answer and every right variant.
+
+A row an exercise: wrong answers tried and refused with their code, right answers written in another way that pass, the instructions of the
+programs that show mistakes, and the processor's seconds of the variant and of the wrong answer that take longest. All of them take an hour;
+one line is printed after the other.
+"""
+
+from __future__ import annotations
+
+import copy
+import statistics
+import sys
+import time
+from typing import Any, NamedTuple
+
+import xla_explorer as xe
+from tests.explorer.course.mistakes import MISTAKES, VARIANTS, read_all
+
+HEAD = """| exercise | wrong answers refused | right variants | counter-example | right, s | wrong, s |
+|---|---|---|---|---|---|"""
+
+
+class Row(NamedTuple):
+    """sizes: of the programs that are shown. right, wrong: seconds of the processor, the longest."""
+
+    name: str
+    refused: int
+    tried: int
+    accepted: int
+    variants: int
+    sizes: tuple[int, ...]
+    right: float
+    wrong: float
+
+    def text(self) -> str:
+        """The row of the table."""
+        sizes = f"{statistics.median(self.sizes):g}, at most {max(self.sizes)}" if self.sizes else "–"
+        variants = f"{self.accepted} of {self.variants}" if self.variants else "–"
+        right = f"{self.right:.2f}" if self.variants else "–"
+        return f"| `{self.name}` | {self.refused} of {self.tried} | {variants} | {sizes} | {right} | {self.wrong:.2f} |"
+
+
+def checked(name: str, answer: Any, code: str = "") -> tuple[Any, float]:
+    """The verdict, and the processor's seconds; an answer that should be too slow is given one."""
+    started = time.process_time()
+    with xe.options.set(timeout=1 if code == "too-slow" else None):
+        return xe.course.check(name, copy.copy(answer)), time.process_time() - started
+
+
+def row_of(name: str) -> Row:
+    """All that is known of one exercise, tried."""
+    wrong = [(code, *checked(name, answer, code)) for n, code, _, answer in MISTAKES if n == name]
+    right = [checked(name, answer) for n, answer in VARIANTS if n == name]
+    refused = [r.failure for code, r, _ in wrong if r.status == "failed" and r.failure.code == code]
+    sizes = tuple(sorted([f.module.instruction_count() for f in refused if f.module is not None]))
+    accepted = sum([result.passed for result, _ in right])
+    longest = [max([s for *_, s in group], default=0.0) for group in (right, wrong)]
+    return Row(name, len(refused), len(wrong), accepted, len(right), sizes, *longest)
+
+
+def main(names: list[str]) -> None:
+    """Print the rows of some exercises, or of all."""
+    read_all()
+    print(HEAD)
+    for name in names or [name for name in xe.course.exercises() if name.startswith("nb")]:
+        print(row_of(name).text(), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
