@@ -8,7 +8,7 @@ from typing import Final
 from xla_explorer.explorer.code.loop_text import MOST_SHOWN, loop_lines, shown_loops
 from xla_explorer.explorer.code.python_source import python_pane
 from xla_explorer.explorer.display import MOST_PANE_LINES, CodePane, LazyLines, TextLine
-from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, program_steps
+from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
 SMALL_FOR_PTX = 300
@@ -31,7 +31,7 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
     panes = [written] if written is not None else [_source_pane(compilation)] if source.source_text else []
     panes.append(hlo_pane(compilation.passes, f"xla_explorer {compilation.backend}"))
     names = [name for name, stage in compilation.stages().items() if stage.is_code]
-    if by_xla(compilation) and "llvm-ir" in names:
+    if is_of_xla(compilation) and "llvm-ir" in names:
         panes.append(CodePane("loops", [TextLine(f"// {line}", None) for line in XLA_LOOPS], "XLA", " ".join(XLA_LOOPS)))
     elif "llvm-ir" in names and compilation.error is None:
         count = len({step.instruction for step in program_steps(compilation)})
@@ -43,11 +43,6 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
         note = "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU"
         panes.append(CodePane("ptx", LazyLines("ptx", lambda: _ptx_lines(compilation)), "xla_explorer gpu", note))
     return panes
-
-
-def by_xla(compilation: Compilation) -> bool:
-    """Whether real XLA compiled it, here or where a dump was made."""
-    return compilation.backend == DUMP or compilation.backend.partition(":")[0] == "xla"
 
 
 def hlo_pane(passes: RecordedPasses[RecordedPass], producer: str) -> CodePane:

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
-from xla_explorer.explorer.code.code_panes import by_xla
 from xla_explorer.explorer.code.compile_flame import flame_of_passes, flame_of_session
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
@@ -55,15 +54,15 @@ from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_t
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.explorer.questions.rule_times import clock_rules
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, scope_of, source_line
+from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps, scope_of, source_line
 from xla_explorer.explorer.sessions.editing import editable_text, faults
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.metadata import layers_of_scope
 from xla_explorer.hlo.opcodes import OPCODES
 
 if TYPE_CHECKING:
-    from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
     from xla_explorer.explorer.xla.replay.replaying import ReplayedRules
 
 MOST_BUFFERS = 400
@@ -121,10 +120,6 @@ class TraceReports(Reports):
         with collector_paused():
             return self._replay.step(self.passes[step], events[number])
 
-    def _at(self, step: int) -> RecordedPass:
-        """The pass of a step; of what comes behind the passes, as a failure of the backend, the last."""
-        return self.passes[min(step, self.passes.last)]
-
     def pass_costs(self) -> dict[str, Any]:
         return pass_costs(self.passes, self.flame(again=False))
 
@@ -133,18 +128,19 @@ class TraceReports(Reports):
         return flame_of_passes(self.passes, clock_rules(self.passes) if again else None).data()
 
     def changes(self, step: int) -> tuple[Iterable[int], Iterable[int]] | None:
-        found = self._at(step).known_diff
+        found = pass_of_step(self.passes, step).known_diff
         return None if found is None else (found.added, found.changed)
 
     def picture(self, step: int, **how: Any) -> PictureGraph:
         with collector_paused():
-            return self._at(step).picture(**how)
+            return pass_of_step(self.passes, step).picture(**how)
 
     def whole_picture(self, step: int) -> PictureGraph | None:
-        return self.picture(step, bare=True, budget=self._at(step).instructions)  # parts of it are drawn, as the kernel draws them
+        most = pass_of_step(self.passes, step).instructions  # parts of it are drawn, as the kernel draws them
+        return self.picture(step, bare=True, budget=most)
 
     def whole_blocks(self, step: int) -> tuple[list[PictureGroup], dict[int, int]]:
-        snapshot = self._at(step).snapshot
+        snapshot = pass_of_step(self.passes, step).snapshot
         with collector_paused():
             return block_groups(next(c for c in snapshot.computations if c.id == snapshot.entry), self.passes.drawn)
 
@@ -302,7 +298,7 @@ class SessionReports(TraceReports):
     @cached_property
     def _loops(self) -> Sequence[LoopKernel]:
         session = self.session
-        if session.error is not None or by_xla(session) or "llvm-ir" not in session.stages():
+        if session.error is not None or is_of_xla(session) or "llvm-ir" not in session.stages():
             return ()
         kernels = shown_loops(session)
         return [loop_kernel(kernel, first) for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)]

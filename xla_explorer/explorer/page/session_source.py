@@ -19,13 +19,13 @@ from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.rule_book import rule_book
 from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.module import ModuleSnapshot
 
 if TYPE_CHECKING:
-    from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
     from xla_explorer.explorer.xla.replay.replaying import ReplayedRules
 
 _BESIDE_XLA = {
@@ -123,20 +123,16 @@ class TraceSource:
             )
         return rows
 
-    def _at(self, step: int) -> RecordedPass:
-        """The pass of a step; of what comes behind the passes, as a failure of the backend, the last."""
-        return self.passes[min(step, self.passes.last)]
-
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         with collector_paused():
-            return self._at(step).picture(computation=computation, show=self._shown())
+            return pass_of_step(self.passes, step).picture(computation=computation, show=self._shown())
 
     def _shown(self) -> list[int]:
         """Instructions whose blocks are open at first."""
         return []
 
     def text(self, step: int) -> Sequence[PrintedLine]:
-        return self._at(step).lines
+        return pass_of_step(self.passes, step).lines
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
         return self._decisions if step is None else [row for row in self._decisions if row.step == step]

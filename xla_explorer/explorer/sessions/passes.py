@@ -426,6 +426,11 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         yield drawn(Table(columns, rows, note=f"{self.last - len(telling)} passes changed nothing"))
 
 
+def pass_of_step(passes: RecordedPasses[RecordedPass], step: int) -> RecordedPass:
+    """The pass of a step that a view shows; of what comes behind the passes, as a failure of the backend, the last."""
+    return passes[min(step, passes.last)]
+
+
 def name_or_id(instruction: str | int | HloInstruction) -> str | int:
     """How every question takes an instruction: by name, by id, or itself."""
     if isinstance(instruction, HloInstruction):
