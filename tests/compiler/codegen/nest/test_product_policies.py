@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
 from xla_explorer.compiler.codegen.nest.directives import Accumulate, Stage
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Allocate, For, LoopNest, walk
 from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
@@ -137,3 +140,10 @@ def test_sums_of_several_loops_are_accumulated_in_one_tile():
     (sums,) = [s.array for s, _ in walk(made.nest.body) if isinstance(s, Allocate)]
     assert sums.shape.dimensions == (8, 24) and [s.axis.name for s in made.nest.body if isinstance(s, For)] == ["ic", "ko", "i"]
     assert "no-reduction-first" in made.why_not(Accumulate("ki", "it")).code
+
+
+def test_what_is_copied_all_together_does_not_overflow_a_stack():
+    i = _dot("128,2275", "426,2275", "128,426", RIGHT_TURNED)
+    made = nest_code(i, CPU, kernel_slots(i))
+    arrays = [int(n) for line in made.lines for n in re.findall(r"= alloca \[(\d+) x float\]", line)]
+    assert made.scratch_bytes and 4 * sum(arrays) <= MOST_SCRATCH

@@ -122,7 +122,7 @@ class Lowering(Indices):
         self.open_reductions: dict[int, OpenReduction] = {}
         self.guards: list[Guard] = []
         self.phases = nest.shares > 1 and any(isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body)
-        self.scratch_bytes = 0
+        self.scratch_bytes = self.stack_bytes = 0
         self.in_turn = False
 
     def kernel(self) -> None:
@@ -218,15 +218,16 @@ class Lowering(Indices):
         self.in_turn = before
 
     def allocate(self, array: Array) -> None:
-        """On the stack: memory of the thread that runs the kernel. Between phases in memory that all threads are given; what is too large
-        for a stack in memory that each share is given."""
+        """On the stack: memory of the thread that runs the kernel. Between phases in memory that all threads are given; what all
+        together is too large for a stack in memory that each share is given."""
         self.arrays[array.name] = array
         memory = self.memory[array.name] = Memory(self.b, array.shape.element_type, True)
         between = self.phases and any(isinstance(s, Allocate) and s.array is array for s in self.nest.body)
-        if between or (array.shape.byte_size > MOST_SCRATCH and not self.phases):
+        if between or (self.stack_bytes + array.shape.byte_size > MOST_SCRATCH and not self.phases):
             self.pointers[array.name] = self.b.address(self.b.named("%scratch", PTR), I8, self.b.index(self.scratch_bytes))
             self.scratch_bytes += -(-array.shape.element_count * memory.alignment * memory.parts // LINE) * LINE
             return
+        self.stack_bytes += array.shape.byte_size
         self.pointers[array.name] = self.b.stack_slot(memory.stored, max(array.shape.element_count, 1) * memory.parts)
 
     # -- axes --------------------------------------------------------------------------------------------------------
