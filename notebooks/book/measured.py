@@ -86,6 +86,8 @@ def _measured(row: Row, key: str) -> str:
     if key == "load":
         return f"loaded ({row[key]:.0f} runnable)" if row[key] > 2 else "idle"
     if key.startswith("install_"):
+        if f"{key}_s" not in row:
+            return "not measured"  # seconds of an installation are those of the newest versions
         return f"{float(row[key + '_s']):.0f} ({float(row[key + '_cpu_s']):.0f})"
     return str(row[key])
 
