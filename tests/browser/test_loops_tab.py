@@ -12,7 +12,7 @@ import xla_explorer as xe
 from tests.browser.live_page import open_live, open_saved
 from tests.browser.screenshots import SELECT
 from tests.support.loop_program import TEXT
-from xla_explorer.explorer.code.loop_text import folds_of, loop_lines, steps_of
+from xla_explorer.explorer.code.loop_text import folds_of, loop_lines
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
@@ -114,4 +114,4 @@ def test_the_text_of_the_pane_and_what_folds_belong_together(session: xe.Session
         depth = len(around) - len(around.lstrip())
         assert all(len(line.text) - len(line.text.lstrip()) > depth for line in inside)
         assert all(f"{axis} in " in around for axis in fold.axes)
-    assert [step.directive for step in steps_of(kernels[0])] == ["split{j,16}", "vectorize{ji}"]
+    assert [step.directive for step in kernels[0].steps] == ["split{j,16}", "vectorize{ji}"]

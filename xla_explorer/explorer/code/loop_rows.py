@@ -1,4 +1,4 @@
-"""Rows about a loop nest: what folds in its text, which directives made it, what another schedule would come to."""
+"""Rows about a loop nest: its folds, the directives that made it, its way through memory, and what another schedule would come to."""
 
 from __future__ import annotations
 
@@ -23,6 +23,54 @@ class DirectiveStep(NamedTuple):
     message: str
     by: str
     diff: tuple[tuple[str, str], ...]
+
+
+class AccessPattern(NamedTuple):
+    """One load or store of a nest.
+
+    Attributes
+    ----------
+    access : str
+        `load %x` or `store %out`.
+    of, instruction : str, int or None
+        The HLO instruction that it belongs to, by name and by id.
+    offset : str
+        Where it goes, in elements, by the axes of the nest.
+    along : str
+        The axis whose steps follow one another fastest.
+    pattern : str
+        `contiguous`, `one element`, `every nth element`, `in pieces` (no constant step) or `gathered` (by values), along that axis.
+    elements, bytes, element_bytes : int
+        How many are accessed in one run, again and again; the size of one.
+    distinct_bytes : int
+        How many different bytes that are, in whole cache lines.
+    behind_L1, behind_L2, behind_L3 : int
+        Bytes from and to what lies behind each cache, by what the loops touch.
+    warp_sectors : int
+        Sectors of 32 bytes that a GPU's warp would ask for, if its threads ran along that axis.
+    coalesced : float
+        The least number of sectors for so many elements, over `warp_sectors`; 1 is the best.
+    terms, constant : tuple of (str, int) or None, int
+        Elements from one step of an axis to the next, by name, None where the offset is not a sum of them; the offset where all axes begin.
+    """
+
+    access: str
+    of: str
+    offset: str
+    along: str
+    pattern: str
+    elements: int
+    bytes: int
+    distinct_bytes: int
+    behind_L1: int
+    behind_L2: int
+    behind_L3: int
+    warp_sectors: int
+    coalesced: float
+    instruction: int | None
+    element_bytes: int
+    terms: tuple[tuple[str, int], ...] | None
+    constant: int
 
 
 class LoopChoice(NamedTuple):

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xla_explorer.explorer.code.access_patterns import AccessPattern
-from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold
+from xla_explorer.explorer.code.loop_rows import AccessPattern, DirectiveStep, Fold
 from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 

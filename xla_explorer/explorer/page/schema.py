@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, OVERRIDDEN_KINDS
-from xla_explorer.explorer.code.access_patterns import AccessPattern
-from xla_explorer.explorer.code.loop_rows import DirectiveStep, Fold, LoopChoice, LoopTry
+from xla_explorer.explorer.code.loop_rows import AccessPattern, DirectiveStep, Fold, LoopChoice, LoopTry
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
 from xla_explorer.explorer.pictures import picture
