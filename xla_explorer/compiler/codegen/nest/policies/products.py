@@ -302,7 +302,9 @@ def _loops(plan: Plan, p: _Product, piece: _Piece, tile: Tile, by: _Copies, bloc
             plan.do(Reorder(block, panel))
         if staged:
             _stage(plan, p, group, [panel, copies, inner], by.turned)
-        if rows > 1 and (by.left or by.deep):
+        if rows == 1:
+            by = by._replace(left="")
+        if by.left or by.deep:  # a few rows that are left over, too: a sum has one order, however many threads share the rows
             suffixes = _in_block(plan, p, by, around, [panel, block, f"{row}i", copies, inner], staged)
     elif staged:
         _stage(plan, p, group, [panel, copies, inner], by.turned)
