@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.hlo.analysis.manual_regions import meshes_of, target_of
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
+from xla_explorer.hlo.analysis.manual_regions import meshes_of
 from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
 from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
 from xla_explorer.hlo.instruction import HloInstruction
@@ -88,7 +89,7 @@ def _made_sharding(module: HloModule, k: int, dimensions: Sequence[int]) -> Shar
     meshes, seen = meshes_of(module), set()
 
     def walk(i: HloInstruction, element: int, calls: tuple[HloInstruction, ...]) -> Sharding | None:
-        name, target = i.opcode.name, target_of(i)
+        name, target = i.opcode.name, custom_call_target(i)
         if (i.id, element, calls) in seen:
             return None
         seen.add((i.id, element, calls))

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.rewriting.op_expander_pass import builder_at
 from xla_explorer.compiler.rewriting.removal import remove_if_dead
-from xla_explorer.hlo.analysis.manual_regions import meshes_of, target_of
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
+from xla_explorer.hlo.analysis.manual_regions import meshes_of
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
 from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh, read_axis_parts
@@ -76,7 +77,7 @@ def terms_first(module: HloModule) -> Terms:
     """Change the entry of a program so that the terms of unreduced arguments and results are a dimension, where a region has them."""
     entry = module.entry
     shared = any("unreduced" in str(i.attributes.get("sharding") or "") for i in (entry.root, *entry.parameters()))
-    if not shared and not any(target_of(i) == OUT_OF for i in entry.instructions.values()):
+    if not shared and not any(custom_call_target(i) == OUT_OF for i in entry.instructions.values()):
         return NO_TERMS
     found = Terms({}, {}, module.clone())
     for parameter in entry.parameters():
@@ -107,7 +108,7 @@ def _take(parameter: HloInstruction, found: Terms) -> None:
         return
     told = Sharding.read(text)
     borders = [
-        made for user in parameter.users if target_of(user) == INTO for k, o in enumerate(user.operands)
+        made for user in parameter.users if custom_call_target(user) == INTO for k, o in enumerate(user.operands)
         if o is parameter and (made := _border(user, k, "xla.sdy.in_shardings")) and made.sharding.unreduced
         and made.sharding.tiles(made.mesh) == told
     ]
@@ -174,10 +175,10 @@ def _give(module: HloModule, found: Terms) -> None:
 def _source(value: HloInstruction) -> _Border | None:
     """The border of a region that a result comes from, through what changes nothing."""
     number = 0
-    while value.opcode.name in ("copy", "get-tuple-element") or target_of(value) == "Sharding":
+    while value.opcode.name in ("copy", "get-tuple-element") or custom_call_target(value) == "Sharding":
         number = int(value.attributes.get("index") or 0)
         value = value.operands[0]
-    return _border(value, number, "xla.sdy.out_shardings") if target_of(value) == OUT_OF else None
+    return _border(value, number, "xla.sdy.out_shardings") if custom_call_target(value) == OUT_OF else None
 
 
 _DIFFER = frozenset([
@@ -204,7 +205,7 @@ def _is_uniform(value: HloInstruction, border: _Border) -> bool:
         if (i, element, calls) in seen:
             return True
         seen.add((i, element, calls))
-        name, target = i.opcode.name, target_of(i)
+        name, target = i.opcode.name, custom_call_target(i)
         if name in _JOIN and joined(i):
             return True
         if target == INTO:

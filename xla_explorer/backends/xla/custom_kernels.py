@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from xla_explorer.foundation.optional import MissingExtraError
 from xla_explorer.frontends.jax_program.mlir import MlirConversionError, triton_text
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
@@ -41,7 +42,7 @@ class CustomKernel(NamedTuple):
 
 def custom_kernel(i: HloInstruction) -> CustomKernel | None:
     """What a custom call says of its kernel; None for calls of libraries."""
-    target = str(i.attributes.get("custom_call_target", "")).strip('"')
+    target = custom_call_target(i)
     if i.opcode.name != "custom-call" or not any(word in target.lower() for word in _TARGETS):
         return None
     config = str(i.attributes.get("backend_config", "") or "")

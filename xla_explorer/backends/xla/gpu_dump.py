@@ -14,6 +14,7 @@ from typing import Any, Final
 from xla_explorer.backends.gpu.disassembly import sass_of
 from xla_explorer.backends.xla.custom_kernels import custom_kernel
 from xla_explorer.frontends.xla_dump import Tuned, plain_shape
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -68,7 +69,7 @@ def _measured(i: HloInstruction, tuned: Sequence[Tuned]) -> list[Tuned]:
         return []
     inside = list(i.called[0].instructions.values()) if i.opcode.name == "fusion" else [i]
     own = sorted([(plain_shape(str(one.shape)), one.opcode.name) for one in inside])
-    target = str(i.attributes.get("custom_call_target", "")).strip('"')
+    target = custom_call_target(i)
     return [one for one in tuned if (one.shapes() == own if i.opcode.name == "fusion" else _is_call(one.hlo, own[0][0], target))]
 
 
@@ -92,7 +93,7 @@ def _pick(i: HloInstruction) -> tuple[str, str, str] | None:
     inner = config.get("fusion_backend_config")
     kind = str(inner.get("kind", "")) if isinstance(inner, dict) else ""
     if i.opcode.name == "custom-call":
-        kind = str(i.attributes.get("custom_call_target", "")).strip('"')
+        kind = custom_call_target(i)
     if not kind.startswith("__"):
         return None
     return f"%{i.name}", kind, ", ".join(_figures(config)) or "nothing picked"

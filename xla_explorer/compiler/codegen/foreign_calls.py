@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.evaluator.devices.foreign_call import (
     ANSWER,
     BUFFER_DATA,
@@ -32,7 +33,7 @@ def is_foreign_call(i: HloInstruction) -> bool:
 
 def foreign_call_is_possible(i: HloInstruction, target: Target) -> Reason | None:
     """None where this process has the function, and the code runs in it."""
-    name = str(i.attributes.get("custom_call_target")).strip('"')
+    name = custom_call_target(i)
     if not target.abilities.calls_libraries:
         return refuse("no-library", f"%{i.name}: code for {target.triple} calls no library", opcode=i.opcode.name)
     if foreign_function(i) is None:
@@ -42,7 +43,7 @@ def foreign_call_is_possible(i: HloInstruction, target: Target) -> Reason | None
 
 def why_foreign_call(i: HloInstruction, target: Target) -> Reason:
     """The decision for a foreign function."""
-    name = str(i.attributes.get("custom_call_target")).strip('"')
+    name = custom_call_target(i)
     return Reason("foreign-function", f"%{i.name} calls {name}, which is registered in this process", {"target": name})
 
 

@@ -18,6 +18,7 @@ from xla_explorer.frontends.foreign_calls import interface
 from xla_explorer.frontends.foreign_calls.attributes import read_foreign_attributes
 from xla_explorer.frontends.foreign_calls.frame import CallFrame
 from xla_explorer.frontends.foreign_calls.interface import ForeignError, ForeignState
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.evaluator import CUSTOM_CALL_FUNCTIONS, CUSTOM_CALL_SOURCES, TOKEN_VALUE
 from xla_explorer.hlo.evaluator.devices.foreign_call import ANSWER, FOREIGN, STAGES, foreign_shapes
@@ -229,7 +230,7 @@ def bind_foreign_calls(module: HloModule) -> None:
     for i in list(module.instructions()):
         if i.opcode.name != "custom-call" or "frontend_attributes" in i.attributes:
             continue
-        name = str(i.attributes.get("custom_call_target")).strip('"')
+        name = custom_call_target(i)
         target = registered_target(name) if name not in CUSTOM_CALL_FUNCTIONS else None
         if target is not None and target.version == _TYPED and not any(o.shape.is_tuple for o in i.operands):
             _bind(i)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
 from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh, read_axis_parts
 from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
@@ -35,11 +36,6 @@ class Border(NamedTuple):
     terms: tuple[dict[int, int], ...]
 
 
-def target_of(i: HloInstruction) -> str:
-    """The target of a custom call, "" of any other instruction."""
-    return str(i.attributes.get("custom_call_target", "")).strip('"') if i.opcode.name == "custom-call" else ""
-
-
 def is_region(i: HloInstruction) -> bool:
     """Whether a call runs a manual region; Shardy says so by the name of the computation."""
     return i.opcode.name == "call" and i.called[0].name.startswith(REGION_BODY)
@@ -49,7 +45,7 @@ def device_count(module: HloModule) -> int:
     """On how many partitions a module with manual regions runs; 0 where it has none."""
     if not {"num_partitions", "frontend_attributes"} & set(module.attributes):
         return 0
-    if not any(target_of(i) in INTO | OUT_OF for i in module.instructions()):
+    if not any(custom_call_target(i) in INTO | OUT_OF for i in module.instructions()):
         return 0
     return max([int(module.attributes.get("num_partitions") or 1), *[mesh.count for mesh in meshes_of(module).values()]])
 
@@ -62,7 +58,7 @@ def meshes_of(module: HloModule) -> dict[str, Mesh]:
 
 def border(i: HloInstruction) -> Border | None:
     """What an instruction is at a border; None for any other. ValueError, KeyError: it does not say which part is whose."""
-    target = target_of(i)
+    target = custom_call_target(i)
     if target not in INTO | OUT_OF:
         return None
     into = target in INTO

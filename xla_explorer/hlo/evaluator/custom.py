@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.evaluator.conversion import widen
 from xla_explorer.hlo.evaluator.registry import (
     UnsupportedOpcodeError,
@@ -61,7 +62,7 @@ PAD_TO_STATIC = "PadToStatic"
 
 def is_pad_to_static(i: HloInstruction) -> bool:
     """Whether an instruction takes a dynamic array apart: `(f32[8], s32[]) custom-call(f32[<=8] x), custom_call_target="PadToStatic"`."""
-    return i.opcode.name == "custom-call" and str(i.attributes.get("custom_call_target")).strip('"') == PAD_TO_STATIC
+    return custom_call_target(i) == PAD_TO_STATIC
 
 
 @evaluates_custom_call(PAD_TO_STATIC)

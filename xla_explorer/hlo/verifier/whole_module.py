@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -141,7 +142,7 @@ def _takers(i: HloInstruction) -> Iterator[tuple[HloInstruction, tuple[int, ...]
 
 
 def _custom_call_findings(i: HloInstruction, layout_sensitive: bool) -> Iterator[Finding]:
-    aliases, target = i.attributes.get("output_to_operand_aliasing", ()), str(i.attributes.get("custom_call_target", "")).strip('"')
+    aliases, target = i.attributes.get("output_to_operand_aliasing", ()), custom_call_target(i)
     if target == "Pin":
         if len(aliases) != 1 or aliases[0].operand_number != 0:
             yield "pin", "a custom-call to Pin has one output_to_operand_aliasing, {}: (0, {})", i

@@ -14,6 +14,7 @@ from xla_explorer.compiler.codegen.kernels.perturbed_tridiagonal import is_pertu
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import repeat_while
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -24,24 +25,21 @@ class _Row(NamedTuple):
     serves: Callable[[HloInstruction], bool]
 
 
-def _target(i: HloInstruction) -> str:
-    return str(i.attributes.get("custom_call_target") or "").strip('"')
-
-
 def custom_call_is_emitted(i: HloInstruction) -> Reason | None:
     """None where the target has a kernel for such operands."""
-    row = _ROWS.get(_target(i))
+    target = custom_call_target(i)
+    row = _ROWS.get(target)
     if row is None:
-        return refuse("custom-call-target", f"%{i.name}: the custom call target {_target(i)} has no native code", target=_target(i))
+        return refuse("custom-call-target", f"%{i.name}: the custom call target {target} has no native code", target=target)
     if not row.serves(i):
         shapes = ", ".join([o.shape.text_without_layout for o in i.operands])
-        return refuse("custom-call-target", f"%{i.name}: {_target(i)} has no native code for {shapes}", target=_target(i))
+        return refuse("custom-call-target", f"%{i.name}: {target} has no native code for {shapes}", target=target)
     return None
 
 
 def write_custom_call_kernel(context: KernelContext) -> None:
     """The kernel of the target."""
-    _ROWS[_target(context.roots[0])].write(context)
+    _ROWS[custom_call_target(context.roots[0])].write(context)
 
 
 _SPARSE_TYPES = ("f32", "f64", "c64", "c128", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.backend_config import attribute, letter
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType, primitive_type
 from xla_explorer.hlo.shape import Shape
@@ -291,7 +292,7 @@ LAPACK_SYMBOLS = tuple([f"{name}_" for name in _BY_NAME])
 
 def _routine_name(i: HloInstruction) -> str:
     """LAPACK's name with the letter of the type; empty where the call is none of them."""
-    target = str(i.attributes.get("custom_call_target") or "").strip('"')
+    target = custom_call_target(i)
     if target.startswith("lapack_") and target.endswith("_ffi"):
         return target[len("lapack_") : -len("_ffi")]
     if target not in _OTHERS or not i.operands or not i.operands[0].shape.is_array:
@@ -312,7 +313,7 @@ def lapack_call(i: HloInstruction) -> LapackCall | Reason:
     family, kind = _BY_NAME[name], name[0]
     results = i.shape.tuple_shapes if i.shape.is_tuple else (i.shape,)
     shapes = [o.shape for o in i.operands]
-    wanted = 2 if str(i.attributes.get("custom_call_target")).strip('"') == "Eigh" else family.results[kind in "cz"]
+    wanted = 2 if custom_call_target(i) == "Eigh" else family.results[kind in "cz"]
     if len(shapes) < family.operands or len(results) != wanted or not all(s.is_array for s in (*shapes, *results)):
         return _unfit(i, f"takes {family.operands} arrays and returns {wanted}")
     first = shapes[0]
@@ -327,13 +328,13 @@ def lapack_call(i: HloInstruction) -> LapackCall | Reason:
     if any(s.dimensions[: len(batch)] != batch for s in (*shapes[: family.operands], *results)):
         return _unfit(i, "takes operands of one batch")
     arguments = family.arguments(_Call(i, kind))
-    if str(i.attributes.get("custom_call_target")).strip('"') == "LuDecomposition":
+    if custom_call_target(i) == "LuDecomposition":
         return LapackCall(f"{name}_", batch, (*arguments[:-1], Status(None)), row_order=RowOrder(2, len(arguments) - 2))
     return LapackCall(f"{name}_", batch, arguments, family.needs_finite)
 
 
 def _unfit(i: HloInstruction, what: str) -> Reason:
-    target = str(i.attributes.get("custom_call_target")).strip('"')
+    target = custom_call_target(i)
     return refuse("no-blas-routine", f"%{i.name}: {target} {what}", target=target)
 
 

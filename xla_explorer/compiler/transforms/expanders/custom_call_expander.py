@@ -10,15 +10,12 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 
 _MARKERS = frozenset(["annotate_device_placement", "MoveToHost", "MoveToDevice", "LayoutConstraint", "xla.sdy.FuncResultSharding"])
-
-
-def _target(i: HloInstruction) -> str:
-    return str(i.attributes.get("custom_call_target") or "").strip('"')
 
 
 @register_pass("custom-call-expander")
@@ -34,9 +31,9 @@ class CustomCallExpander(OpExpanderPass):
         if len(i.operands) != 1:
             return False
         before, after = i.operands[0].shape, i.shape
-        if _target(i) in _MARKERS:
+        if custom_call_target(i) in _MARKERS:
             return after.base is before.base
-        if _target(i) != "TopK" or not before.is_array or not before.rank or before.element_type.is_complex:
+        if custom_call_target(i) != "TopK" or not before.is_array or not before.rank or before.element_type.is_complex:
             return False
         parts = after.tuple_shapes if after.is_tuple else ()
         whole = len(parts) == 2 and all(s.is_array and s.rank == before.rank for s in parts) and parts[1].element_type.name == "s32"
@@ -45,4 +42,4 @@ class CustomCallExpander(OpExpanderPass):
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """The operation."""
         [x] = values_of(b, i)
-        return x if _target(i) in _MARKERS else b.topk(x, k=i.shape.tuple_shapes[0].dimensions[-1], largest=True)
+        return x if custom_call_target(i) in _MARKERS else b.topk(x, k=i.shape.tuple_shapes[0].dimensions[-1], largest=True)

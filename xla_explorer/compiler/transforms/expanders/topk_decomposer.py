@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
@@ -43,7 +44,7 @@ class TopkDecomposer(OpExpanderPass):
         """topk, or a custom call of that name with values and places as its result."""
         if i.opcode.name == "topk":
             return True
-        target = str(i.attributes.get("custom_call_target")).strip('"')
+        target = custom_call_target(i)
         return target == "TopK" and i.shape.is_tuple and len(i.shape.tuple_shapes) == 2 and len(i.called) == 1
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:

@@ -24,7 +24,8 @@ from xla_explorer.compiler.transforms.spmd.joined_collectives import (
     zeros_like,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, border, device_count, is_region, target_of
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
+from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, border, device_count, is_region
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
@@ -78,7 +79,7 @@ class DeviceJoining:
                 return refuse("not-joined", f"%{i.name} ({i.opcode.name}) has no form on joined devices")
             if i.opcode.name in ("fusion", "async-start") and _Dependence().of(i.called[0]):
                 return refuse("not-joined", f"%{i.name} hides exchanges between devices in a computation of its own")
-            if target_of(i) in INTO | OUT_OF:
+            if custom_call_target(i) in INTO | OUT_OF:
                 try:
                     border(i)
                 except (ValueError, KeyError) as problem:
@@ -104,7 +105,7 @@ class _Dependence:
 
     def of_instruction(self, i: HloInstruction) -> bool:
         name = i.opcode.name
-        return _is_exchange(i) or name in _NUMBERS or target_of(i) in INTO | OUT_OF or any(map(self.of, i.called))
+        return _is_exchange(i) or name in _NUMBERS or custom_call_target(i) in INTO | OUT_OF or any(map(self.of, i.called))
 
 
 def _agree(values: Iterable[HloInstruction]) -> bool:
@@ -148,7 +149,7 @@ class _Joiner:
             numbers = devices if name == "partition-id" else [0] * self.count
             made = {n: target.add(CONSTANT, i.shape, payload=literal_from_array(i.shape.element_type.dtype.type(n))) for n in numbers}
             return [made[n] for n in numbers]
-        if target_of(i) in INTO | OUT_OF:
+        if custom_call_target(i) in INTO | OUT_OF:
             return self._border(i, operands, target)
         if _is_exchange(i):
             return joined_collective(i, operands, target, self.count)

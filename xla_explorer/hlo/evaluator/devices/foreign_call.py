@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
 from xla_explorer.hlo.evaluator.registry import custom_call_function
 from xla_explorer.hlo.instruction import HloInstruction
@@ -50,5 +51,5 @@ def foreign_function(i: HloInstruction) -> ForeignFunction | None:
     """The function that a call of a foreign function finds in this process; None where there is none, or it is no such call."""
     if foreign_shapes(i) is None:
         return None
-    meaning = custom_call_function(str(i.attributes.get("custom_call_target")).strip('"'))
+    meaning = custom_call_function(custom_call_target(i))
     return meaning if hasattr(meaning, "record") else None

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, Border, border, target_of
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
+from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, Border, border
 from xla_explorer.hlo.evaluator.registry import EvaluationError, Value, evaluates_custom_call
 
 if TYPE_CHECKING:
@@ -19,11 +20,11 @@ def _border(i: HloInstruction, evaluator: Evaluator) -> Border:
     try:
         found = border(i)
     except (ValueError, KeyError) as problem:
-        raise EvaluationError(f"%{i.name} ({target_of(i)}) does not say which part each device has: {problem}") from problem
+        raise EvaluationError(f"%{i.name} ({custom_call_target(i)}) does not say which part each device has: {problem}") from problem
     assert found is not None
     if any(len(parts) != len(evaluator.device.world.devices) for parts in found.parts):
         counts = f"{len(found.parts[0])} devices have parts of it, this evaluation has {len(evaluator.device.world.devices)}"
-        raise EvaluationError(f"%{i.name} ({target_of(i)}): {counts}", "evaluate_replicated takes partitions=")
+        raise EvaluationError(f"%{i.name} ({custom_call_target(i)}): {counts}", "evaluate_replicated takes partitions=")
     return found
 
 
@@ -55,7 +56,8 @@ def out_of_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
         return _result(i, list(operands))
     found = _border(i, evaluator)
     group = found.groups[device.number]
-    brought = device.world.exchange(device, ("region", i.id, group), tuple(operands), group, len(group), f"%{i.name} ({target_of(i)})")
+    place = f"%{i.name} ({custom_call_target(i)})"
+    brought = device.world.exchange(device, ("region", i.id, group), tuple(operands), group, len(group), place)
     results: list[Value] = []
     for k, ((_, shape), parts, terms) in enumerate(zip(i.shape.leaves(), found.parts, found.terms, strict=True)):
         whole = np.empty(shape.dimensions, shape.element_type.dtype)

@@ -14,6 +14,7 @@ from xla_explorer.compiler.rewriting.patterns import any_, operator, splat
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -33,7 +34,7 @@ def gives_an_array(instruction: HloInstruction) -> Reason | None:
 
 def only_marks_sharding(i: HloInstruction) -> bool:
     """A custom call that says how its operand is spread over devices, and keeps its shape."""
-    target = str(i.attributes.get("custom_call_target")).strip('"')
+    target = custom_call_target(i)
     return target in _SHARDING_TARGETS and len(i.operands) == 1 and i.operands[0].shape.base is i.shape.base
 
 
