@@ -11,14 +11,12 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
 from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import INTEGER_LANES, LANES, choose_tile
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-DEEP_BYTES = 2048  # of a row of the left operand in a block of the contraction
-LARGEST_PACKED = 16 << 20  # bytes of scratch memory for a packed right operand
-LEFT_PACKED_FROM_PANELS = 2  # panels from which a packed copy of the left operand pays for itself
 COPY_CYCLES = 0.2  # an element, packing as it is
 TURN_CYCLES = 0.5  # an element, packing with transposition
 LIBRARY_EFFICIENCY = 0.97
@@ -84,17 +82,13 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         if far or (down >= LIMITS.colliding_from_tiles and LIMITS.collide(right.row * bytes_, depth)):
             packing = "panels"
     across = -(-columns // tile.columns)
-    deep = _block_depth(depth, bytes_) if depth > LIMITS.deepest and down * across > LIMITS.few_tiles else 0
+    deep = _block_depth(depth, bytes_) if LIMITS.is_deep(depth, down * across) else 0
     if deep and packing == "none":
         packing = "panels"
     packed = _packed_elements(tile, columns, depth) if packing != "none" else 0
-    copied = False
-    if left.row == 1 and left.column != 1 and down > 1 and across >= LEFT_PACKED_FROM_PANELS:
-        far = left.column * bytes_ % LIMITS.page == 0 or rows * depth * bytes_ > LIMITS.block_bytes
-        copied = far and LIMITS.collide(left.column * bytes_, deep or depth)
-    elif left.column == 1 and down > 1:
-        copied = LIMITS.collide(left.row * bytes_, tile.rows) or (deep > 0 and across >= LEFT_PACKED_FROM_PANELS)
-    if packed * bytes_ > LARGEST_PACKED:
+    steps, whole = (left.row * bytes_, left.column * bytes_), rows * depth * bytes_
+    copied = down > 1 and LIMITS.copied_left(steps, bytes_, whole, tile.rows, deep or depth, across > 1, deep > 0)
+    if packed * bytes_ > MOST_STAGED:
         return refuse("dot-too-large", f"%{dot.name} would need {packed * bytes_ >> 20} MiB for a copy of its right operand",
                       packed_bytes=packed * bytes_)
     cycles = tile.cycles + packed * {"none": 0.0, "panels": COPY_CYCLES, "turned panels": TURN_CYCLES}[packing]
@@ -106,9 +100,9 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
 
 
 def _block_depth(depth: int, element_bytes: int) -> int:
-    """Contracted elements of a block: even blocks of at most DEEP_BYTES of a row, whole cache lines each."""
+    """Contracted elements of a block: even blocks of at most `LIMITS.deep_bytes` of a row, whole cache lines each."""
     line = 64 // element_bytes
-    blocks = -(-depth * element_bytes // DEEP_BYTES)
+    blocks = -(-depth * element_bytes // LIMITS.deep_bytes)
     return -(-depth // (blocks * line)) * line
 
 

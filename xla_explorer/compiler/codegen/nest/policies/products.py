@@ -33,11 +33,9 @@ from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
 
 SWEPT_ROWS = 8  # of a matrix with a vector on its left are read at a time ...
 SWEPT_COLUMN_BYTES = 16 << 10  # ... of so many bytes each, whose sums stay in the first-level cache
-LEFT_BYTES = 384 << 10  # of a left operand whose columns are contiguous and collide, from which they are copied
 LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
 LEFT_LINES = 8  # of a left operand that are copied together: as many as stay in a set of the first-level cache
-DEEP_BYTES = 2048  # of a row of the left operand in a block of the contraction ...
-DEEP_BLOCK_BYTES = 512 << 10  # ... and of a block of its rows then, as panels of the right operand are small
+DEEP_BLOCK_BYTES = 512 << 10  # of a block of rows where the contraction goes by in blocks, as panels of the right operand are small
 ROWS_OF_MATRIX = 8  # that are read side by side
 SQUARE = 8  # lanes of the squares that contiguous columns are turned in
 
@@ -178,15 +176,13 @@ def _may_be_turned(plan: Plan, p: _Product) -> bool:
 
 def _copies(plan: Plan, p: _Product, turned: bool) -> _Copies:
     tile, rows = _tile(plan, p), p.row.extent if p.row is not None else 1
-    down, across, deep, left = -(-rows // tile.rows), -(-p.column.extent // tile.columns), 0, ""
+    down, across, deep = -(-rows // tile.rows), -(-p.column.extent // tile.columns), 0
     if down == 1 or len(_reduction(plan, p.column.name).axes) > 1:
-        return _Copies(turned, left, deep)
-    if p.depth > LIMITS.deepest and down * across > LIMITS.few_tiles and p.depth * p.column.extent * p.bytes <= MOST_STAGED:
-        deep = p.depth // -(-p.depth * p.bytes // DEEP_BYTES)
-    if p.row_step == p.bytes != p.left_step and across > 1 and LIMITS.collide(p.left_step, deep or p.depth):
-        left = "columns" if p.left_step % LIMITS.page == 0 or rows * p.depth * p.bytes > LEFT_BYTES else ""
-    elif p.left_step == p.bytes and (LIMITS.collide(p.row_step, tile.rows) or (deep and across > 1)):
-        left = "rows"
+        return _Copies(turned, "", deep)
+    if LIMITS.is_deep(p.depth, down * across) and p.depth * p.column.extent * p.bytes <= MOST_STAGED:
+        deep = p.depth // -(-p.depth * p.bytes // LIMITS.deep_bytes)
+    steps, whole = (p.row_step, p.left_step), rows * p.depth * p.bytes
+    left = LIMITS.copied_left(steps, p.bytes, whole, tile.rows, deep or p.depth, across > 1, deep > 0)
     return _Copies(turned, left, deep)
 
 

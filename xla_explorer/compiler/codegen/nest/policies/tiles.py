@@ -21,7 +21,8 @@ class ProductLimits(NamedTuple):
     rows_copied: int = 16  # of the right operand that are copied together where each lies in pages of its own
     swept_bytes: int = 256 << 10  # a larger matrix with a vector on its left is read in address order
     deepest: int = 1536  # contracted elements ...
-    few_tiles: int = 8  # ... of more tiles than these are cut into blocks
+    few_tiles: int = 8  # ... of more tiles than these are cut into blocks ...
+    deep_bytes: int = 2048  # ... of so many bytes of a row of the left operand
     block_bytes: int = 384 << 10  # of the left operand, kept in the second-level cache while panels of the right one pass by
     result_bytes: int = 4 << 20  # of a result that the caches do not hold ...
     colliding: int = 1024  # ... with rows so many bytes apart, or a multiple, whose columns of lines fall into few sets ...
@@ -30,6 +31,23 @@ class ProductLimits(NamedTuple):
     def collide(self, step: int, lines: int) -> bool:
         """Whether so many lines, `step` bytes apart, are too many for the sets of a first-level cache that they fall into."""
         return lines * math.gcd(step, self.page) > self.ways * self.page
+
+    def is_deep(self, depth: int, tiles: int) -> bool:
+        """Whether a contraction goes by in blocks."""
+        return depth > self.deepest and tiles > self.few_tiles
+
+    def copied_left(
+        self, steps: tuple[int, int], element_bytes: int, whole_bytes: int, rows: int, depth: int, several: bool, deep: bool
+    ) -> str:
+        """What is copied of a left operand as it falls into few sets of a cache: its `rows`, its `columns`, or nothing.
+
+        steps: bytes from one row, and from one contracted element, to the next. whole_bytes: of the operand. rows: of a tile. depth:
+        contracted elements that go by at once. several: more than one panel of the right operand reads it. deep: see `is_deep`.
+        """
+        row, along = steps
+        if row == element_bytes != along and several and self.collide(along, depth):
+            return "columns" if along % self.page == 0 or whole_bytes > self.block_bytes else ""
+        return "rows" if along == element_bytes and (self.collide(row, rows) or (deep and several)) else ""
 
 
 LIMITS = ProductLimits()
