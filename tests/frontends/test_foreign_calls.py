@@ -17,6 +17,7 @@ from xla_explorer.frontends.foreign_calls import interface
 from xla_explorer.frontends.foreign_calls.attributes import read_foreign_attributes
 from xla_explorer.frontends.foreign_calls.interface import ForeignError
 from xla_explorer.frontends.stablehlo import StablehloError
+from xla_explorer.hlo.evaluator.devices import foreign_call
 
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 X = np.float32(1)
@@ -285,6 +286,12 @@ def test_what_a_handler_keeps_and_what_it_says_went_wrong() -> None:
 
 
 @needs_jax
+def test_native_code_and_ctypes_mean_the_same_words() -> None:
+    assert (interface.Frame.stage.offset, interface.Frame.future.offset) == (foreign_call.FRAME_STAGE, foreign_call.FRAME_FUTURE)
+    assert interface.Buffer.data.offset == foreign_call.BUFFER_DATA
+    assert foreign_call.STAGES == (interface.PREPARE, interface.INITIALIZE, interface.EXECUTE)
+
+
 @pytest.mark.usefixtures("runs_here")
 def test_a_function_that_nobody_registered() -> None:
     import jax

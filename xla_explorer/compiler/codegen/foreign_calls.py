@@ -47,12 +47,6 @@ def why_foreign_call(i: HloInstruction, target: Target) -> Reason:
     return Reason("foreign-function", f"%{i.name} calls {name}, which is registered in this process", {"target": name})
 
 
-def in_place_operands(i: HloInstruction) -> dict[int, int]:
-    """Number of an operand -> number of the result that has its memory."""
-    aliases = i.attributes.get("output_to_operand_aliasing") or ()
-    return {a.operand_number: a.output_index[0] if a.output_index else 0 for a in aliases}
-
-
 def write_foreign_call(w: FunctionWriter, record: str, addresses: Sequence[str | None]) -> str:
     """The status of a call, 0 where all went well. addresses: of the operands, then of the results; None of a token."""
     for k, address in enumerate(addresses):

@@ -11,7 +11,7 @@ import re
 from typing import Protocol
 
 from xla_explorer.compiler.buffers import renames_memory
-from xla_explorer.compiler.codegen.foreign_calls import FOREIGN_CALL, foreign_call_function, in_place_operands, write_foreign_call
+from xla_explorer.compiler.codegen.foreign_calls import FOREIGN_CALL, foreign_call_function, write_foreign_call
 from xla_explorer.compiler.codegen.function_writer import WHILE, FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
 from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
@@ -28,6 +28,7 @@ from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.custom import is_pad_to_static
+from xla_explorer.hlo.evaluator.devices.foreign_call import in_place_operands
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 

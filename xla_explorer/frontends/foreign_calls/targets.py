@@ -21,7 +21,7 @@ from xla_explorer.frontends.foreign_calls.interface import ForeignError, Foreign
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.evaluator import CUSTOM_CALL_FUNCTIONS, CUSTOM_CALL_SOURCES, TOKEN_VALUE
-from xla_explorer.hlo.evaluator.devices.foreign_call import ANSWER, FOREIGN, STAGES, foreign_shapes
+from xla_explorer.hlo.evaluator.devices.foreign_call import ANSWER, FOREIGN, STAGES, foreign_shapes, in_place_operands
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, parse_shape, tuple_shape
@@ -91,8 +91,7 @@ class _Call:
         self._operands, self._results = operands, [leaf for _, leaf in result.leaves()]
         self._made = [leaf for _, leaf in i.shape.leaves()]
         self._is_tuple = i.shape.is_tuple
-        self._aliases = [(a.output_index[0] if a.output_index else 0, a.operand_number)
-                         for a in i.attributes.get("output_to_operand_aliasing") or ()]
+        self._in_place = in_place_operands(i)
         config = str(i.attributes.get("backend_config") or "")
         self.attributes = read_foreign_attributes(config) if config.startswith("{") else {}
         self._records: list[_Record] = []
@@ -106,7 +105,7 @@ class _Call:
         given = [np.ascontiguousarray(value) if told.is_array else None for told, value in zip(self._operands, values, strict=True)]
         made = [np.zeros(leaf.dimensions, leaf.element_type.dtype) if leaf.is_array else None for leaf in self._made]
         operands, results = [[a.ctypes.data if a is not None else None for a in arrays] for arrays in (given, made)]
-        for result, operand in self._aliases:
+        for operand, result in self._in_place.items():
             into, taken = made[result], given[operand]
             if into is not None and taken is not None:
                 into[...] = taken.reshape(into.shape)

@@ -47,6 +47,12 @@ def foreign_shapes(i: HloInstruction) -> str | None:
     return frontend_attribute_values(str(i.attributes.get("frontend_attributes") or "")).get(FOREIGN)
 
 
+def in_place_operands(i: HloInstruction) -> dict[int, int]:
+    """Number of an operand -> number of the result that has its memory."""
+    aliases = i.attributes.get("output_to_operand_aliasing") or ()
+    return {a.operand_number: a.output_index[0] if a.output_index else 0 for a in aliases}
+
+
 def foreign_function(i: HloInstruction) -> ForeignFunction | None:
     """The function that a call of a foreign function finds in this process; None where there is none, or it is no such call."""
     if foreign_shapes(i) is None:
