@@ -25,7 +25,7 @@ class OwnProducts:
                 continue
             plan = row.plan(dot, self.architecture)
             if not isinstance(plan, Reason):
-                estimate = row.estimate(plan)
+                estimate = row.estimate(plan, self.architecture)
                 return None if estimate is None else OwnProduct(row.name, estimate)
         if dot.opcode.name != "convolution":
             return None

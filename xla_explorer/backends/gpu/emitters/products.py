@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.convolutions.depthwise_convolution import plan_depthwise_convolution, write_depthwise_convolution
 from xla_explorer.backends.gpu.emitters.convolutions.tensor_core_convolution import (
     plan_tensor_core_convolution,
     write_tensor_core_convolution,
@@ -17,7 +16,12 @@ from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot, wr
 from xla_explorer.backends.gpu.emitters.dots.tiled_dot import plan_tiled_dot, write_tiled_dot
 from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import plan_faster_warpgroup_dot, write_warpgroup_dot
 from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
-from xla_explorer.backends.gpu.emitters.nests.thin_products import plan_thin_dot, write_thin_dot
+from xla_explorer.backends.gpu.emitters.nests.thin_products import (
+    plan_depthwise_convolution,
+    plan_thin_dot,
+    scheduled_us,
+    write_scheduled,
+)
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -33,7 +37,7 @@ class ProductRow(Generic[P]):
     name: str
     plan: Callable[[HloInstruction, GpuArchitecture], P | Reason]
     write: Callable[[HloInstruction, P, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
-    estimate: Callable[[P], float | None]
+    estimate: Callable[[P, GpuArchitecture], float | None]
 
     def __call__(self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
         """The kernels, or why another emitter is asked."""
@@ -42,18 +46,16 @@ class ProductRow(Generic[P]):
 
 
 PRODUCT_ROWS: tuple[ProductRow[Any], ...] = (
-    ProductRow("dot", "warpgroup-dot", plan_faster_warpgroup_dot, write_warpgroup_dot, lambda plan: plan.estimated_us),
-    ProductRow("dot", "tensor-core-dot", plan_dot, write_tensor_core_dot, lambda plan: plan.estimated_us),
-    ProductRow("dot", "thin-dot", plan_thin_dot, write_thin_dot, lambda plan: None),
-    ProductRow("dot", "tiled-dot", plan_tiled_dot, write_tiled_dot, lambda plan: plan.blocks.estimated_us),
-    ProductRow(
-        "convolution", "depthwise-convolution", plan_depthwise_convolution, write_depthwise_convolution, lambda plan: plan.estimated_us
-    ),
+    ProductRow("dot", "warpgroup-dot", plan_faster_warpgroup_dot, write_warpgroup_dot, lambda plan, _: plan.estimated_us),
+    ProductRow("dot", "tensor-core-dot", plan_dot, write_tensor_core_dot, lambda plan, _: plan.estimated_us),
+    ProductRow("dot", "thin-dot", plan_thin_dot, write_scheduled, lambda plan, _: None),
+    ProductRow("dot", "tiled-dot", plan_tiled_dot, write_tiled_dot, lambda plan, _: plan.blocks.estimated_us),
+    ProductRow("convolution", "depthwise-convolution", plan_depthwise_convolution, write_scheduled, scheduled_us),
     ProductRow(
         "convolution", "tensor-core-convolution", plan_tensor_core_convolution, write_tensor_core_convolution,
-        lambda plan: plan.dot.estimated_us,
+        lambda plan, _: plan.dot.estimated_us,
     ),
     ProductRow(
-        "convolution", "tiled-convolution", plan_tiled_convolution, write_tiled_convolution, lambda plan: plan.blocks.estimated_us
+        "convolution", "tiled-convolution", plan_tiled_convolution, write_tiled_convolution, lambda plan, _: plan.blocks.estimated_us
     ),
 )  # fmt: skip

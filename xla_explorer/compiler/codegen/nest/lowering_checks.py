@@ -54,7 +54,7 @@ def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
             continue
         if isinstance(s, Reduce) and (reason := _combiner_is_not_written(s)) is not None:
             return reason
-        for x in s.place if launched and isinstance(s, (Load, Store)) else _expressions(nest, s):
+        for x in () if launched else _expressions(nest, s):
             if not x.is_affine and any(isinstance(atom, (Quotient, Remainder)) and atom.dividend.bounds[0] < 0 for atom in x.atoms()):
                 return refuse("not-lowered", f"the dividend of the index {x} may be negative")
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import UnionType
 
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.copies import are_neighbours
@@ -53,12 +54,26 @@ class Applied:
 
     def width(self, names: Sequence[str], tuning: GpuTuning, most: int) -> int:
         """Neighbours that a thread takes at once: 16 bytes of the widest array, if they never lie across the end of a run."""
-        arrays = {s.array for s, _ in walk(self.nest.body) if isinstance(s, Load | Store)}
-        read = [a for a in self.nest.arrays if a.name in arrays and not a.written and a.shape.rank]
-        width = min(max(tuning.bytes_at_once // max([a.shape.element_type.bytes for a in read], default=4), 1), most)
+        width = self._widest(tuning, most)
         while width > 1 and not all(self.keeps_runs(name, width) and self.loads_are_aligned(name, width) for name in names):
             width //= 2
         return width
+
+    def width_of_runs(self, name: str, tuning: GpuTuning) -> int:
+        """The same where every array with dimensions is read and written along an axis as it lies in memory; 1 where some is not."""
+        width = self._widest(tuning, tuning.most_elements)
+        while width > 1:
+            offsets, lane = self._offsets(name, width) if self.extent(name) % width == 0 else ([], None)
+            if lane is not None and all(are_neighbours(x, lane, width) for x in offsets if x.axes):
+                break
+            width //= 2
+        return width
+
+    def _widest(self, tuning: GpuTuning, most: int) -> int:
+        """Elements of the widest array that is read in one access."""
+        arrays = {s.array for s, _ in walk(self.nest.body) if isinstance(s, Load | Store)}
+        read = [a for a in self.nest.arrays if a.name in arrays and not a.written and a.shape.rank]
+        return min(max(tuning.bytes_at_once // max([a.shape.element_type.bytes for a in read], default=4), 1), most)
 
     def keeps_runs(self, name: str, width: int) -> bool:
         """Whether so many neighbours along an axis have a constant step in every array."""
@@ -74,21 +89,22 @@ class Applied:
         offsets, lane = self._contiguous(name, width, Load)
         return all(are_neighbours(x, lane, width) for x in offsets)
 
+    def _offsets(self, name: str, width: int, kind: type[Load | Store] | UnionType = Load | Store) -> tuple[list[IndexExpression], Axis]:
+        """(offsets of accesses, the axis of so many lanes along an axis)."""
+        after = transformations.split(self.nest, name, width)
+        accesses = [(s.place, a.shape.strides) for s, _ in walk(after.body) if isinstance(s, kind) and (a := after.array(s.array))]
+        return [linearize(place, strides) for place, strides in accesses], after.axes()[f"{name}i"].axis
+
     def _contiguous(self, name: str, width: int, kind: type[Load] | type[Store]) -> tuple[list[IndexExpression], Axis]:
         """(offsets of accesses that move on by one element from lane to lane, the axis of the lanes)."""
-        after = transformations.split(self.nest, name, width)
-        lane = after.axes()[f"{name}i"].axis
-        accesses = [(s, array) for s, _ in walk(after.body) if isinstance(s, kind) and (array := after.array(s.array)) is not None]
-        offsets = [linearize(s.place, array.shape.strides) for s, array in accesses]
+        offsets, lane = self._offsets(name, width, kind)
         first, second = [[x.substitute({lane: IndexExpression((), k)}) for x in offsets] for k in (0, 1)]
         return [x for x, a, b in zip(offsets, first, second, strict=True) if b - a == IndexExpression((), 1)], lane
 
     def _steps(self, name: str, width: int) -> list[int | None]:
         """By how much the offset of each access grows along the lanes of an axis; None where that differs."""
-        after = transformations.split(self.nest, name, width)
-        lane = after.axes()[f"{name}i"].axis
-        accesses = [(s.place, a.shape.strides) for s, _ in walk(after.body) if isinstance(s, Load | Store) and (a := after.array(s.array))]
-        return [linearize(place, strides).coefficient(lane) for place, strides in accesses]
+        offsets, lane = self._offsets(name, width)
+        return [x.coefficient(lane) for x in offsets]
 
     def schedule(self, emitter: str, reasoning: str) -> NestSchedule:
         """The schedule."""

@@ -51,13 +51,17 @@ def distributed(applied: Applied, architecture: GpuArchitecture, tuning: GpuTuni
     if isinstance(groups, Reason):
         return groups
     reduces = any(isinstance(s, Reduce) for s, _ in walk(applied.nest.body))
+    adds = reduces and all(adds_products(s) for s, _ in walk(applied.nest.body) if isinstance(s, Reduce))
     _unroll_short(applied, tuning)
     names, counts, widest, why = [], [], 1, "each combines several values" if reduces else "there is one"
     largest = max([math.prod([loop.axis.extent for loop in loops]) for loops in groups], default=1)
     for loops in groups:
         name = applied.joined([loop.axis.name for loop in loops])
         width = 1
-        if not reduces:
+        if adds:
+            width = applied.width_of_runs(name, tuning)
+            why = "neighbours in all arrays" if width > 1 else why
+        elif not reduces:
             width, why = _width(applied, name, loops[-1].axis, architecture, tuning, largest // least)
         if width > 1:
             applied.then(Split(name, width))

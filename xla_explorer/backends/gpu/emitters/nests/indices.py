@@ -203,8 +203,9 @@ class Indices:
             number = int(atom.source[1:])
             element = self.writer.types[number]
             return clamped(self.b, as_index(self.b, real(self.writer.at(number, point)), element), element, atom.low, atom.high)
-        dividend = self._whole(atom.dividend, point)
-        return self.b.div(dividend, atom.divisor) if isinstance(atom, Quotient) else self.b.mod(dividend, atom.divisor)
+        below = min(atom.dividend.bounds[0] // atom.divisor, 0)  # what is divided is made non-negative: division rounds down
+        dividend = self._whole(atom.dividend - below * atom.divisor, point)
+        return self.b.add(self.b.div(dividend, atom.divisor), below) if isinstance(atom, Quotient) else self.b.mod(dividend, atom.divisor)
 
     def _axis(self, axis: Axis, point: Point) -> Word:
         number = self._numbers[axis]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
 
 WIDEST = 16  # bytes
-NARROWEST = 4  # shorter elements LLVM joins itself; of wide accesses to them it makes single ones
+NARROWEST = 2  # bytes; shorter elements LLVM joins itself, and of wide accesses to them it makes single ones
 _SHARED = Type("ptr", space=3)
 
 

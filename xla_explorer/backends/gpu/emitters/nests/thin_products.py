@@ -10,23 +10,28 @@ import math
 from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import served_convolution
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
-from xla_explorer.backends.gpu.emitters.nests.elementwise import loops_of
+from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule, loops_of
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
 from xla_explorer.compiler.codegen.nest.directives import Reorder, Unroll
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, Reduce
 from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.compiler.target import NVPTX
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import linearize
 from xla_explorer.hlo.instruction import HloInstruction
 
 THINNEST = 16  # rows or columns of what is not read at memory speed
 SHORTEST = 32  # reduced elements
+MOST_FEATURES = 4  # of a group
+LARGEST_SUM = 4096  # products that one thread adds
 
 
 def plan_thin_dot(i: HloInstruction, architecture: GpuArchitecture) -> NestSchedule | Reason:
@@ -37,7 +42,29 @@ def plan_thin_dot(i: HloInstruction, architecture: GpuArchitecture) -> NestSched
     return nest if isinstance(nest, Reason) else thin_product_schedule(nest, architecture, DEFAULT_TUNING)
 
 
-def write_thin_dot(i: HloInstruction, plan: NestSchedule, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def plan_depthwise_convolution(i: HloInstruction, architecture: GpuArchitecture) -> NestSchedule | Reason:
+    """The schedule of a convolution in groups of few features: a product for each would leave most of a tile empty, so each thread adds
+    up neighbouring results on its own, and taps that several need come from the cache. Or why this is another kind of product."""
+    served = served_convolution(i)
+    if isinstance(served, Reason):
+        return served
+    groups, features, depth = served.product.dot.attribute("feature_group_count"), served.geometry.features.extent, served.geometry.depth
+    if groups == 1:
+        return refuse("not-depthwise", f"%{i.name} must have a feature_group_count above 1")
+    if features > MOST_FEATURES or depth > LARGEST_SUM:
+        text = f"%{i.name}: {groups} groups of {features} features, each a sum of {depth} products, have tiles or are sums"
+        return refuse("not-depthwise", text, groups=groups, features=features, products=depth)
+    nest = nest_of(i)
+    made = nest if isinstance(nest, Reason) else elementwise_schedule(nest, architecture, DEFAULT_TUNING)
+    return made if isinstance(made, Reason) else made._replace(emitter="depthwise-convolution")
+
+
+def scheduled_us(plan: NestSchedule, architecture: GpuArchitecture) -> float:
+    """Device time of a launch, by the description of the device."""
+    return estimate_launch(plan.nest, replace(NVPTX, gpu=architecture)).nanoseconds / 1e3
+
+
+def write_scheduled(i: HloInstruction, plan: NestSchedule, _: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
     """One kernel, or two where the reduced dimension is cut."""
     return nest_draft(i, plan, slots)
 
