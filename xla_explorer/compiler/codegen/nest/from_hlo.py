@@ -69,7 +69,9 @@ MOST_STATEMENTS = 10_000
 _LETTERS = "ijklmnpqrstuvwxyzabcdefgh"
 
 
-class _NoNest(Exception):
+class NoNest(Exception):
+    """There is no nest, for a reason."""
+
     def __init__(self, reason: Reason) -> None:
         super().__init__(str(reason))
         self.reason = reason
@@ -89,20 +91,19 @@ def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False) -> 
     arrays = [*operands, *[r for r in roots if r.opcode.name != "reduce"]]
     bad = next((x for x in arrays if not x.shape.is_array), None)
     if bad is not None:
-        text = f"%{bad.name} must be an array, as all of a kernel, got {bad.shape.text_without_layout}"
-        return refuse("not-an-array", text)
+        return refuse("not-an-array", f"%{bad.name} must be an array, as all of a kernel, got {bad.shape.text_without_layout}")
     if any(any(shape.dynamic) for x in (*operands, *roots) for _, shape in x.shape.leaves()):
         return refuse("dynamic-dimensions", f"%{i.name} has dimensions whose sizes are known at run time")
     try:
-        builder = _Builder(operands, fused, i.operands)
+        builder = PlainNest(operands, fused, i.operands)
         return builder.updating_kernel(i, root, copied) if in_place or copied else builder.kernel(i, roots)
-    except _NoNest as found:
+    except NoNest as found:
         return found.reason
     except RecursionError:
         return refuse("nest-too-large", f"%{i.name}: its cases and reductions are nested too deeply")
 
 
-class _Scope:
+class Scope:
     """Statements in the making. barrier: what only its guards keep inside an array must not leave it."""
 
     def __init__(self, barrier: bool = False) -> None:
@@ -111,14 +112,14 @@ class _Scope:
         self.barrier = barrier
 
 
-class _Builder:
-    """depth: of a value or an axis, the number of the scope that it belongs to, from outside."""
+class PlainNest:
+    """A nest in the making. depth: of a value or an axis, the number of the scope that it belongs to, from outside."""
 
     def __init__(self, operands: list[HloInstruction], fused: HloComputation | None, arguments: Sequence[HloInstruction]) -> None:
         names = array_names(operands)
         self.arrays = {o: Array(name, o.shape) for o, name in zip(operands, names, strict=True)}
         self.forwarded = dict(zip(fused.parameters(), arguments, strict=True)) if fused is not None else {}
-        self.scopes = [_Scope()]
+        self.scopes = [Scope()]
         self.depth: dict[int | Axis, int] = {}
         self.numbers = itertools.count(1)
         self.places: dict[Place, Place] = {}  # equal places are one object, so that what is known is found by identity
@@ -154,7 +155,7 @@ class _Builder:
         operand, update = (root.operands[1], root.operands[0]) if spreads else root.operands[:2]
         held = self.arrays.get(self.forwarded.get(operand, operand))
         if not spreads and (root.opcode.name != "dynamic-update-slice" or (held is None and not copied)):
-            raise _NoNest(refuse("updates-in-place", f"%{root.name} must update an operand of the kernel"))
+            raise NoNest(refuse("updates-in-place", f"%{root.name} must update an operand of the kernel"))
         taken = {a.name for a in self.arrays.values()}
         output = Array("out.result" if "out" in taken else "out", root.shape, True, holds="" if held is None or copied else held.name)
 
@@ -205,9 +206,9 @@ class _Builder:
 
     # -- scopes ------------------------------------------------------------------------------------------------------
     @contextmanager
-    def scope(self, depth: int, axes: Sequence[Axis] = (), barrier: bool = False) -> Iterator[_Scope]:
+    def scope(self, depth: int, axes: Sequence[Axis] = (), barrier: bool = False) -> Iterator[Scope]:
         """Write into a new scope inside the one at a depth."""
-        before, inner = self.scopes, _Scope(barrier)
+        before, inner = self.scopes, Scope(barrier)
         self.scopes = [*before[: depth + 1], inner]
         self.depth.update(dict.fromkeys(axes, depth + 1))
         yield inner
@@ -238,7 +239,7 @@ class _Builder:
             self.depth[number] = depth
         self.statements += 1
         if self.statements > MOST_STATEMENTS:  # an element that is read at two places in each of many steps is computed 2^steps times
-            raise _NoNest(refuse("nest-too-large", f"the nest has more than {MOST_STATEMENTS} statements", limit=MOST_STATEMENTS))
+            raise NoNest(refuse("nest-too-large", f"the nest has more than {MOST_STATEMENTS} statements", limit=MOST_STATEMENTS))
         return numbers
 
     def known(self, i: HloInstruction, at: Place) -> tuple[int, ...] | None:
@@ -305,7 +306,7 @@ class _Builder:
             return self.put(made, max([self.depth[v] for v in values]))
         name, origin, number = i.opcode.name, self.origin(i, at), next(self.numbers)
         if (not i.shape.is_array and name != "reduce") or any(any(shape.dynamic) for _, shape in i.shape.leaves()):
-            raise _NoNest(refuse("not-an-array", f"%{i.name} must be an array, got {i.shape.text_without_layout}"))
+            raise NoNest(refuse("not-an-array", f"%{i.name} must be an array, got {i.shape.text_without_layout}"))
         if i in self.arrays:
             inside = all(x.bounds[0] >= 0 and x.bounds[1] < n for x, n in zip(at, i.shape.dimensions, strict=True))
             least = 0 if inside else self.barrier() if i.shape.element_count else len(self.scopes) - 1
@@ -315,7 +316,7 @@ class _Builder:
             return (self.values(i.operands[0], at)[i.attribute("index")],)
         if name == "constant":
             if i.literal.splat is None:
-                raise _NoNest(refuse("array-constant", f"%{i.name} is a constant with several values: it must be an operand"))
+                raise NoNest(refuse("array-constant", f"%{i.name} is a constant with several values: it must be an operand"))
             return self.put(Constant(number, scalar(i.literal), Origin(i.id)), 0)
         if name == "iota":
             x = at[i.attribute("iota_dimension")]
@@ -327,12 +328,12 @@ class _Builder:
             return self.inlined(i.to_apply, values)
         if name in MOVEMENT:
             return self.moved(i, at, values, origin)
-        raise _NoNest(refuse("no-loop-nest", f"%{i.name}: {name} has no loop nest", opcode=name))
+        raise NoNest(refuse("no-loop-nest", f"%{i.name}: {name} has no loop nest", opcode=name))
 
     def reads(self, i: HloInstruction, at: Place) -> list[Read]:
         found = reads_of(i, at)
         if isinstance(found, Reason):
-            raise _NoNest(found)
+            raise NoNest(found)
         return found
 
     def moved(self, i: HloInstruction, at: Place, values: list[int], origin: Origin) -> tuple[int, ...]:
@@ -369,7 +370,7 @@ class _Builder:
         inputs = reads if sums else reads[: len(reads) // 2]
         operands = [i.operands[r.operand] for r in inputs]
         wide = accumulation_type(i) if sums else sum_type(i)
-        initial = [self.zero(wide)] if sums and wide else [self.value(i.operands[r.operand], ()) for r in reads[len(reads) // 2 :]]
+        initial = [self.constant(0, wide)] if sums and wide else [self.value(i.operands[r.operand], ()) for r in reads[len(reads) // 2 :]]
         if wide is not None and not sums:
             initial = [self.through(initial[0], (i.operands[1].shape.element_type, wide), None)]
         axes = [Axis(next(self.letters), axis.extent) for axis in inputs[0].over]
@@ -390,8 +391,8 @@ class _Builder:
         found = self.put(Reduce(ids, elements, combiner, tuple(initial), bound, tuple(inner.body), tuple(values), guards, origin), depth)
         return (self.through(found[0], sum_steps(i) if sums else (wide, i.shape.element_type), origin),) if wide else found
 
-    def zero(self, element: PrimitiveType) -> int:
-        return self.put(Constant(next(self.numbers), literal_from_array(0, array_shape(element, ()))), 0)[0]
+    def constant(self, value: object, element: PrimitiveType) -> int:
+        return self.put(Constant(next(self.numbers), literal_from_array(value, array_shape(element, ()))), 0)[0]
 
     def through(self, value: int, kinds: Sequence[PrimitiveType], origin: Origin | None) -> int:
         """A value of the first of some types, converted to each of the others in turn."""
@@ -408,12 +409,12 @@ class _Builder:
         computation = i.to_apply
         parameters, root = computation.parameters(), computation.root
         if [p.shape.element_type for p in parameters] != [*elements, *elements]:
-            raise _NoNest(refuse("reducer-of-other-types", f"%{i.name}: its reducer must compute in the types of its operands"))
+            raise NoNest(refuse("reducer-of-other-types", f"%{i.name}: its reducer must compute in the types of its operands"))
         if len(elements) == 1 and combines_in_any_order(i):
-            if identity_element(root.opcode.name, elements[0]) is not None:  # what guards leave out is the identity
-                return root.opcode
+            if identity_element(root.opcode.name, elements[0]) is not None:
+                return root.opcode  # what guards leave out is the identity
         numbers = [next(self.numbers) for _ in parameters]
-        before, self.scopes = self.scopes, [_Scope()]
+        before, self.scopes = self.scopes, [Scope()]
         self.depth.update(dict.fromkeys(numbers, 0))
         results = self.inlined(computation, numbers)
         body, self.scopes = tuple(self.scopes[0].body), before
@@ -434,7 +435,7 @@ class _Builder:
             elif i.opcode.elementwise and i.opcode.name != "map" and i.shape.is_scalar:
                 values[i] = self.put(_compute(number, i, [values[o] for o in i.operands], self.origin(i, ())), depth)[0]
             else:
-                raise _NoNest(refuse("reducer-not-elementwise", f"scalar code must be elementwise, got %{i.name} ({i.opcode.name})"))
+                raise NoNest(refuse("reducer-not-elementwise", f"scalar code must be elementwise, got %{i.name} ({i.opcode.name})"))
         return tuple([values[o] for o in (root.operands if root.opcode is TUPLE else (root,))])
 
 
@@ -444,7 +445,5 @@ def _compute(number: int, i: HloInstruction, values: Sequence[int], origin: Orig
 
 def _own_attributes(i: HloInstruction) -> Attributes:
     """The attributes of the opcode itself, without those of layouts, devices and backends."""
-    if not i.attributes:
-        return i.attributes
     own = {name: i.attributes[name] for name in i.opcode.attributes if name in i.attributes}
     return i.attributes if len(own) == len(i.attributes) else attributes_of(own)
