@@ -230,15 +230,16 @@ class LoopNest:
     body: Body
     names: Mapping[int, str] = field(default_factory=dict)
     shares: int = 1
+    _arrays: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
     _axes: dict[str, BoundAxis] = field(default_factory=dict, init=False, repr=False)
     _loops: dict[str, Loop] = field(default_factory=dict, init=False, repr=False)
 
     def array(self, name: str) -> Array | None:
         """The array of a name: an operand, a result, or one that the nest allocates."""
-        for array in self.arrays:
-            if array.name == name:
-                return array
-        return next((s.array for s, _ in walk(self.body) if isinstance(s, Allocate) and s.array.name == name), None)
+        if not self._arrays:  # every check asks it of every access
+            allocated = [s.array for s, _ in walk(self.body) if isinstance(s, Allocate)]
+            self._arrays.update({array.name: array for array in (*reversed(allocated), *reversed(self.arrays))})  # the first of a name
+        return self._arrays.get(name)
 
     def fresh_id(self) -> int:
         """A number that no value has, nor any above it."""

@@ -332,8 +332,7 @@ def _in_block(plan: Plan, p: _Product, by: _Copies, around: str, loops: list[str
     if by.left:
         order = [name for name in ((tiles, row, k) if by.left == "rows" else (tiles, k, row)) if _extent(plan, name) > 1]
         pitch = _extent(plan, k) + LEFT_PADDING if by.left == "rows" else 0
-        read = 1 - p.right_read if p.right_read >= 0 and not staged else -1
-        copied = _staged(plan, Stage(f"%{p.left}", around, "scratch", pitch, ".".join(order), read))
+        copied = _staged(plan, Stage(f"%{p.left}", around, "scratch", pitch, ".".join(order), _read_of_left(plan, p, around)))
         if by.left == "rows":
             vectors(plan, copied[k], lanes, 1)
         else:
@@ -343,6 +342,14 @@ def _in_block(plan: Plan, p: _Product, by: _Copies, around: str, loops: list[str
             if row in copied:
                 _along_rows(plan, copied[row], lanes)
     return ["c", "t", ""] if by.deep else [""]
+
+
+def _read_of_left(plan: Plan, p: _Product, around: str) -> int:
+    """Which read of its array is the left operand's inside a loop, -1 for the only one: an array that is both operands is read by a copy of
+    the right one before, or beside the left one in the sum."""
+    reads = [outside for s, outside in walk(_body(plan, around)) if isinstance(s, Load) and s.array == p.left]
+    summed = [number for number, outside in enumerate(reads) if any(isinstance(x, Reduce) for x in outside)]
+    return -1 if len(reads) == 1 else summed[0 if len(summed) == 1 else 1 - p.right_read]
 
 
 def _along_rows(plan: Plan, row: str, lanes: int) -> None:
