@@ -8,7 +8,7 @@ import pytest
 
 from tests.backends.gpu.emitters.emitter_runner import check, ptx_of
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, gpu_architecture
-from xla_explorer.backends.gpu.emitters.nests.plans import plan_columns
+from xla_explorer.backends.gpu.emitters.nests.columns import plan_columns
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING
 
 RANDOM = np.random.default_rng(7)

@@ -15,8 +15,7 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.device_math import KernelMath, UsedFunctions, write_device_math
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
-from xla_explorer.backends.gpu.emitters.nests.by_user import draft_by_user
-from xla_explorer.backends.gpu.emitters.nests.placement import write_nest, write_reducing_nest, write_transposing_nest
+from xla_explorer.backends.gpu.emitters.nests.placement import draft_by_user, write_nest, write_reducing_nest, write_transposing_nest
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
 from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from types import UnionType
 
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
-from xla_explorer.backends.gpu.emitters.nests.copies import are_neighbours
+from xla_explorer.backends.gpu.emitters.nests.questions import are_neighbours
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.compiler.codegen.nest import transformations
-from xla_explorer.compiler.codegen.nest.directives import Collapse, Directive, Sink
+from xla_explorer.compiler.codegen.nest.directives import Collapse, Directive, Sink, Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Store, walk
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 
 
@@ -47,6 +48,31 @@ class Applied:
                 self.then(Collapse(name, axis, True))
             name += axis
         return name
+
+    def neighbours(self, name: str, width: int) -> str:
+        """So many neighbours along an axis as lanes, or as copies where some array has other steps along them: the axis of the rest."""
+        if width == 1:
+            return name
+        self.then(Split(name, width))
+        lanes = Vectorize(f"{name}i")
+        self.then(lanes if lanes.accesses_are_contiguous(self.nest) is None else Unroll(f"{name}i"))
+        return f"{name}o"
+
+    def in_flight(self, name: str, steps: int) -> None:
+        """So many steps of a loop at once, or all of them."""
+        if self.extent(name) > steps:
+            self.then(Split(name, steps), Unroll(f"{name}i"))
+        elif self.extent(name) > 1:
+            self.then(Unroll(name))
+
+    def length(self, sweeps: Sequence[str], what: str, tuning: GpuTuning) -> int | Reason:
+        """How long the sweeps over a row or column are, if all alike and worth several threads. One over no dimension has one element."""
+        lengths = {self.extent(name) if name else 1 for name in sweeps}
+        if len(lengths) > 1:
+            text = f"the loops over a {what} must have one length, got {' and '.join(map(str, sorted(lengths)))}"
+            return refuse("rows-of-different-lengths", text)
+        (length,) = lengths
+        return length if length > tuning.short else is_short(what, length)
 
     def runs_along(self, name: str) -> bool:
         """Whether an array is read along an axis as it lies in memory, in runs of some length; or none is read."""
@@ -109,3 +135,8 @@ class Applied:
     def schedule(self, emitter: str, reasoning: str) -> NestSchedule:
         """The schedule."""
         return NestSchedule(tuple(self.directives), self.nest, emitter, reasoning, self.start)
+
+
+def is_short(what: str, length: int) -> Reason:
+    """Why rows or columns have no threads of their own."""
+    return refuse("reduction-is-short", f"{what}s of {length} elements: one thread reduces each", elements=length)

@@ -1,17 +1,19 @@
 """The schedule of a kernel that reduces columns: lanes beside one another on neighbouring columns, so that they read neighbours, and
-threads above one another on different rows, which meet in shared memory."""
+threads above one another on different rows, which meet in shared memory. Too few columns to fill the device are cut over several blocks.
+Source: see `rows`."""
 
 from __future__ import annotations
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
-from xla_explorer.backends.gpu.emitters.nests.applied import Applied
-from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
-from xla_explorer.backends.gpu.emitters.nests.plans import ColumnPlan, plan_columns
+from xla_explorer.backends.gpu.emitters.nests.applied import Applied, is_short
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
 from xla_explorer.backends.gpu.emitters.nests.splitting import cut, in_two_kernels, may_be_cut, size_of_parts
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Unroll, Vectorize
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Unroll
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread, Warp
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce
 from xla_explorer.compiler.codegen.nest.launch import LANES
@@ -39,13 +41,9 @@ def column_schedule(
     outer = applied.joined(tuple([loop.axis.name for loop in loops[:-1] if loop.axis.name != thin]))
     column = loops[-1].axis.name
     sweeps = [applied.joined(tuple([b.axis.name for b in s.axes])) for s in reductions]
-    lengths = {applied.extent(name) if name else 1 for name in sweeps}  # a reduction over no dimension has one element
-    if len(lengths) > 1:
-        text = f"the loops over a column must have one length, got {' and '.join(map(str, sorted(lengths)))}"
-        return refuse("rows-of-different-lengths", text)
-    (length,) = lengths
-    if length <= tuning.short or 0 in [applied.extent(name) for name in (outer, column) if name]:
-        return refuse("reduction-is-short", f"columns of {length} elements: one thread reduces each", elements=length)
+    length = applied.length(sweeps, "column", tuning)
+    if isinstance(length, Reason) or 0 in [applied.extent(name) for name in (outer, column) if name]:
+        return length if isinstance(length, Reason) else is_short("column", length)
     if not applied.runs_along(column):
         return refuse("not-along-memory", "columns must be adjacent in memory")
     width = applied.width([column], tuning, tuning.most_columns)
@@ -55,12 +53,13 @@ def column_schedule(
     if plan.splits > 1:
         size = size_of_parts(length, plan.splits, plan.above, 1)
         halves = cut(applied, tuple([name for name in (outer, thin, column) if name]), sweeps, size, True)
-        before = applied.schedule("column-reduction", plan.launch.reasoning)
-        return in_two_kernels(before, halves, lambda n: column_schedule(n, architecture, tuning, False, thin),
-                              lambda n: _combining(n, architecture, tuning))  # fmt: skip
+        return in_two_kernels(
+            halves, plan.launch.reasoning, lambda n: column_schedule(n, architecture, tuning, False, thin),
+            lambda n: column_schedule(n, architecture, tuning, False), architecture, tuning,
+        )  # fmt: skip
     plan = plan._replace(above=min(plan.above, 1 << (length.bit_length() - 1)))
     if plan.above * plan.across < LANES:
-        return refuse("reduction-is-short", f"columns of {length} elements: one thread reduces each", elements=length)
+        return is_short("column", length)
     if plan.across > applied.extent(column) // plan.width:
         applied.then(Pad(column, plan.across * plan.width))
     if thin:
@@ -69,18 +68,8 @@ def column_schedule(
     return applied.schedule("column-reduction", plan.launch.reasoning)
 
 
-def _combining(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
-    """The schedule of a second kernel: of few parts by one thread each, of more by several."""
-    made = column_schedule(nest, architecture, tuning, False)
-    return elementwise_schedule(nest, architecture, tuning) if isinstance(made, Reason) else made
-
-
 def _apply(applied: Applied, outer: str, column: str, sweeps: list[str], plan: ColumnPlan, tuning: GpuTuning) -> None:
-    if plan.width > 1:
-        applied.then(Split(column, plan.width))
-        lanes = Vectorize(f"{column}i")
-        applied.then(lanes if lanes.accesses_are_contiguous(applied.nest) is None else Unroll(f"{column}i"))
-        column = f"{column}o"
+    column = applied.neighbours(column, plan.width)
     if outer:
         applied.then(Block(outer))
     if applied.extent(column) > plan.across:
@@ -96,7 +85,55 @@ def _apply(applied: Applied, outer: str, column: str, sweeps: list[str], plan: C
             else:
                 applied.then(Thread(name))
                 continue
-        if applied.extent(name) > tuning.in_flight:
-            applied.then(Split(name, tuning.in_flight), Unroll(f"{name}i"))
-        elif applied.extent(name) > 1:
-            applied.then(Unroll(name))
+        applied.in_flight(name, tuning.in_flight)
+
+
+class ColumnPlan(NamedTuple):
+    """across: threads beside one another, each with `width` columns. above: threads above one another. steps: rows of a thread.
+
+    tiles: blocks beside one another. splits: blocks above one another. outer: blocks for kept dimensions before the reduced ones.
+    """
+
+    across: int
+    above: int
+    width: int
+    steps: int
+    tiles: int
+    splits: int
+    outer: int
+    launch: LaunchDimensions
+
+
+def plan_columns(
+    outer: int, length: int, columns: int, width: int, held: int, architecture: GpuArchitecture, tuning: GpuTuning, may_split: bool
+) -> ColumnPlan:
+    """Dimensions for `outer` matrices of `length` rows and `columns` columns. width: the most columns of a thread. held: bytes of the
+    accumulators of a column, which threads hand over in shared memory."""
+    # Threads on other multiprocessors read more at once than wide accesses do; those of the same block do not.
+    widths = [width >> k for k in range(width.bit_length())]
+    blocks_of = {w: min(outer * -(-columns // (w * LANES)), architecture.multiprocessors) for w in widths}
+    width = next(w for w in widths if blocks_of[w] == blocks_of[1] and (w == 1 or tuning.block * w * held <= STATIC_SHARED_BYTES))
+    chunks = columns // width
+    across = min(LANES, 1 << (chunks - 1).bit_length())
+    tiles = -(-chunks // across)
+    block, most = tuning.block, STATIC_SHARED_BYTES // (held * width)
+    while block > most and block > LANES:
+        block //= 2
+    while outer * tiles < architecture.multiprocessors and 2 * block <= min(tuning.lone_block, most):
+        block *= 2
+    above = min(block // across, 1 << (length.bit_length() - 1))
+    above = max(above, LANES // across)
+    steps = -(-length // above)
+    splits = 1
+    wanted = architecture.resident_threads // (across * above)
+    if may_split and outer * tiles < wanted // 4 and steps >= 4 * tuning.least_steps:
+        splits = min(-(-wanted // (outer * tiles)), steps // tuning.least_steps)
+        steps = -(-steps // splits)
+        splits = -(-length // (steps * above))
+    blocks = outer * tiles * splits
+    threads = across * above
+    why = (f"{outer} x {columns} columns of {length} elements: {across} x {above} threads, {width} columns and {steps} rows each; "
+           f"{outer * tiles} blocks cover the columns")  # fmt: skip
+    if splits > 1:
+        why += f", which would leave multiprocessors idle, so the rows are cut into {splits} parts"
+    return ColumnPlan(across, above, width, steps, tiles, splits, outer, LaunchDimensions(blocks, threads, blocks * threads, why))

@@ -10,7 +10,7 @@ from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.questions import adds_products
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchDimensions, counted, launch_dimensions
-from xla_explorer.compiler.codegen.nest.directives import Directive, Pad, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import Cut, Pad, Reorder, Split, Unroll
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
@@ -27,7 +27,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis
+from xla_explorer.hlo.analysis.indexing import Axis, index
 
 # By the special function unit; by a function of many instructions.
 _SHORT = frozenset({"exponential", "logistic", "divide", "rsqrt", "sqrt"})
@@ -41,6 +41,48 @@ def elementwise_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: 
     applied.sink()
     moves = any(a.holds for a in nest.arrays) or not any(isinstance(s, Compute | Choose) for s, _ in walk(nest.body))
     return distributed(applied, architecture, tuning, LANES if moves else SMALL_BLOCK)
+
+
+def concatenation_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+    """The schedule of a concatenation: its loop is cut where an operand ends, so that no element asks which operand it comes from. The
+    pieces have loops of their own over the threads of one launch."""
+    applied = Applied(nest)
+    applied.sink()
+    loops = loops_of(tuple([s for s in applied.nest.body if isinstance(s, For)]))
+    if isinstance(loops, Reason):
+        return loops
+    axes = [loop.axis for loop in loops]
+    along, cuts = next(((a, found) for a in axes if (found := _cuts(applied.nest, a))), (None, []))
+    if along is not None:
+        _cut(applied, axes, along, cuts)
+    return distributed(applied, architecture, tuning, LANES)
+
+
+def _cuts(nest: LoopNest, axis: Axis) -> list[int]:
+    """The steps of an axis at which some choice changes."""
+    found = set()
+    for s, _ in walk(nest.body):
+        for g in [g for case in s.cases for g in case.guards] if isinstance(s, Choose) else ():
+            start = (g.expression - index(axis)) * -1
+            if not start.terms:
+                found |= {start.constant, start.constant + g.bound}
+    return sorted([at for at in found if 0 < at < axis.extent])
+
+
+def _cut(applied: Applied, axes: list[Axis], along: Axis, cuts: list[int]) -> None:
+    """Pieces outermost, then each with its loops in the order in which the result lies in memory."""
+    at = axes.index(along)
+    for other in reversed(axes[:at]):
+        applied.then(Reorder(other.name, along.name))
+    name, begin = along.name, 0
+    for end in cuts:
+        applied.then(Cut(name, end - begin))
+        name, begin = f"{name}r", end
+    for piece in [s for s in applied.nest.body if isinstance(s, For)]:
+        loops = loops_of((piece,))
+        assert not isinstance(loops, Reason)
+        for loop in loops[1 : at + 1]:
+            applied.then(Reorder(piece.axis.name, loop.axis.name))
 
 
 def distributed(applied: Applied, architecture: GpuArchitecture, tuning: GpuTuning, least: int) -> NestSchedule | Reason:
@@ -63,10 +105,7 @@ def distributed(applied: Applied, architecture: GpuArchitecture, tuning: GpuTuni
             why = "neighbours in all arrays" if width > 1 else why
         elif not reduces:
             width, why = _width(applied, name, loops[-1].axis, architecture, tuning, largest // least)
-        if width > 1:
-            applied.then(Split(name, width))
-            applied.then(lanes(applied.nest, f"{name}i"))
-            name = f"{name}o"
+        name = applied.neighbours(name, width)
         names.append(name)
         counts.append(applied.extent(name))
         widest = max(width, widest)
@@ -117,12 +156,6 @@ def groups_of(body: Body) -> list[list[For]] | Reason:
     if found and any(isinstance(s, Reduce) for s in body):
         return refuse("several-loops", "all elements depend on a reduction, which each thread would repeat")
     return found
-
-
-def lanes(nest: LoopNest, name: str) -> Directive:
-    """Lanes, or copies where some array has other steps along them."""
-    made = Vectorize(name)
-    return made if made.accesses_are_contiguous(nest) is None and made.is_a_vector(nest) is None else Unroll(name)
 
 
 def loops_of(body: Body) -> list[For] | Reason:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from xla_explorer.backends.gpu.emitters.nests.copies import are_neighbours
 from xla_explorer.backends.gpu.emitters.nests.indices import Word
+from xla_explorer.backends.gpu.emitters.nests.questions import are_neighbours
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.records import INVARIANT

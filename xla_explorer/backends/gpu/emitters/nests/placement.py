@@ -1,15 +1,15 @@
-"""Which kernels are made of loop nests: the families that have moved, each with the policy that schedules it."""
+"""Which kernels are made of loop nests: the families that have moved, each with the policy that schedules it; or with a schedule that the
+user writes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
-from xla_explorer.backends.gpu.emitters.nests.concatenations import concatenation_schedule
-from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
+from xla_explorer.backends.gpu.emitters.nests.elementwise import concatenation_schedule, elementwise_schedule
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.nests.merging import with_merged_sweeps
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
@@ -17,9 +17,11 @@ from xla_explorer.backends.gpu.emitters.nests.scatters import scatter_nest
 from xla_explorer.backends.gpu.emitters.nests.splitting import groups_of_results, one_after_the_other
 from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
-from xla_explorer.compiler.codegen.nest.directives import DirectiveRefused
+from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefused
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
+from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -95,6 +97,26 @@ def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int,
     except DirectiveRefused as refused:
         return refused.reason
     return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
+
+
+def draft_by_user(i: HloInstruction, directives: Sequence[Directive], slots: tuple[int, ...]) -> OperationDraft:
+    """The kernel of an instruction by its schedule. ScheduleError where it has no nest, or something is refused."""
+    nest = plain_nest(i, slots)
+    if isinstance(nest, Reason):
+        raise _refused(i, nest)
+    try:
+        made = Schedule(nest, nest).then(*directives).nest
+    except ScheduleError as problem:
+        raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
+    draft = nest_draft(i, NestSchedule(tuple(directives), made, "scheduled", "written by the user", nest), slots)
+    if isinstance(draft, Reason):
+        raise _refused(i, draft)
+    return draft
+
+
+def _refused(i: HloInstruction, reason: Reason) -> ScheduleError:
+    meaning = meaning_of("loop-nest", reason.code)
+    return ScheduleError(f"%{i.name} cannot be scheduled: {reason}", meaning.remedy if meaning is not None else "", reason)
 
 
 def plain_nest(i: HloInstruction, slots: tuple[int, ...]) -> LoopNest | Reason:

@@ -1,4 +1,5 @@
-"""What the writer of a nest asks about it before it begins: who needs values, what is stored, what may be combined in any order."""
+"""What the writer of a nest asks about it before it begins: who needs values, what is stored, what may be combined in any order, which
+copies are neighbours in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
 
 
 def statements_of(nest: LoopNest) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
@@ -69,3 +70,12 @@ def why_not_associative(s: Reduce) -> Reason | None:
     if isinstance(s.combiner, Combination) or (s.elements[0].is_complex and s.combiner.name != "add"):
         return refuse("reducer-not-known-associative", f"%{s.ids[0]} is not known to be associative and commutative")
     return None
+
+
+def are_neighbours(offset: IndexExpression, axis: Axis, width: int) -> bool:
+    """Whether elements along an axis lie beside one another, and each `width` of them at a multiple of as many."""
+    first = offset.substitute({axis: IndexExpression()})
+    if first.constant % width or any(factor % width for _, factor in first.terms):
+        return False
+    steps = [offset.substitute({axis: IndexExpression((), k)}) - first for k in range(1, axis.extent)]
+    return all(step.constant == k and not step.terms for k, step in enumerate(steps, 1))

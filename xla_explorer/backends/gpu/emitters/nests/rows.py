@@ -1,7 +1,9 @@
 """The schedule of a kernel along rows: each is reduced, perhaps several times, and perhaps written (sums, softmax, layer normalisation).
 
 Some threads take a row, each some neighbours at once. A row that fits into their registers is read once: the sweeps over it are the same
-straight-line code, whose loads LLVM makes once. A longer one is read again, with several loads in flight.
+straight-line code, whose loads LLVM makes once. A longer one is read again, with several loads in flight. Too few rows to fill the device
+are cut over several blocks, and a second kernel combines what they leave.
+Source: xla/backends/gpu/codegen/emitters/reduction.cc for the shapes; the numbers are ours.
 """
 
 from __future__ import annotations
@@ -10,15 +12,15 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
-from xla_explorer.backends.gpu.emitters.nests.applied import Applied
-from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
-from xla_explorer.backends.gpu.emitters.nests.plans import RowPlan, plan_rows
+from xla_explorer.backends.gpu.emitters.nests.applied import Applied, is_short
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
 from xla_explorer.backends.gpu.emitters.nests.splitting import cut, in_two_kernels, may_be_cut, size_of_parts
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.compiler.codegen.nest.directives import Split, Unroll, Vectorize
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.compiler.codegen.nest.directives import Split
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Body, For, LoopNest, Reduce, Statement, walk
+from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.foundation.reason import Reason, refuse
 
 
@@ -41,14 +43,9 @@ def row_schedule(
         return found
     row = applied.joined(found.rows)
     sweeps = [applied.joined(axes) for axes in found.sweeps]
-    lengths = {applied.extent(name) if name else 1 for name in sweeps}  # a reduction over no dimension has one element
-    if len(lengths) > 1:
-        text = f"the loops over a row must have one length, got {' and '.join(map(str, sorted(lengths)))}"
-        return refuse("rows-of-different-lengths", text)
-    (length,) = lengths
-    count = applied.extent(row) if row else 1
-    if length <= tuning.short or count == 0:
-        return refuse("reduction-is-short", f"rows of {length} elements: one thread reduces each", elements=length)
+    length, count = applied.length(sweeps, "row", tuning), applied.extent(row) if row else 1
+    if isinstance(length, Reason) or count == 0:
+        return length if isinstance(length, Reason) else is_short("row", length)
     if along_memory and not all(applied.runs_along(name) for name in sweeps):
         return refuse("not-along-memory", "the loops over a row must run along memory")
     width = applied.width(sweeps, tuning, tuning.most_elements)
@@ -56,9 +53,10 @@ def row_schedule(
     if plan.splits > 1:
         size = size_of_parts(length, plan.splits, plan.threads * width, width)
         halves = cut(applied, (row,) if row else (), sweeps, size, False)
-        before = applied.schedule("row-reduction", plan.launch.reasoning)
-        return in_two_kernels(before, halves, lambda n: row_schedule(n, architecture, tuning, along_memory, False),
-                              lambda n: _combining(n, architecture, tuning))  # fmt: skip
+        return in_two_kernels(
+            halves, plan.launch.reasoning, lambda n: row_schedule(n, architecture, tuning, along_memory, False),
+            lambda n: row_schedule(n, architecture, tuning, False, False), architecture, tuning,
+        )  # fmt: skip
     for name in sweeps:
         _sweep(applied, name, width, plan, tuning)
     if row and count <= plan.rows:
@@ -68,12 +66,6 @@ def row_schedule(
     elif row:
         applied.then(Block(row))
     return applied.schedule("row-reduction", plan.launch.reasoning)
-
-
-def _combining(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
-    """The schedule of a second kernel: of few parts by one thread each, of more by several."""
-    made = row_schedule(nest, architecture, tuning, False, False)
-    return elementwise_schedule(nest, architecture, tuning) if isinstance(made, Reason) else made
 
 
 def rows_of(nest: LoopNest) -> Rows | Reason:
@@ -123,21 +115,54 @@ def _chain(s: Statement) -> tuple[str, ...] | None:
 
 def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTuning) -> None:
     """Lanes, threads, and steps of each thread: all in registers, or some in flight."""
-    if width > 1:
-        applied.then(Split(name, width))
-        lanes = Vectorize(f"{name}i")
-        strided = lanes.accesses_are_contiguous(applied.nest) is not None
-        applied.then(Unroll(f"{name}i") if strided else lanes)
-        name = f"{name}o"
+    name = applied.neighbours(name, width)
     if plan.threads > 1 and plan.steps > 1:
         applied.then(Split(name, plan.threads), Thread(f"{name}i"))
         name = f"{name}o"
     elif plan.threads > 1:
         applied.then(Thread(name))
         return
-    if plan.steps == 1:
-        return
-    if plan.steps * width <= tuning.in_registers:
-        applied.then(Unroll(name))
-    elif plan.steps > tuning.in_flight:
-        applied.then(Split(name, tuning.in_flight), Unroll(f"{name}i"))
+    all_of_them = plan.steps * width <= tuning.in_registers
+    if all_of_them or plan.steps > tuning.in_flight:
+        applied.in_flight(name, plan.steps if all_of_them else tuning.in_flight)
+
+
+class RowPlan(NamedTuple):
+    """threads: per row, a power of two. rows: per block. width: elements a thread takes at once. steps: how often it does.
+
+    splits: blocks that share a row; chunks: vectors of a split.
+    """
+
+    threads: int
+    rows: int
+    width: int
+    steps: int
+    splits: int
+    chunks: int
+    launch: LaunchDimensions
+
+
+def plan_rows(count: int, length: int, width: int, architecture: GpuArchitecture, tuning: GpuTuning, may_split: bool) -> RowPlan:
+    """Dimensions for `count` rows of `length` elements."""
+    chunks = length // width
+    splits = 1
+    if may_split and count < architecture.multiprocessors and length >= 2 * tuning.least_per_split:
+        splits = min(2 * architecture.multiprocessors // count, length // tuning.least_per_split, tuning.largest_group)
+        chunks = -(-chunks // splits)
+        splits = -(-(length // width) // chunks)
+    threads = min(1 << (chunks.bit_length() - 1), tuning.largest_group)
+    # More work a thread, as long as the device stays full: fewer shuffles and more loads in flight.
+    while threads > LANES and threads * count * splits >= 2 * architecture.resident_threads and chunks < tuning.in_flight * threads:
+        threads //= 2
+    block = max(threads, tuning.block)
+    while block > max(threads, LANES) and -(-count * splits * threads // block) < architecture.multiprocessors:
+        block //= 2
+    rows = block // threads
+    blocks = -(-count // rows) * splits if splits == 1 else count * splits
+    if splits > 1:
+        block, rows = max(threads, LANES), max(LANES // threads, 1)
+    steps = -(-chunks // threads)
+    why = f"{count} rows of {length} elements: {threads} threads a row, {steps} steps of {width} elements each; {rows} rows a block"
+    if splits > 1:
+        why += f"; each row is cut into {splits} parts, since {count} rows leave multiprocessors idle"
+    return RowPlan(threads, rows, width, steps, splits, chunks, LaunchDimensions(blocks, block, count * splits * threads, why))

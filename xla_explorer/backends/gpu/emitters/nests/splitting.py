@@ -8,8 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
+from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
+from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.compiler.codegen.nest.directives import Cut
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
@@ -143,13 +146,15 @@ def _outermost(nest: LoopNest, loops: Sequence[For]) -> Statement:
 
 
 def in_two_kernels(
-    before: NestSchedule, halves: Halves, first: Policy, second: Policy
+    halves: Halves, reasoning: str, first: Policy, second: Policy, architecture: GpuArchitecture, tuning: GpuTuning
 ) -> NestSchedule | Reason:
-    """The schedules of both nests, the first with what follows it. before: what was done to the nest that was cut."""
+    """The schedules of both nests, the first with what follows it: of few parts by one thread each, of more by several."""
     made, combined = first(halves.partial), second(halves.combining)
+    if isinstance(combined, Reason):
+        combined = elementwise_schedule(halves.combining, architecture, tuning)
     if isinstance(made, Reason) or isinstance(combined, Reason):
         return made if isinstance(made, Reason) else combined
-    return made._replace(emitter=before.emitter, reasoning=before.reasoning, following=combined, scratch=halves.scratch)
+    return made._replace(reasoning=reasoning, following=combined, scratch=halves.scratch)
 
 
 def groups_of_results(nest: LoopNest) -> list[LoopNest]:

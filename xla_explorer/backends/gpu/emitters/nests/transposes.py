@@ -15,7 +15,7 @@ from dataclasses import replace
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
-from xla_explorer.backends.gpu.emitters.nests.elementwise import distribute, elementwise_schedule, lanes, loops_of
+from xla_explorer.backends.gpu.emitters.nests.elementwise import distribute, elementwise_schedule, loops_of
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import counted, launch_dimensions
 from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Stage, Unroll
@@ -122,11 +122,7 @@ def _threads(applied: Applied, across: str, along: str, width: int, rows: int) -
         applied.then(Split(across, rows), Unroll(f"{across}o"))
         across = f"{across}i"
     applied.then(Thread(across))
-    if width > 1:
-        applied.then(Split(along, width))
-        applied.then(lanes(applied.nest, f"{along}i"))
-        along = f"{along}o"
-    applied.then(Warp(along))
+    applied.then(Warp(applied.neighbours(along, width)))
 
 
 def _pitch(side: int, width: int, size: int) -> int:
