@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,11 +21,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     Statement,
     Store,
+    bodies_of,
     ids_of,
-    rewritten,
     uses_of,
     walk,
     with_axes_replaced,
+    with_bodies,
 )
 from xla_explorer.hlo.analysis.indexing import Axis, Place, RuntimeValue, Substitution, index
 
@@ -115,18 +116,25 @@ def needed_of(before: Body, body: Body) -> Body:
 
 def without_unused(nest: LoopNest) -> LoopNest:
     """The nest without values that nothing takes."""
-    while True:
-        used = {number for s, _ in walk(nest.body) for number in uses_of(s)}
-        body = _kept(nest.body, used)
-        if body is nest.body:
-            return nest
-        nest = replace(nest, body=body)
+    body = used_of(nest.body)
+    return nest if body is nest.body else replace(nest, body=body)
 
 
-def _kept(body: Body, used: set[int]) -> Body:
-    def change(s: Statement) -> Body | None:
-        unused = isinstance(s, Definition) and not used & set(ids_of(s)) and not (isinstance(s, Load) and s.only_asks)
-        stores = any(isinstance(x, Store | For) for x, _ in walk((s,)))
-        return () if unused and not stores else None
+def used_of(body: Body, taken: Collection[int] = ()) -> Body:
+    """The statements of a body that store, or whose values are taken: by one of these, or from outside."""
+    return _used(body, set(taken))
 
-    return rewritten(body, change)
+
+def _used(body: Body, taken: set[int]) -> Body:
+    found: list[Statement] = []
+    for s in reversed(body):
+        if isinstance(s, Definition) and taken.isdisjoint(ids_of(s)) and not (isinstance(s, Load) and s.only_asks) and not _stores(s):
+            continue
+        taken.update(uses_of(s))
+        found.append(with_bodies(s, lambda inner: _used(inner, taken)))
+    found.reverse()
+    return body if len(found) == len(body) and all(a is b for a, b in zip(found, body, strict=True)) else tuple(found)
+
+
+def _stores(s: Statement) -> bool:
+    return any(isinstance(x, Store | For) for inner in bodies_of(s) for x, _ in walk(inner))

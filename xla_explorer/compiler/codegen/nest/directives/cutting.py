@@ -27,7 +27,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     with_axes_replaced,
     with_loop_replaced,
 )
-from xla_explorer.compiler.codegen.nest.renumbering import renamed_combiner, with_ids
+from xla_explorer.compiler.codegen.nest.renumbering import renamed_combiner, used_of, with_ids
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
@@ -94,7 +94,7 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
         first, rest = Axis(f"{name}m", steps), Axis(f"{name}r", s.axis.extent - steps)
         for axis, begins in ((first, 0), (rest, steps)):
             values: Substitution = {s.axis: index(axis) + begins}
-            body = resolved(with_axes_replaced(s.body, values))
+            body = _decided(with_axes_replaced(s.body, values))
             if axis is rest:
                 body = _copied(body, numbers, nest.axes().keys())
             yield For(axis, body, s.kind, guards_replaced(s.guards, values), s.ordered)
@@ -111,7 +111,7 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
         for axis, begins in ((Axis(f"{name}m", steps), 0), (Axis(f"{name}r", old.extent - steps), steps)):
             values: Substitution = {old: index(axis) + begins}
             axes = (*s.axes[:at], BoundAxis(axis, kind), *s.axes[at + 1 :])
-            body, taken, guards = resolved(with_axes_replaced(s.body, values)), s.values, guards_replaced(s.guards, values)
+            body, taken, guards = _decided(with_axes_replaced(s.body, values), s.values), s.values, guards_replaced(s.guards, values)
             if begins == 0:
                 made.append(replace(s, ids=between, axes=axes, body=body, guards=guards))
                 continue
@@ -129,6 +129,13 @@ def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
         return tuple(made)
 
     return with_loop_replaced(nest, name, change)
+
+
+def _decided(body: Body, taken: tuple[int, ...] = ()) -> Body:
+    """The body resolved, without what only the cases read that fell away. taken: values that are taken from outside."""
+    same: dict[int, int] = {}
+    found = resolved(body, same)
+    return body if found is body else used_of(found, [same.get(n, n) for n in taken])
 
 
 def resolved(body: Body, same: dict[int, int] | None = None) -> Body:
