@@ -1,123 +1,97 @@
-"""Elements of instructions that move data: the index of the result element becomes the index of an operand element.
+"""Elements of instructions that move data: the operand's element that the index map of the opcode names (`hlo/analysis/indexing`).
 
-Out-of-range starts of dynamic slices and gathers are clamped, as HLO defines. Source: StableHLO specification; XLA
-elemental_ir_emitter.cc.
+Out-of-range starts of dynamic slices and gathers are clamped, as HLO defines.
 """
 
 from __future__ import annotations
 
-import math
-
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value, from_bits, to_bits
-from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
+from xla_explorer.compiler.codegen.elemental.emitter import CodegenError, ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Complex, Scalar, emits_indexed
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.types import I64, PTR
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real, value_type
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, Read, Remainder, RuntimeValue, reads_of
+from xla_explorer.hlo.analysis.indexing import index as expression_of
+from xla_explorer.hlo.analysis.indexing.expression import Atom
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, S64, PrimitiveType
-from xla_explorer.hlo.shape import Shape
+
+_MOVED = ("broadcast", "concatenate", "dynamic-slice", "dynamic-update-slice", "gather", "pad", "reshape", "reverse", "slice", "transpose")
 
 
-@emits_indexed("broadcast")
-def broadcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """Operand dimension k is result dimension dimensions[k]."""
-    return e.element(i.operands[0], tuple([index[d] for d in i.attribute("dimensions")]))
+@emits_indexed(*_MOVED)
+def moved(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
+    """The element of the first read whose guards hold, decided by branches."""
+    axes = [Axis(f"d{d}", extent) for d, extent in enumerate(i.shape.dimensions)]
+    reads = reads_of(i, tuple([expression_of(axis) for axis in axes]))
+    if isinstance(reads, Reason):
+        raise CodegenError(reads.message)
+    return _first_read(e, i, [read for read in reads if not read.addressing], _Words(e, dict(zip(axes, index, strict=True))))
 
 
-@emits_indexed("transpose")
-def transpose(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """Result dimension k is operand dimension permutation[k]."""
-    permutation = i.attribute("dimensions")
-    source: list[str | int] = [0] * len(permutation)
-    for k, d in enumerate(permutation):
-        source[d] = index[k]
-    return e.element(i.operands[0], tuple(source))
+class _Words:
+    """Index expressions as words; each atom is computed once, where it is asked for first: before every choice that depends on it."""
+
+    def __init__(self, e: ElementalEmitter, known: dict[Atom, Word]) -> None:
+        self.e, self.known = e, known
+
+    def __call__(self, x: IndexExpression) -> Word:
+        w = self.e.writer
+        total: Word = 0
+        for atom, factor in x.terms:
+            if factor > 0:
+                total = w.add(total, w.mul(self._atom(atom), factor))
+        total = w.add(total, x.constant)
+        for atom, factor in x.terms:
+            if factor < 0:
+                total = w.sub(total, w.mul(self._atom(atom), -factor))
+        return total
+
+    def _atom(self, atom: Atom) -> Word:
+        if atom not in self.known:
+            self.known[atom] = self._made(atom)
+        return self.known[atom]
+
+    def _made(self, atom: Atom) -> Word:
+        assert not isinstance(atom, Axis)
+        if isinstance(atom, RuntimeValue):
+            return clamped_start(self.e, atom.source, atom.high, tuple([self(x) for x in atom.place]))
+        w, n = self.e.writer, atom.divisor
+        below = -min(atom.dividend.bounds[0] // n, 0)  # so many divisors make it a number that unsigned division rounds down
+        dividend = self(atom.dividend + below * n)
+        return w.mod(dividend, n) if isinstance(atom, Remainder) else w.sub(w.div(dividend, n), below)
 
 
-@emits_indexed("reverse")
-def reverse(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """Counts the listed dimensions from their end."""
-    reversed_dimensions = set(i.attribute("dimensions"))
-    return e.element(i.operands[0], tuple([e.writer.sub(i.shape.dimensions[d] - 1, x) if d in reversed_dimensions else x
-                                           for d, x in enumerate(index)]))
-
-
-@emits_indexed("slice")
-def slice_(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """start + index * stride."""
-    w = e.writer
-    return e.element(i.operands[0], tuple([w.add(w.mul(x, d.stride), d.start) for x, d in zip(index, i.attribute("slice"), strict=True)]))
-
-
-def reshape_index(w: FunctionWriter, index: IndexTuple, source: tuple[int, ...], target: tuple[int, ...]) -> IndexTuple:
-    """The index in `target` dimensions of the element that has `index` in `source` dimensions (row-major order).
-
-    Works group by group of dimensions with equal products, so that what a reshape leaves alone costs nothing.
-    """
-    result: list[str | int] = [0] * len(target)
-    s = t = 0
-    while s < len(source) or t < len(target):
-        s_end, t_end = s, t
-        a = b = 1
-        while True:
-            if a == b and (s_end > s or t_end > t) and a != 0:
-                break
-            if (a <= b or t_end >= len(target)) and s_end < len(source):
-                a *= source[s_end]
-                s_end += 1
-            elif t_end < len(target):
-                b *= target[t_end]
-                t_end += 1
-            else:
-                break
-        offset = w.linear(index[s:s_end], _row_major_strides(source[s:s_end]))
-        inner = math.prod(target[t:t_end])
-        outermost = True
-        for d in range(t, t_end):
-            if target[d] == 1:
+def _first_read(e: ElementalEmitter, i: HloInstruction, reads: list[Read], words: _Words) -> Scalar:
+    read, *others = reads
+    operand, place = i.operands[read.operand], tuple([words(x) for x in read.place])
+    inside: str | None = None
+    for guard in read.guards if others else ():
+        x = words(guard.expression)
+        if isinstance(x, int):
+            if 0 <= x < guard.bound:
                 continue
-            inner //= target[d]
-            quotient = w.div(offset, inner)
-            result[d] = quotient if outermost else w.mod(quotient, target[d])
-            outermost = False
-        s, t = s_end, t_end
-    return tuple(result)
-
-
-def _row_major_strides(dimensions: tuple[int, ...]) -> tuple[int, ...]:
-    strides, step = [0] * len(dimensions), 1
-    for d in range(len(dimensions) - 1, -1, -1):
-        strides[d] = step
-        step *= dimensions[d]
-    return tuple(strides)
-
-
-@emits_indexed("reshape")
-def reshape(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """The same elements in row-major order under other dimensions."""
-    operand = i.operands[0]
-    return e.element(operand, reshape_index(e.writer, index, i.shape.dimensions, operand.shape.dimensions))
+            return _first_read(e, i, others, words)
+        fits = e.writer.test("ult", x, guard.bound)
+        inside = fits if inside is None else e.writer.operation("and", inside, fits, "i1")
+    if inside is None:
+        return e.element(operand, place)
+    if not others[0].place:
+        e.element(i.operands[others[0].operand], ())  # of a padding value, all choices share one
+    return e.choose(inside, i.shape, lambda: e.element(operand, place), lambda: _first_read(e, i, others, words))
 
 
 @emits_indexed("bitcast")
 def bitcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """The element at the same place in memory, its bits as the new type; both types have one width."""
-    operand, w = i.operands[0], e.writer
-    to, of = [tuple(reversed(shape.layout.minor_to_major)) for shape in (i.shape, operand.shape)]
-    place = tuple([index[d] for d in to])
-    found = reshape_index(w, place, tuple([i.shape.dimensions[d] for d in to]), tuple([operand.shape.dimensions[d] for d in of]))
-    where: list[str | int] = [0] * operand.shape.rank
-    for d, position in zip(of, found, strict=True):
-        where[d] = position
-    value = e.element(operand, tuple(where))
-    if operand.shape.element_type is i.shape.element_type:
-        return value
-    return from_bits(w, to_bits(w, value, operand.shape.element_type), i.shape.element_type)
+    value, of = moved(e, i, index), i.operands[0].shape.element_type
+    return value if of is i.shape.element_type else from_bits(e.writer, to_bits(e.writer, value, of), i.shape.element_type)
 
 
 @emits_indexed("iota")
@@ -135,57 +109,7 @@ def index_value(w: Builder, position: Value | str | int, element_type: Primitive
     return convert_value(w, w.named(position, I64), S64, element_type)
 
 
-@emits_indexed("concatenate")
-def concatenate(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """Which operand holds the element is decided by branches; kernels whose root is a concatenate write piece by piece."""
-    (dimension,) = i.attribute("dimensions")
-    return _concatenated(e, i, index, dimension, 0, 0)
-
-
-def _concatenated(e: ElementalEmitter, i: HloInstruction, index: IndexTuple, dimension: int, number: int, start: int) -> Scalar:
-    operand, w = i.operands[number], e.writer
-    position = index[dimension]
-    shifted = (*index[:dimension], w.sub(position, start), *index[dimension + 1 :])
-    end = start + operand.shape.dimensions[dimension]
-    if number == len(i.operands) - 1:
-        return e.element(operand, shifted)
-    if isinstance(position, int):
-        return e.element(operand, shifted) if position < end else _concatenated(e, i, index, dimension, number + 1, end)
-    inside = w.test("slt", position, end)
-    return e.choose(inside, i.shape, lambda: e.element(operand, shifted),
-                    lambda: _concatenated(e, i, index, dimension, number + 1, end))
-
-
-@emits_indexed("pad")
-def pad(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """Operand element where one is, else the padding value; low and high may crop, interior spreads."""
-    w, operand = e.writer, i.operands[0]
-    conditions: list[str] = []
-    source: list[str | int] = []
-    for x, rule, size in zip(index, i.attribute("padding"), operand.shape.dimensions, strict=True):
-        shifted = w.sub(x, rule.low)
-        if rule.low == 0 and rule.high <= 0 and rule.interior == 0:
-            source.append(shifted)
-            continue
-        if isinstance(shifted, int):
-            shifted = w.operation("add", shifted, 0)
-        spread = rule.interior + 1
-        if rule.interior:
-            conditions.append(w.test("sge", shifted, 0))
-            conditions.append(w.test("eq", w.operation("srem", shifted, spread), 0))
-            shifted = w.operation("sdiv", shifted, spread)
-        conditions.append(w.test("ult", shifted, size))
-        source.append(shifted)
-    if not conditions:
-        return e.element(operand, tuple(source))
-    inside = conditions[0]
-    for condition in conditions[1:]:
-        inside = w.operation("and", inside, condition, "i1")
-    padding = e.element(i.operands[1], ())
-    return e.choose(inside, i.shape, lambda: e.element(operand, tuple(source)), lambda: padding)
-
-
-def clamped_start(e: ElementalEmitter, start: HloInstruction, limit: int, at: IndexTuple = ()) -> str | int:
+def clamped_start(e: ElementalEmitter, start: HloInstruction, limit: int, at: IndexTuple) -> Word:
     """A start index as i64, clamped to [0, limit]."""
     if limit <= 0:
         return 0
@@ -205,68 +129,6 @@ def clamped(b: Builder, x: Value[Integer], element_type: PrimitiveType, low: int
 def as_index(b: Builder, x: Value[Integer], element_type: PrimitiveType) -> Value[Integer]:
     """An integer as i64."""
     return x if x.type == I64 else b.convert("sext" if element_type.is_signed else "zext", x, "i64")
-
-
-def dynamic_starts(e: ElementalEmitter, starts: tuple[HloInstruction, ...], operand: Shape, sizes: tuple[int, ...]) -> list[str | int]:
-    """Clamped starts of a dynamic slice or update; starts are scalars, or one vector."""
-    found: list[str | int] = []
-    for d, (size, extent) in enumerate(zip(sizes, operand.dimensions, strict=True)):
-        if len(starts) == 1 and starts[0].shape.rank == 1:
-            found.append(clamped_start(e, starts[0], extent - size, (d,)))
-        else:
-            found.append(clamped_start(e, starts[d], extent - size))
-    return found
-
-
-@emits_indexed("dynamic-slice")
-def dynamic_slice(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """Operand element at clamped start + index."""
-    operand = i.operands[0]
-    starts = dynamic_starts(e, i.operands[1:], operand.shape, i.shape.dimensions)
-    return e.element(operand, tuple([e.writer.add(s, x) for s, x in zip(starts, index, strict=True)]))
-
-
-@emits_indexed("dynamic-update-slice")
-def dynamic_update_slice(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """The update where the index falls into its window, else the operand (kernels with it as root update in place)."""
-    w, (operand, update) = e.writer, i.operands[:2]
-    starts = dynamic_starts(e, i.operands[2:], operand.shape, update.shape.dimensions)
-    inside: str | None = None
-    position: list[str | int] = []
-    for x, start, size, extent in zip(index, starts, update.shape.dimensions, operand.shape.dimensions, strict=True):
-        shifted = w.sub(x, start)
-        position.append(shifted)
-        if size == extent:
-            continue
-        fits = w.test("ult", shifted, size)
-        inside = fits if inside is None else w.operation("and", inside, fits, "i1")
-    if inside is None:
-        return e.element(update, tuple(position))
-    return e.choose(inside, i.shape, lambda: e.element(update, tuple(position)), lambda: e.element(operand, index))
-
-
-@emits_indexed("gather")
-def gather(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """Operand element at clamped gathered start + offset."""
-    w = e.writer
-    operand, indices = i.operands
-    offset_dims = i.attribute("offset_dims")
-    collapsed = set(i.attribute("collapsed_slice_dims")) | set(i.attribute("operand_batching_dims"))
-    start_map, vector_dim, sizes = i.attribute("start_index_map"), i.attribute("index_vector_dim"), i.attribute("slice_sizes")
-    batch = [index[d] for d in range(i.shape.rank) if d not in offset_dims]
-    offsets = iter([index[d] for d in offset_dims])
-    position: list[str | int] = [0 if d in collapsed else next(offsets) for d in range(operand.shape.rank)]
-    batch_of_index: list[str | int] = []
-    taken = iter(batch)
-    for d in range(indices.shape.rank):
-        batch_of_index.append(0 if d == vector_dim else next(taken))
-    for d, b in zip(i.attribute("operand_batching_dims"), i.attribute("start_indices_batching_dims"), strict=True):
-        position[d] = batch_of_index[b]
-    for component, d in enumerate(start_map):
-        where = tuple([component if k == vector_dim else x for k, x in enumerate(batch_of_index)])
-        start = clamped_start(e, indices, operand.shape.dimensions[d] - sizes[d], where)
-        position[d] = w.add(position[d], start)
-    return e.element(operand, tuple(position))
 
 
 @emits_indexed("map")
