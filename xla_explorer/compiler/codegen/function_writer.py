@@ -7,7 +7,7 @@ LLVM's own objects.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
@@ -132,6 +132,15 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self.branch(after)
         self.start_block(after)
 
+    @contextmanager
+    def where(self, *conditions: str) -> Iterator[None]:
+        """What is inside happens where all conditions hold."""
+        total = conditions[0] if conditions else ""
+        for condition in conditions[1:]:
+            total = self.value(f"and i1 {total}, {condition}")
+        with self.only_if(self.named(total, I1)) if conditions else nullcontext():
+            yield
+
     def stack_slot(self, llvm_type: str, count: int = 1) -> str:
         """An alloca in the entry block; LLVM promotes scalar slots to registers."""
         self._counter += 1
@@ -213,6 +222,12 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     def index_operation(self, op: str, a: Word, b: Word, flags: str = "") -> Word:
         """See `IndexArithmetic`."""
         return self.emit(op, I64, (self.named(a, I64), self.named(b, I64)), flags).name
+
+    def smaller(self, a: Word, b: Word) -> Word:
+        """The minimum of two indices."""
+        if isinstance(a, int) and isinstance(b, int):
+            return min(a, b)
+        return self.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(a)), ("i64", str(b)))
 
     def span(self, start: str | int, length: int) -> str | int:
         """start + length, remembered: a loop from one to the other has a constant number of iterations, which LLVM is then told."""

@@ -129,10 +129,7 @@ class VectorLine:
 
         def store(k: Index) -> None:
             value, other = vectors.load(found, k), vectors.reversed(vectors.load(found, self._mirrored(k, half)))
-            mirrored = other[0], vectors.negate(other[1])
-            turned = vectors.times_minus_i(vectors.mul(vectors.sub(value, mirrored), vectors.load(factors, k)))
-            total = vectors.add(vectors.add(value, mirrored), turned)
-            self._give(k, (vectors.scale(total[0], 0.5), vectors.scale(total[1], 0.5)))
+            self._give(k, vectors.of_real(value, other, vectors.load(factors, k)))
 
         vectors.each_vector(half + 1, store)
 
@@ -140,16 +137,9 @@ class VectorLine:
         vectors = self.vectors
         factors = vectors.complex_table(*roots_of_unity(-np.arange(half), 2 * half))
 
-        def joined(stages: FourierStages, value: Complex, other: Complex, factor: Complex) -> Complex:
-            """Exchanged, for the inverse."""
-            mirrored = other[0], stages.negate(other[1])
-            turned = stages.mul(stages.sub(value, mirrored), factor)
-            total = stages.add(stages.add(value, mirrored), (stages.negate(turned[1]), turned[0]))
-            return total[1], total[0]
-
         def take(k: Index) -> None:
             other = vectors.reversed(self._load(self._mirrored(k, half)))
-            vectors.store(self.x, k, joined(vectors, self._load(k), other, vectors.load(factors, k)))
+            vectors.store(self.x, k, vectors.to_real(self._load(k), other, vectors.load(factors, k)))
 
         vectors.each_vector(half, take)
         # The first and the last number of the spectrum must be real, and are taken as real.
@@ -157,6 +147,6 @@ class VectorLine:
         zero = scalars.constant(0.0)
         first, last = (self.lines.load(0, k)[0] for k in (0, half))
         one = scalars.constant(1.0)
-        scalars.store(self.x, 0, joined(scalars, (first, zero), (last, zero), (one, zero)))
+        scalars.store(self.x, 0, scalars.to_real((first, zero), (last, zero), (one, zero)))
         found = vectors.transform(half, 1, self.x, self.y)
         vectors.each_vector(half, lambda k: self._give(k, vectors.load(found, k)))

@@ -1,7 +1,7 @@
-"""Discrete Fourier transforms of one length in scratch memory: mixed radix, self-sorting; any length by a chirp.
+"""The arithmetic of discrete Fourier transforms of one length: mixed radix, self-sorting; any length by a chirp.
 
 The complex numbers lie as two arrays, real and imaginary parts, `lanes` transforms side by side: element k of transform c is at
-k * lanes + c, so that every loop vectorises over the transforms (or, for a single one, over what earlier stages made contiguous).
+k * lanes + c.
 One stage (Stockham's, decimation in frequency) of radix r maps, for n = r m and s numbers side by side,
 
     y[q + s (r p + u)] = w^(p u) * sum over t of x[q + s (p + m t)] exp(-2 pi i t u / r),   w = exp(-2 pi i / n),
@@ -51,7 +51,7 @@ def roots_of_unity(numerators: Any, length: int) -> Any:
 
 
 class FourierStages:
-    """Writes transforms of element type `t` (`float` or `double`) into a function. table: gives the address of constant data."""
+    """Writes butterflies of numbers of type `t` (`float` or `double`) into a function. table: gives the address of constant data."""
 
     def __init__(self, w: FunctionWriter, t: str, table: Table) -> None:
         self.w = w
@@ -111,6 +111,21 @@ class FourierStages:
         """-i a."""
         return a[1], self.negate(a[0])
 
+    def of_real(self, value: Complex, other: Complex, factor: Complex) -> Complex:
+        """An element of the spectrum of a real line, whose even numbers were real parts and the odd ones imaginary parts. other: from the
+        other end."""
+        mirrored = other[0], self.negate(other[1])
+        turned = self.times_minus_i(self.mul(self.sub(value, mirrored), factor))
+        total = self.add(self.add(value, mirrored), turned)
+        return self.scale(total[0], 0.5), self.scale(total[1], 0.5)
+
+    def to_real(self, value: Complex, other: Complex, factor: Complex) -> Complex:
+        """What the inverse transform of half the length takes of such a spectrum, parts exchanged."""
+        mirrored = other[0], self.negate(other[1])
+        turned = self.mul(self.sub(value, mirrored), factor)
+        total = self.add(self.add(value, mirrored), (self.negate(turned[1]), turned[0]))
+        return total[1], total[0]
+
     def _turn(self, a: Complex, numerator: int, length: int) -> Complex:
         """a * exp(-2 pi i numerator / length)."""
         numerator %= length
@@ -169,60 +184,6 @@ class FourierStages:
             results[u], results[n - u] = self.add(even, turned), self.sub(even, turned)
         return results
 
-    # -- whole transforms ----------------------------------------------------------------------------------------------
-    def transform(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
-        """Transform what lies at x, using y as well; returns where the result is. Both hold `buffer_elements` numbers."""
-        plan = radices(length)
-        if plan is None:
-            return self._by_chirp(length, lanes, x, y)
-        n, s = length, lanes
-        for radix in plan:
-            self._stage(n, s, radix, x, y)
-            x, y = y, x
-            n, s = n // radix, s * radix
-        return x
-
-    def _stage(self, n: int, s: int, radix: int, x: Pair, y: Pair) -> None:
-        w, m = self.w, n // radix
-        twiddles: Pair | None = None
-        if m > 1:
-            twiddles = self.complex_table(*roots_of_unity(np.outer(np.arange(1, radix), np.arange(m)), n))
-        with w.loop(m, stem="block") as p:
-            from_p, to_p = w.mul(p, s), w.mul(p, radix * s)
-            factors = [] if twiddles is None else [self.load(twiddles, w.add(p, (u - 1) * m)) for u in range(1, radix)]
-            with w.loop(s, stem="lane") as q:
-                source, target = w.add(from_p, q), w.add(to_p, q)
-                values = self.butterfly([self.load(x, w.add(source, s * m * t)) for t in range(radix)])
-                for u, value in enumerate(values):
-                    self.store(y, w.add(target, s * u), self.mul(value, factors[u - 1]) if u and factors else value)
-
-    def _by_chirp(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
-        """k t = (k^2 + t^2 - (k - t)^2) / 2 turns the transform into a convolution with exp(i pi k^2 / length)."""
-        w, size = self.w, chirp_length(length)
-        numbers, spectrum = chirp_numbers(length)
-        chirp = self.complex_table(numbers.real, numbers.imag)
-        response = self.complex_table(spectrum.real, spectrum.imag)
-        zero = self.constant(0.0)
-
-        def each(count: int, start: int, table: Pair | None, apply: Callable[[str | int, Complex], None]) -> None:
-            with w.loop(count, start, stem="chirp") as k:
-                factor = self.load(table, k) if table is not None else (zero, zero)
-                with w.loop(lanes, stem="lane") as c:
-                    apply(w.add(w.mul(k, lanes), c), factor)
-
-        each(length, 0, chirp, lambda at, factor: self.store(x, at, self.mul(self.load(x, at), factor)))
-        if size > length:
-            each(size, length, None, lambda at, factor: self.store(x, at, factor))
-        found = self.transform(size, lanes, x, y)
-        other = y if found == x else x
-        # Real and imaginary parts exchanged before and after turn a transform into its inverse.
-        swapped, free = (found[1], found[0]), (other[1], other[0])
-        each(size, 0, response, lambda at, factor: self.store(found, at, self.mul(self.load(found, at), factor)))
-        back = self.transform(size, lanes, swapped, free)
-        result = back[1], back[0]
-        each(length, 0, chirp, lambda at, factor: self.store(result, at, self.mul(self.load(result, at), factor)))
-        return result
-
 
 def chirp_length(length: int) -> int:
     """Length of the convolution that replaces a transform: a power of two."""
@@ -241,7 +202,7 @@ def chirp_numbers(length: int) -> tuple[Any, Any]:
 
 
 def buffer_elements(length: int) -> int:
-    """Complex numbers that each buffer of `FourierStages.transform` must hold, for each lane."""
+    """Complex numbers that each buffer of `VectorStages.transform` must hold, for each lane."""
     return length if radices(length) is not None else chirp_length(length)
 
 

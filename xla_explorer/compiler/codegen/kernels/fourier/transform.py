@@ -32,11 +32,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 SHORT_ROW = 4  # vectors, of which a row that is transformed alone has at least so many
 CACHE_BYTES_OF_COLUMNS = 4 << 20
-CACHE_BYTES = 512 << 10  # of scratch memory for the lines that are transformed side by side
-COLUMN_LANES = 16  # neighbouring columns are contiguous: a cache line of them
-ROW_LANES = 4  # rows are taken apart element by element: more of them cost more than longer vectors win ...
-LONG_ROW_BYTES = 4096  # ... and a row of so many bytes of real parts vectorises well alone
-LONG_REAL_ROW = 100  # pairs of real numbers that are better taken, and mirrored, as they lie in memory
+LEAST_VECTOR = 128  # bits: LLVM makes scalars of vectors that a target does not have
 Index = str | int
 
 
@@ -67,9 +63,7 @@ class _FftWriter:
         self.scale = 1.0 / math.prod(self.lengths) if self.inverse else 1.0
         self._buffers: dict[tuple[str, int, int], int] = {}
         self._share: Index = 0  # in a phase, where all shares see the same scratch memory
-        self._vectors = context.target.vectorizes_itself
-        if self._vectors:
-            self.w.unroll = False
+        self.w.unroll = False
 
     def write(self) -> None:
         rank, shape = len(self.lengths), self.target.shape
@@ -129,29 +123,18 @@ class _FftWriter:
             names.append(self.context.scratch_address(at if parts == 1 else self.w.add(self.w.mul(self._share, size), at)))
         return (names[0], names[1]), (names[2], names[3])
 
-    def _lanes(self, length: int, lines: int, t: str, columns: bool) -> int:
+    def _lanes(self, length: int, t: str, columns: bool) -> int:
         """How many lines are transformed side by side."""
-        bytes_ = buffer_elements(length) * {"float": 4, "double": 8}[t]
-        per_lane = 4 * bytes_
-        if self._vectors:
-            lanes = self._vector_lanes(t)
-            side_by_side = lanes * per_lane <= CACHE_BYTES_OF_COLUMNS if columns else length < SHORT_ROW * lanes
-            return lanes if side_by_side else 1
-        alone = bytes_ > LONG_ROW_BYTES or (self.kind == "RFFT" and length >= LONG_REAL_ROW)
-        lanes = COLUMN_LANES if columns else 1 if alone else ROW_LANES
-        while lanes > 1 and (lanes > lines or lanes * per_lane > CACHE_BYTES):
-            lanes //= 2
-        return lanes
+        lanes, bytes_ = self._vector_lanes(t), {"float": 4, "double": 8}[t]
+        in_cache = 4 * lanes * buffer_elements(length) * bytes_ <= CACHE_BYTES_OF_COLUMNS
+        return lanes if (in_cache if columns else length < SHORT_ROW * lanes) else 1
 
     def _vector_lanes(self, t: str) -> int:
-        return self.context.target.vector.bits // {"float": 32, "double": 64}[t]
+        return max(self.context.target.vector.bits, LEAST_VECTOR) // {"float": 32, "double": 64}[t]
 
-    def _stages(self, t: str) -> tuple[FourierStages, FourierStages]:
+    def _stages(self, t: str) -> tuple[FourierStages, VectorStages]:
         """Arithmetic on scalars, and what transforms."""
-        scalars = FourierStages(self.w, t, self.context.table)
-        if not self._vectors:
-            return scalars, scalars
-        return scalars, VectorStages(self.w, t, self._vector_lanes(t), self.context.table, self.t)
+        return FourierStages(self.w, t, self.context.table), VectorStages(self.w, t, self._vector_lanes(t), self.context.table, self.t)
 
     # -- one dimension -------------------------------------------------------------------------------------------------
     def _last(self, source: ArrayInMemory, target: ArrayInMemory, source_at: Index, target_at: Index, lines: int, scale: float,
@@ -162,7 +145,7 @@ class _FftWriter:
         halved = real and length % 2 == 0
         inner = length // 2 if halved else length
         t = working_type(inner, self.t)
-        lanes = self._lanes(inner, lines, t, columns=False)
+        lanes = self._lanes(inner, t, columns=False)
         stages, transforms = self._stages(t)
         x, y = self._pairs(t, buffer_elements(inner) * lanes + (lanes if halved else 0))
         from_row, to_row = source.shape.dimensions[-1], target.shape.dimensions[-1]
@@ -171,7 +154,7 @@ class _FftWriter:
             first = tile_starts(w, tile, rows, lines)
             from_at, to_at = w.add(source_at, w.mul(first, from_row)), w.add(target_at, w.mul(first, to_row))
             line = Lines(w, self.t, stages, source, target, from_at, to_at, from_row, to_row, lanes, rows, scale)
-            if isinstance(transforms, VectorStages) and lanes == 1 and (halved or not real) and inner >= 2 * transforms.lanes:
+            if lanes == 1 and (halved or not real) and inner >= 2 * transforms.lanes:
                 VectorLine(line, transforms, self.kind, x, y).transform(inner)
             elif not real:
                 line.take(x, length, lambda k, row: self._ordered(line.load(row, k)))
@@ -191,32 +174,19 @@ class _FftWriter:
         w, length = self.w, inside[axis]
         outer, inner = math.prod(inside[:axis]), math.prod(inside[axis + 1 :])
         t = working_type(length, self.t)
-        lanes = self._lanes(length, inner, t, columns=True)
         stages, transforms = self._stages(t)
-        if isinstance(transforms, VectorStages) and lanes > 1:
+        if self._lanes(length, t, columns=True) > 1:
             self._columns_in_vectors(transforms, source, target, source_at, target_at, (outer, length, inner))
             return
-        full = inner // lanes * lanes
-
-        def columns(at: Index, count: int) -> None:
-            x, y = self._pairs(t, buffer_elements(length) * count)
-            line = Lines(w, self.t, stages, source, target, w.add(source_at, at), w.add(target_at, at), 1, 1, count, count, 1.0)
+        x, y = self._pairs(t, buffer_elements(length))
+        cut = None if self._share == 0 else self.context.shares.cut_loop(inner)
+        alone = nullcontext() if self._share == 0 or cut is not None else self.context.shares.only(0)
+        with alone, w.loop(outer, stem="outer") as o, w.loop(cut.end if cut else inner, cut.begin if cut else 0, stem="columns") as column:
+            at = w.add(w.mul(o, length * inner), column)
+            line = Lines(w, self.t, stages, source, target, w.add(source_at, at), w.add(target_at, at), 1, 1, 1, 1, 1.0)
             line.take(x, length, lambda k, row: self._ordered(line.load(row, w.mul(k, inner))))
-            found = transforms.transform(length, count, x, y)
+            found = transforms.transform(length, 1, x, y)
             line.give(found, length, lambda k, row, value: line.store(row, w.mul(k, inner), self._ordered(value)))
-
-        self._pairs(t, buffer_elements(length) * lanes)
-        if inner > full:
-            self._pairs(t, buffer_elements(length) * (inner - full))
-        cut = None if self._share == 0 else self.context.shares.cut_loop(full // lanes)
-        alone = nullcontext() if self._share == 0 else self.context.shares.only(0)
-        with nullcontext() if cut is not None else alone, w.loop(outer, stem="outer") as o:
-            base = w.mul(o, length * inner)
-            with w.loop(cut.end if cut else full // lanes, cut.begin if cut else 0, stem="columns") as tile:
-                columns(w.add(base, w.mul(tile, lanes)), lanes)
-            if inner > full:
-                with nullcontext() if cut is None else self.context.shares.only(-1):
-                    columns(w.add(base, full), inner - full)
 
     def _columns_in_vectors(self, vectors: VectorStages, source: ArrayInMemory, target: ArrayInMemory, source_at: Index, target_at: Index,
                             extents: tuple[int, int, int]) -> None:
@@ -240,7 +210,7 @@ class _FftWriter:
                 vectors.put_together(target.pointer, w.mul(w.add(to_at, w.mul(k, inner)), 2), value, masks)
 
     # -- real transforms -----------------------------------------------------------------------------------------------
-    def _real_to_complex(self, line: Lines, stages: FourierStages, transforms: FourierStages, x: Pair, y: Pair, halved: bool) -> None:
+    def _real_to_complex(self, line: Lines, stages: FourierStages, transforms: VectorStages, x: Pair, y: Pair, halved: bool) -> None:
         w, length = self.w, self.lengths[-1]
         zero = stages.constant(0.0)
         if not halved:
@@ -257,14 +227,11 @@ class _FftWriter:
 
         def store(k: Index, row: Index, value: Complex) -> None:
             other = stages.load(found, w.add(w.mul(w.sub(half, k), line.lanes), row))
-            mirrored = other[0], stages.negate(other[1])
-            turned = stages.times_minus_i(stages.mul(stages.sub(value, mirrored), stages.load(factors, k)))
-            total = stages.add(stages.add(value, mirrored), turned)
-            line.store(row, k, (stages.scale(total[0], 0.5), stages.scale(total[1], 0.5)))
+            line.store(row, k, stages.of_real(value, other, stages.load(factors, k)))
 
         line.give(found, half + 1, store)
 
-    def _complex_to_real(self, line: Lines, stages: FourierStages, transforms: FourierStages, x: Pair, y: Pair, halved: bool) -> None:
+    def _complex_to_real(self, line: Lines, stages: FourierStages, transforms: VectorStages, x: Pair, y: Pair, halved: bool) -> None:
         w, length = self.w, self.lengths[-1]
         half = length // 2
         zero = stages.constant(0.0)
@@ -292,11 +259,7 @@ class _FftWriter:
         factors = stages.complex_table(*roots_of_unity(-np.arange(half), length))
 
         def joined(k: Index, row: Index) -> Complex:
-            value, other = spectrum(row, k), spectrum(row, w.value(f"sub i64 {half}, {k}"))
-            mirrored = other[0], stages.negate(other[1])
-            turned = stages.mul(stages.sub(value, mirrored), stages.load(factors, k))
-            total = stages.add(stages.add(value, mirrored), (stages.negate(turned[1]), turned[0]))
-            return total[1], total[0]
+            return stages.to_real(spectrum(row, k), spectrum(row, w.value(f"sub i64 {half}, {k}")), stages.load(factors, k))
 
         line.take(x, half, joined)
         found = transforms.transform(half, line.lanes, x, y)

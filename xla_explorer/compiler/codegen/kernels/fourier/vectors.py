@@ -115,10 +115,7 @@ class VectorStages(FourierStages):
         """Where a vector starts, moved back where it would end behind `extent`."""
         if isinstance(extent, int) and extent % self.lanes == 0:
             return start
-        limit = self.w.sub(extent, self.lanes)
-        if isinstance(start, int) and isinstance(limit, int):
-            return min(start, limit)
-        return self.w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(start)), ("i64", str(limit)))
+        return self.w.smaller(start, self.w.sub(extent, self.lanes))
 
     # -- interleaved memory --------------------------------------------------------------------------------------------
     def _places(self, pointer: str, at: Index) -> list[str]:
@@ -194,7 +191,8 @@ class VectorStages(FourierStages):
 
     # -- whole transforms ----------------------------------------------------------------------------------------------
     def transform(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
-        """As that of scalars; lanes is 1 or a multiple of a vector's. The buffers end with a vector that nothing else uses."""
+        """Transform what lies at x, using y as well; returns where the result is. Both hold `buffer_elements` numbers for each lane, and
+        end with a vector that nothing else uses. lanes: transforms side by side, 1 or a multiple of a vector's."""
         stages = plan_stages(length, lanes, self.lanes)
         return self._by_chirp(length, lanes, x, y) if stages is None else self._run(stages, x, y)
 
@@ -312,8 +310,10 @@ class VectorStages(FourierStages):
         return (x, y) if count % 2 == 0 else (y, x)
 
     def _by_chirp(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
-        """As that of scalars. The two transforms are one piece of code: the second one, an inverse, runs on exchanged parts, whose
-        product with the conjugate of a factor is the exchanged product."""
+        """k t = (k^2 + t^2 - (k - t)^2) / 2 turns the transform into a convolution with exp(i pi k^2 / length).
+
+        Its two transforms are one piece of code: the second one, an inverse, runs on exchanged parts, whose product with the conjugate of a
+        factor is the exchanged product."""
         w, size = self.w, chirp_length(length)
         chirp, response = chirp_numbers(length)
         factors = np.concatenate([np.pad(chirp, (0, size - length)), response.conj()])
