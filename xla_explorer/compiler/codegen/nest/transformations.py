@@ -23,6 +23,20 @@ def loop_of(nest: LoopNest, axis: str) -> Loop | None:
     return nest.loops().get(axis)
 
 
+def for_of(nest: LoopNest, axis: str) -> For:
+    """The loop of an axis that has one."""
+    found = loop_of(nest, axis)
+    assert isinstance(found, For)
+    return found
+
+
+def reduction_of(nest: LoopNest, axis: str) -> Reduce:
+    """The reduction over an axis that is reduced over."""
+    found = loop_of(nest, axis)
+    assert isinstance(found, Reduce)
+    return found
+
+
 def inner_loop(nest: LoopNest, outer: str, inner: str) -> tuple[Loop, Loop] | None:
     """The loops of two axes where one contains the other and nothing else; one reduction twice where the axes follow one another in it."""
     loop = loop_of(nest, outer)

@@ -34,7 +34,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     with_axes_replaced,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered, with_ids, without_unused
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.compiler.codegen.nest.transformations import loop_of, reduction_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Substitution, index
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES
@@ -56,8 +56,7 @@ class OfReduction(Directive):
 
     def rest_has_identity(self, nest: LoopNest) -> Reason | None:
         """Partial results over the other axes can start from an identity element."""
-        s = loop_of(nest, self.axis)
-        assert isinstance(s, Reduce)
+        s = reduction_of(nest, self.axis)
         joins = isinstance(s.combiner, Combination) and s.combiner.join is not None and getattr(self, "outermost", False)
         if len(s.axes) > 1 and isinstance(s.combiner, Combination) and not joins:
             return refuse("no-identity", f"%{s.ids[0]} combines by several operations: a partial result has no identity element")
@@ -76,14 +75,12 @@ class Accumulate(OfReduction):
     """
 
     name: ClassVar[str] = "accumulate"
+    asks = (
+        "axis_exists", "along_exists", "axis_is_reduced", "axis_is_serial", "reduction_is_inside", "loops_are_free", "rest_has_identity",
+        "starts_outside", "needs_no_other_work", "not_in_registers", "names_are_free", "fits_in_scratch",
+    )  # fmt: skip
     axis: str
     along: str
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        axes = (self.axis_exists, self.along_exists, self.axis_is_reduced, self.axis_is_serial, self.reduction_is_inside)
-        moves = (self.loops_are_free, self.rest_has_identity, self.starts_outside, self.needs_no_other_work)
-        return (*axes, *moves, self.not_in_registers, self.names_are_free, self.fits_in_scratch)
 
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
         """The sums of all steps of a loop are on a thread's stack, those of several loops in memory that the kernel is given."""
@@ -131,10 +128,9 @@ class Accumulate(OfReduction):
             return None
         return refuse("inside-registers", f"{self.along} is inside {bad}, whose steps are copies in registers", axis=bad.name)
 
-    def names_are_free(self, nest: LoopNest) -> Reason | None:
-        """No other axis has the names of the new ones."""
-        taken = {f"{x.axis.name}{suffix}" for x in self._parts(nest)[0] for suffix in "ct"} & nest.axes().keys()
-        return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
+    def new_names(self, nest: LoopNest) -> set[str]:
+        """See `Directive.new_names`."""
+        return {x.axis.name + letter for x in self._parts(nest)[0] for letter in "ct"}
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
@@ -204,6 +200,7 @@ class Rfactor(OfReduction):
     """
 
     name: ClassVar[str] = "rfactor"
+    adds = "p"
     axis: str
     stored: bool = False
     outermost: bool = False
@@ -215,8 +212,7 @@ class Rfactor(OfReduction):
 
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
         """The partial results of one reduction are on a thread's stack."""
-        s = loop_of(nest, self.axis)
-        assert isinstance(s, Reduce)
+        s = reduction_of(nest, self.axis)
         return None if self.outermost else _too_large(f"the partial results of {self.axis}", nest.axes()[self.axis].axis.extent, s)
 
     def stands_alone(self, nest: LoopNest) -> Reason | None:
@@ -233,19 +229,12 @@ class Rfactor(OfReduction):
 
     def has_other_axes(self, nest: LoopNest) -> Reason | None:
         """Something is left to reduce in a step."""
-        s = loop_of(nest, self.axis)
-        assert isinstance(s, Reduce)
+        s = reduction_of(nest, self.axis)
         return None if len(s.axes) > 1 else refuse("only-axis", f"%{s.ids[0]} is reduced over {self.axis} alone: split it first")
-
-    def names_are_free(self, nest: LoopNest) -> Reason | None:
-        """No other axis has the name of the new one."""
-        name = f"{self.axis}p"
-        return refuse("name-taken", f"the nest has an axis {name} already") if name in nest.axes() else None
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
-        s = loop_of(nest, self.axis)
-        assert isinstance(s, Reduce)
+        s = reduction_of(nest, self.axis)
         if self.outermost:
             return self._before_all(nest, s)
         assert isinstance(s.combiner, OpcodeSpec)
@@ -306,24 +295,19 @@ class Unordered(OfReduction):
     """A reduction that finds an extreme value and its index carries the position of the value too: partial results combine in any order."""
 
     name: ClassVar[str] = "unordered"
+    asks = ("axis_exists", "axis_is_reduced", "axis_is_serial", "finds_an_extreme")
     axis: str
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_reduced, self.axis_is_serial, self.finds_an_extreme
 
     def finds_an_extreme(self, nest: LoopNest) -> Reason | None:
         """The combiner is that of argmax or argmin, over elements that a position of 32 bits counts."""
-        s = loop_of(nest, self.axis)
-        assert isinstance(s, Reduce)
+        s = reduction_of(nest, self.axis)
         if direction_of_extreme(s) is not None and math.prod([b.axis.extent for b in s.axes]) < MOST_POSITIONS:
             return None
         return refuse("order-must-be-kept", f"%{s.ids[0]} must find an extreme value and its index in a fixed order")
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
-        s = loop_of(nest, self.axis)
-        assert isinstance(s, Reduce)
+        s = reduction_of(nest, self.axis)
         return with_positions(nest, s)
 
 

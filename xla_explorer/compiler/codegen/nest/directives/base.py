@@ -82,11 +82,14 @@ class DirectiveRefused(Exception):
 class Directive:
     """A change of a nest. Subclasses are frozen dataclasses of their arguments; they have checks, and say what becomes of the nest.
 
-    axis: the one that the journal names. bare: the field that is kept without the `%` with which its name may be written.
+    axis: the one that the journal names. bare: the field that is kept without the `%` with which its name may be written. asks: the names
+    of its checks, in the order in which they are asked. adds: letters that new axes have behind the name of the axis.
     """
 
     name: ClassVar[str]
     bare: ClassVar[str] = ""
+    asks: ClassVar[tuple[str, ...]] = ()
+    adds: ClassVar[str] = ""
     axis: str
 
     def __post_init__(self) -> None:
@@ -95,7 +98,7 @@ class Directive:
 
     def checks(self) -> tuple[Predicate, ...]:
         """What must hold of the nest, in the order in which it is asked."""
-        raise NotImplementedError
+        return tuple([getattr(self, name) for name in self.asks])
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """The nest afterwards; the checks hold. Others call `applied`, which asks them."""
@@ -143,6 +146,20 @@ class Directive:
         """The axis is one of the nest's."""
         axes = nest.axes()
         return None if self.axis in axes else refuse("no-such-axis", f"unknown axis {self.axis}; the axes are: {', '.join(axes)}")
+
+    def is_a_loop(self, nest: LoopNest) -> Reason | None:
+        """The axis is that of a loop, not of a reduction."""
+        found = loop_of(nest, self.axis)
+        return None if isinstance(found, For) else refuse("not-a-loop", f"{self.axis} is an axis that is reduced over, not a loop")
+
+    def new_names(self, nest: LoopNest) -> set[str]:
+        """The names of new axes."""
+        return {self.axis + letter for letter in self.adds}
+
+    def names_are_free(self, nest: LoopNest) -> Reason | None:
+        """No other axis has one of the new names."""
+        taken = self.new_names(nest) & nest.axes().keys()
+        return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
 
     def axis_is_serial(self, nest: LoopNest) -> Reason | None:
         """The axis has no kind yet."""

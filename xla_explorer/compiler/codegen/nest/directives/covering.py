@@ -9,7 +9,7 @@ from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
 from xla_explorer.compiler.codegen.nest.ir import Body, For, Iota, Load, LoopNest, Statement, Store, rewritten, walk, with_axes_replaced
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index
 from xla_explorer.hlo.primitive_type import S64
 
@@ -22,14 +22,12 @@ class Cover(Directive):
     """
 
     name: ClassVar[str] = "cover"
+    adds = "oi"
+    asks = ("axis_exists", "axis_is_serial", "may_be_done_again", "blocks_fit", "names_are_free")
     bare: ClassVar[str] = "lines_of"
     axis: str
     factor: int
     lines_of: str = ""
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_serial, self.may_be_done_again, self.blocks_fit, self.names_are_free
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
@@ -71,8 +69,3 @@ class Cover(Directive):
         if self.lines_of and (array is None or array.shape.element_type.bytes * self.factor != LINE_BYTES):
             return refuse("not-whole-lines", f"{self.factor} elements of %{self.lines_of} must be a line of {LINE_BYTES} bytes")
         return None
-
-    def names_are_free(self, nest: LoopNest) -> Reason | None:
-        """No other axis has one of the new names."""
-        taken = nest.axes().keys() & {f"{self.axis}o", f"{self.axis}i"}
-        return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None

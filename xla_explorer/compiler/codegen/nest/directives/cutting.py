@@ -29,7 +29,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.renumbering import renamed_combiner, used_of, with_ids
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 
 
@@ -38,12 +38,9 @@ class Cut(Directive):
     """The loop becomes two: <axis>m has the first steps, <axis>r the rest, in which the names of loops inside end in one more c."""
 
     name: ClassVar[str] = "cut"
+    asks = ("axis_exists", "axis_is_serial", "keeps_order", "allocates_nothing", "steps_fit", "names_are_free")
     axis: str
     steps: int
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_serial, self.keeps_order, self.allocates_nothing, self.steps_fit, self.names_are_free
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
@@ -75,15 +72,13 @@ class Cut(Directive):
         message = f"the steps of the first part must be from 1 to {extent - 1}, got {self.steps}"
         return refuse("factor-too-large", message, extent=extent, factor=self.steps)
 
-    def names_are_free(self, nest: LoopNest) -> Reason | None:
-        """No other axis has one of the new names."""
-        loop, taken = loop_of(nest, self.axis), {f"{self.axis}m", f"{self.axis}r"}
+    def new_names(self, nest: LoopNest) -> set[str]:
+        """See `Directive.new_names`; those of axes inside a reduction among them."""
+        loop, inside = loop_of(nest, self.axis), list[str]()
         if isinstance(loop, Reduce):
             inside = [b.axis.name for s, _ in walk(loop.body) for b in axes_of(s)]
             inside += [b.axis.name for b in loop.axes if b.axis.name != self.axis]
-            taken |= {f"{name}r" for name in inside}
-        taken &= nest.axes().keys()
-        return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
+        return {f"{self.axis}m", f"{self.axis}r", *[f"{name}r" for name in inside]}
 
 
 def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:

@@ -11,7 +11,7 @@ from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
 from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, For, LoopNest, Reduce, Store, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES, MOST_THREADS, is_power_of_two, launch_of
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.reason import Reason, refuse
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,8 @@ class Block(_Launched):
     """The axis is distributed over blocks of the grid."""
 
     name: ClassVar[str] = "block"
+    asks = ("axis_exists", "axis_is_serial", "has_several_steps", "parts_combine", "is_outermost", "fills_no_array_of_a_block")
     kind: ClassVar[AxisKind] = AxisKind.BLOCK
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        fits = (self.axis_exists, self.axis_is_serial, self.has_several_steps, self.parts_combine)
-        return (*fits, self.is_outermost, self.fills_no_array_of_a_block)
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
         """Around the loop are loops over blocks alone."""
@@ -85,12 +81,8 @@ class Thread(_Launched):
     """The axis is distributed over threads of a block."""
 
     name: ClassVar[str] = "thread"
+    asks = ("axis_exists", "axis_is_serial", "has_several_steps", "parts_combine", "threads_fit", "can_be_halved")
     kind: ClassVar[AxisKind] = AxisKind.THREAD
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        fits = (self.axis_exists, self.axis_is_serial, self.has_several_steps, self.parts_combine)
-        return (*fits, self.threads_fit, self.can_be_halved)
 
     def can_be_halved(self, nest: LoopNest) -> Reason | None:
         """Threads that combine their values are a power of two."""
@@ -105,12 +97,8 @@ class Warp(_Launched):
     """The axis is distributed over neighbouring lanes of a warp."""
 
     name: ClassVar[str] = "warp"
+    asks = ("axis_exists", "axis_is_serial", "has_several_steps", "fits_a_warp", "parts_combine", "threads_fit")
     kind: ClassVar[AxisKind] = AxisKind.WARP
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        fits = (self.axis_exists, self.axis_is_serial, self.has_several_steps, self.fits_a_warp)
-        return (*fits, self.parts_combine, self.threads_fit)
 
     def fits_a_warp(self, nest: LoopNest) -> Reason | None:
         """The lanes are a power of two, and there are as many."""

@@ -23,7 +23,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.register_layouts import axis_along_memory
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.reason import Reason, refuse
 
 MOST_COPIES = 64
 
@@ -33,11 +33,8 @@ class Unroll(Directive):
     """The axis becomes copies in registers."""
 
     name: ClassVar[str] = "unroll"
+    asks = ("axis_exists", "axis_is_serial", "copies_within_limit", "parts_combine")
     axis: str
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_serial, self.copies_within_limit, self.parts_combine
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
@@ -61,13 +58,9 @@ class Vectorize(Directive):
     """The axis becomes the lanes of a register. strided: lanes that are no neighbours in memory are put together one by one."""
 
     name: ClassVar[str] = "vectorize"
+    asks = ("axis_exists", "axis_is_serial", "is_a_vector", "parts_combine", "no_other_vector", "accesses_are_contiguous")
     axis: str
     strided: bool = False
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        fits = (self.axis_exists, self.axis_is_serial, self.is_a_vector, self.parts_combine, self.no_other_vector)
-        return (*fits, self.accesses_are_contiguous)
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
@@ -119,12 +112,9 @@ class Parallel(Directive):
     """The axis is cut into shares for CPU threads."""
 
     name: ClassVar[str] = "parallel"
+    asks = ("axis_exists", "axis_is_serial", "steps_are_independent", "is_outermost", "shares_agree", "steps_suffice")
     axis: str
     shares: int
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_serial, self.steps_are_independent, self.is_outermost, self.shares_agree, self.steps_suffice
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""

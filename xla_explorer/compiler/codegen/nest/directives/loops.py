@@ -17,12 +17,10 @@ class Split(Directive):
     """The axis becomes factor * <axis>o + <axis>i; where the factor does not divide its extent, a guard remains."""
 
     name: ClassVar[str] = "split"
+    adds = "oi"
+    asks = ("axis_exists", "axis_is_serial", "factor_fits", "names_are_free")
     axis: str
     factor: int
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_serial, self.factor_fits, self.names_are_free
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
@@ -41,11 +39,6 @@ class Split(Directive):
             return None
         message = f"the factor must be from 1 to {most}, {self.axis} has {extent} steps, got {self.factor}"
         return refuse("factor-too-large", message, extent=extent, factor=self.factor)
-
-    def names_are_free(self, nest: LoopNest) -> Reason | None:
-        """No other axis has the names of the new ones."""
-        taken = {f"{self.axis}o", f"{self.axis}i"} & nest.axes().keys()
-        return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
 
 
 @dataclass(frozen=True)
@@ -81,17 +74,16 @@ class Collapse(Pair):
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        names = (self.axis_exists, self.axes_are_nested, self.both_are_serial, self.neither_is_ordered, self.name_is_free)
+        names = (self.axis_exists, self.axes_are_nested, self.both_are_serial, self.neither_is_ordered, self.names_are_free)
         return names if self.repeating else (*names, self.accesses_collapse)
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
         return transformations.collapse(nest, self.axis, self.inner)
 
-    def name_is_free(self, nest: LoopNest) -> Reason | None:
-        """No other axis has the name of the new one."""
-        name = self.axis + self.inner
-        return refuse("name-taken", f"the nest has an axis {name} already") if name in nest.axes() else None
+    def new_names(self, nest: LoopNest) -> set[str]:
+        """See `Directive.new_names`."""
+        return {self.axis + self.inner}
 
     def accesses_collapse(self, nest: LoopNest) -> Reason | None:
         """Every access runs along both axes as along one."""
@@ -112,10 +104,7 @@ class Reorder(Pair):
     """Two nested axes change places."""
 
     name: ClassVar[str] = "reorder"
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.axis_exists, self.axes_are_nested, self.neither_is_ordered, self.steps_are_independent, self.stays_outermost
+    asks = ("axis_exists", "axes_are_nested", "neither_is_ordered", "steps_are_independent", "stays_outermost")
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
@@ -139,11 +128,8 @@ class Sink(Directive):
     """
 
     name: ClassVar[str] = "sink"
+    asks = ("axis_exists", "only_computes")
     axis: str
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.axis_exists, self.only_computes
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
@@ -170,13 +156,9 @@ class Tile(Pair):
     """Two nested axes in blocks of rows * columns: both split, and the outer parts put outside."""
 
     name: ClassVar[str] = "tile"
+    asks = ("axis_exists", "axes_are_nested", "both_are_serial", "neither_is_ordered", "steps_are_independent", "parts_are_legal")
     rows: int
     columns: int
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        pair = (self.axis_exists, self.axes_are_nested, self.both_are_serial)
-        return (*pair, self.neither_is_ordered, self.steps_are_independent, self.parts_are_legal)
 
     def parts_are_legal(self, nest: LoopNest) -> Reason | None:
         """Both splits are."""

@@ -32,7 +32,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     with_bodies,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import without_unused
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.compiler.codegen.nest.transformations import for_of, loop_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Substitution, index
 from xla_explorer.hlo.shape import array_shape
@@ -53,11 +53,6 @@ class _Occurrence(NamedTuple):
 
 class InLoop(Directive):
     """A change of what one step of a loop does."""
-
-    def is_a_loop(self, nest: LoopNest) -> Reason | None:
-        """The axis is that of a loop, not of a reduction."""
-        found = loop_of(nest, self.axis)
-        return None if isinstance(found, For) else refuse("not-a-loop", f"{self.axis} is an axis that is reduced over, not a loop")
 
     def not_in_registers(self, nest: LoopNest) -> Reason | None:
         """Steps of the loop, and of those around, are neither copies nor lanes, which would share the memory."""
@@ -93,8 +88,7 @@ class Keep(InLoop):
 
     def found(self, nest: LoopNest) -> list[_Occurrence]:
         """Where the value is computed inside the loop, in the order of the text."""
-        loop = loop_of(nest, self.axis)
-        assert isinstance(loop, For)
+        loop = for_of(nest, self.axis)
         numbers = {number for number, name in nest.names.items() if name == self.value.removeprefix("%")}
         found = []
         for s, around in walk(loop.body):
@@ -189,17 +183,13 @@ class Stage(InLoop):
     """
 
     name: ClassVar[str] = "stage"
+    asks = ("axis_exists", "is_a_loop", "space_is_known", "read_at_one_place", "order_has_all_axes", "fits", "not_in_registers")
     array: str
     axis: str
     space: str
     pitch: int = 0
     order: str = ""
     read: int = -1
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        places = (self.axis_exists, self.is_a_loop, self.space_is_known, self.read_at_one_place)
-        return (*places, self.order_has_all_axes, self.fits, self.not_in_registers)
 
     def space_is_known(self, nest: LoopNest) -> Reason | None:
         """The space is one that a nest allocates."""
@@ -208,8 +198,7 @@ class Stage(InLoop):
 
     def found(self, nest: LoopNest) -> list[_Occurrence]:
         """The loads of the array inside the loop."""
-        loop = loop_of(nest, self.axis)
-        assert isinstance(loop, For)
+        loop = for_of(nest, self.axis)
         found = []
         for s, around in walk(loop.body):
             if isinstance(s, Load) and s.array == self.array.removeprefix("%"):
@@ -284,12 +273,9 @@ class Chain(Directive):
     """A loop and a later one of the same body become one loop: each step does the work of both."""
 
     name: ClassVar[str] = "chain"
+    asks = ("axis_exists", "loops_follow", "rows_agree", "steps_stay_independent")
     axis: str
     following: str
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.axis_exists, self.loops_follow, self.rows_agree, self.steps_stay_independent
 
     def loops_follow(self, nest: LoopNest) -> Reason | None:
         """Both are loops of one body, and what stands between them may stand before both."""

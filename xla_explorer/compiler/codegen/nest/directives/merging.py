@@ -25,7 +25,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     with_axes_replaced,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import with_ids
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Substitution, index
 
 
@@ -42,12 +42,9 @@ class Merge(Directive):
     """What a loop stores is stored by a reduction with as many steps: values that both need are computed once."""
 
     name: ClassVar[str] = "merge"
+    asks = ("axis_exists", "sweeps_stand_together", "steps_agree", "loop_needs_no_result", "stores_are_not_read")
     axis: str
     reduction: str
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.axis_exists, self.sweeps_stand_together, self.steps_agree, self.loop_needs_no_result, self.stores_are_not_read
 
     def sweeps_stand_together(self, nest: LoopNest) -> Reason | None:
         """A body has the loop and the reduction, over this axis alone."""

@@ -11,7 +11,7 @@ from xla_explorer.compiler.codegen.nest.directives.base import Directive
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Body, For, Iota, Load, LoopNest, Statement, axes_of, rewritten, walk
 from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index, linearize
 from xla_explorer.hlo.primitive_type import S64
 
@@ -24,12 +24,9 @@ class Stream(Directive):
     """
 
     name: ClassVar[str] = "stream"
+    asks = ("is_a_result", "is_not_read")
     bare: ClassVar[str] = "axis"
     axis: str  # the name of the array, as the journal's subject; `%name` is the same
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.is_a_result, self.is_not_read
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
@@ -62,14 +59,11 @@ class Prefetch(Directive):
     """Each step of a loop first asks for the cache lines that it reads of an array, or that the step `ahead` later reads."""
 
     name: ClassVar[str] = "prefetch"
+    asks = ("axis_exists", "axis_is_serial", "reads_runs")
     bare: ClassVar[str] = "array"
     axis: str
     array: str
     ahead: int = 0
-
-    def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
-        return self.axis_exists, self.axis_is_serial, self.reads_runs
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""

@@ -8,7 +8,7 @@ from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cover, Cut
 from xla_explorer.compiler.codegen.nest.ir import Body, Choose, Combination, For, Load, LoopNest, Reduce, Store, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, in_registers, may_cover, statements_of, widest
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue
 
@@ -93,8 +93,7 @@ def _chunk(s: Reduce) -> int:
 
 def columns(plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int = ROWS) -> Reason | None:
     """The columns along an axis. parts: shares that tiles should be made for. most: columns of a tile. rows: taken at once."""
-    loop = loop_of(plan.nest, name)
-    assert isinstance(loop, For)
+    loop = for_of(plan.nest, name)
     reductions = [s for s in loop.body if isinstance(s, Reduce)]
     lanes, extent = lanes_of_body(loop.body, plan.tuning), loop.axis.extent
     simple = plan.tuning.register_bytes > 0 and all(is_simple(s) for s in reductions) and runs_along(plan.nest, loop.body, loop.axis)
@@ -178,8 +177,7 @@ def _tile(extent: int, parts: int, limit: int) -> int:
 
 def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
     """The rows go by outside, some at once; inside, the sums of all columns of the loop are in memory."""
-    loop = loop_of(plan.nest, along)
-    assert isinstance(loop, For)
+    loop = for_of(plan.nest, along)
     s = next(s for s in loop.body if isinstance(s, Reduce))
     row, inner, copies = s.axes[0].axis.name, "", 1
     if len(s.axes) == 1 and s.axes[0].axis.extent >= 2 * rows and not isinstance(s.combiner, Combination):

@@ -41,7 +41,7 @@ from xla_explorer.compiler.codegen.nest.policies.prefetches import Tile, ask_for
 from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_rows, short_rows
 from xla_explorer.compiler.codegen.nest.policies.transposes import in_squares, read_across
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.compiler.codegen.nest.transformations import for_of, loop_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, Quotient, Remainder
 from xla_explorer.hlo.primitive_type import BF16
@@ -99,8 +99,7 @@ def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedul
 def _collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
     """One loop of the kernel with the loops inside, joined where memory is read along them as along one. rows_of: shares of which each
     has as many steps of it."""
-    loop = loop_of(plan.nest, name)
-    assert isinstance(loop, For)
+    loop = for_of(plan.nest, name)
     chain = chain_of(loop)
     while len(chain) > 1:
         outer, inner = chain[-2].axis, chain[-1].axis
@@ -108,8 +107,7 @@ def _collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
             break
         plan.do(Collapse(outer.name, inner.name))
         first = chain[0].axis.name if len(chain) > 2 else outer.name + inner.name
-        loop = loop_of(plan.nest, first)
-        assert isinstance(loop, For)
+        loop = for_of(plan.nest, first)
         chain = chain_of(loop)
     if rows_of > 1:
         rows = chain[0].axis
@@ -117,8 +115,7 @@ def _collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
             return refuse("rows-are-not-shares", f"{rows} must divide into {rows_of} equal shares, got {rows.extent} steps", shares=rows_of)
         plan.do(Split(rows.name, rows.extent // rows_of))
         plan.do(Parallel(f"{rows.name}o", rows_of))
-        loop = loop_of(plan.nest, f"{rows.name}i")
-        assert isinstance(loop, For)
+        loop = for_of(plan.nest, f"{rows.name}i")
         chain = chain_of(loop)
     return chain
 
@@ -137,8 +134,7 @@ def _in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
         return None
     loops = [chain[0].axis, *[s.axis for s, _ in walk(chain[0].body) if isinstance(s, For)]]
     for axis in loops:
-        one = loop_of(plan.nest, axis.name)
-        assert isinstance(one, For)
+        one = for_of(plan.nest, axis.name)
         if not any(isinstance(s, For) for s in one.body) and (reason := _vectors(plan, one)) is not None:
             return reason
     return None
@@ -222,14 +218,12 @@ def _in_tiles(plan: Plan, loop: For, tile: Tile) -> Reason | None:
     name, rest = loop.axis.name, loop.axis.extent % tile.elements
     if rest:
         plan.do(Cut(name, loop.axis.extent - rest))
-        left = loop_of(plan.nest, f"{name}r")
+        left = for_of(plan.nest, f"{name}r")
         name += "m"
-        assert isinstance(left, For)
         if (reason := _vectors(plan, left)) is not None:
             return reason
     plan.do(Split(name, tile.elements))
-    inner = loop_of(plan.nest, f"{name}i")
-    assert isinstance(inner, For)
+    inner = for_of(plan.nest, f"{name}i")
     reason = _vectors(plan, inner)
     for array in tile.arrays:
         plan.do(Prefetch(f"{name}o", array))
@@ -243,8 +237,7 @@ def _in_whole_blocks(plan: Plan, loop: For) -> For:
         for atom in offset.atoms():
             if isinstance(atom, (Quotient, Remainder)) and atom.dividend.coefficient(axis) == 1 and _holds_whole_blocks(axis, atom.divisor):
                 plan.do(Split(axis.name, atom.divisor))
-                inner = loop_of(plan.nest, f"{axis.name}i")
-                assert isinstance(inner, For)
+                inner = for_of(plan.nest, f"{axis.name}i")
                 return _in_whole_blocks(plan, inner)
     return loop
 
@@ -310,8 +303,7 @@ def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
         in_registers(plan, f"{name}m", lanes, 1)
         name = f"{name}r"
         axis = plan.nest.axes()[name].axis
-    loop = loop_of(plan.nest, name)
-    assert isinstance(loop, For)
+    loop = for_of(plan.nest, name)
     arrays = [plan.nest.array(s.array) for s in statements_of(loop.body) if isinstance(s, (Load, Store))]
     sizes = {a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1) for a in arrays if a is not None}
     if axis.extent > 1 and ((in_order and sizes <= plan.tuning.masks) or axis.extent % lanes == 0):

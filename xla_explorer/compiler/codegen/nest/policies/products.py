@@ -27,7 +27,7 @@ from xla_explorer.compiler.codegen.nest.policies.reductions import (
 )
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.compiler.codegen.nest.transformations import for_of, loop_of
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
 
@@ -146,8 +146,7 @@ def _reduction(plan: Plan, column: str) -> Reduce:
 
 
 def _body(plan: Plan, name: str) -> Body:
-    loop = loop_of(plan.nest, name)
-    assert isinstance(loop, For)
+    loop = for_of(plan.nest, name)
     return loop.body
 
 
@@ -180,7 +179,7 @@ def _copies(plan: Plan, p: _Product, turned: bool) -> _Copies:
     if down == 1 or len(_reduction(plan, p.column.name).axes) > 1:
         return _Copies(turned, "", deep)
     if LIMITS.is_deep(p.depth, down * across) and p.depth * p.column.extent * p.bytes <= MOST_STAGED:
-        deep = p.depth // -(-p.depth * p.bytes // LIMITS.deep_bytes)
+        deep = LIMITS.block_depth(p.depth, p.bytes)
     steps, whole = (p.row_step, p.left_step), rows * p.depth * p.bytes
     left = LIMITS.copied_left(steps, p.bytes, whole, tile.rows, deep or p.depth, across > 1, deep > 0)
     return _Copies(turned, left, deep)

@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.nest.policies.columns import (
     unrolled_if_small,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import inner_loop, loop_of
+from xla_explorer.compiler.codegen.nest.transformations import inner_loop, loop_of, reduction_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -59,8 +59,7 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule
                 return reason
     else:
         for name in [s.axes[-1].axis.name for s, _ in found if s.axes]:
-            one = loop_of(plan.nest, name)
-            assert isinstance(one, Reduce)
+            one = reduction_of(plan.nest, name)
             _rows(plan, one) if along_rows else unrolled_if_small(plan, one)
         columns_of = kept_loops(plan.nest)
         if not along_rows and not isinstance(columns_of, Reason) and columns_of and _are_interleaved(plan.nest, columns_of[-1]):
@@ -137,8 +136,7 @@ def collapse_reduced(plan: Plan, s: Reduce) -> None:
         if k is None:
             return
         plan.do(Collapse(axes[k].name, axes[k + 1].name))
-        found = loop_of(plan.nest, axes[k].name + axes[k + 1].name)
-        assert isinstance(found, Reduce)
+        found = reduction_of(plan.nest, axes[k].name + axes[k + 1].name)
         s, axes = found, [b.axis for b in found.axes]
 
 

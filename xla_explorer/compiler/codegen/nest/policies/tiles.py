@@ -36,6 +36,10 @@ class ProductLimits(NamedTuple):
         """Whether a contraction goes by in blocks."""
         return depth > self.deepest and tiles > self.few_tiles
 
+    def block_depth(self, depth: int, element_bytes: int) -> int:
+        """Contracted elements of a block: even blocks of at most `deep_bytes` of a row."""
+        return depth // -(-depth * element_bytes // self.deep_bytes)
+
     def copied_left(
         self, steps: tuple[int, int], element_bytes: int, whole_bytes: int, rows: int, depth: int, several: bool, deep: bool
     ) -> str:

@@ -12,7 +12,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
 from xla_explorer.compiler.codegen.nest.policies.columns import count_of, is_simple, lanes_of_body, runs_along, vectors
 from xla_explorer.compiler.codegen.nest.policies.reductions import kept_loops
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
+from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Quotient, index
 
@@ -51,8 +51,7 @@ def window_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | 
         elif in_lanes and group > 1:
             _several_groups(plan, kept[-2].axis, copies * lanes_of_body(kept[-1].body, tuning) // group)
         for name in _innermost(plan) if in_lanes else ():
-            loop = loop_of(plan.nest, name)
-            assert isinstance(loop, For)
+            loop = for_of(plan.nest, name)
             vectors(plan, name, lanes_of_body(loop.body, tuning), copies)
     plan.share(parts)
     return plan.schedule()
@@ -80,8 +79,7 @@ def _group(loop: For) -> int:
 
 def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
     """Cut the loops over results so that all windows of one piece are inside the array; unroll them there."""
-    loop = loop_of(plan.nest, outer[0]) if outer else loop_of(plan.nest, channel)
-    assert isinstance(loop, For)
+    loop = for_of(plan.nest, outer[0] if outer else channel)
     position: Axis | None = None  # along which windows slide, of the loop around the channels
     while True:
         inside = _steps_inside(loop.axis, _window_of(loop))
@@ -95,8 +93,7 @@ def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
         if end < extent:
             plan.do(Cut(name, end))
             name = f"{name}m"
-        found = loop_of(plan.nest, name)
-        assert isinstance(found, For)
+        found = for_of(plan.nest, name)
         inner = next((s for s in found.body if isinstance(s, For)), None)
         if inner is None:
             break
