@@ -20,13 +20,14 @@ import sys
 from pathlib import Path
 
 from xla_explorer.backends.gpu.architecture import gpu_architecture
-from xla_explorer.backends.gpu.device_math import KernelMath, write_device_math
+from xla_explorer.backends.gpu.emitters import write_gpu_kernels
+from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_kernel, write_opaque_kernel
+from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
-from xla_explorer.compiler.target import HOST_LIKE, NVPTX
+from xla_explorer.compiler.target import HOST_LIKE
 from xla_explorer.hlo.text.parser import parse_hlo
 
 FOLDER = Path(__file__).parent
@@ -49,8 +50,9 @@ def run_line(text: str) -> str:
 
 
 def loop_on_gpu(i, slots):
-    """A kernel of one thread an element, with a GPU's division."""
-    return write_opaque_kernel(i, NVPTX, slots, before_printing=lambda context: write_device_math(context.writer, KernelMath()) and None)
+    """A kernel of one thread an element."""
+    (one,) = write_gpu_kernels(i, gpu_architecture(), slots, overrides=Overrides(forced=frozenset({"loop"}))).kernels
+    return one.kernel
 
 
 def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:

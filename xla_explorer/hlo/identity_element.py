@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xla_explorer.hlo.primitive_type import PrimitiveType
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.computation import HloComputation
+
+_SIMPLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
 
 def identity_element(opcode: str | None, t: PrimitiveType) -> Any:
@@ -72,3 +77,12 @@ def _float_limit(t: PrimitiveType, sign: float) -> float:
         return sign * np.inf
     values = np.arange(1 << t.bits, dtype=np.uint8).view(t.dtype).astype(np.float32)
     return sign * float(np.nanmax(sign * values))
+
+
+def simple_combiner(computation: HloComputation) -> str | None:
+    """The opcode of a reducer that is one commutative binary operation on its two parameters, else None."""
+    root = computation.root
+    if root.opcode.name in _SIMPLE and len(computation.instructions) == 3:
+        if {o.opcode.name for o in root.operands} == {"parameter"} and root.operands[0] is not root.operands[1]:
+            return root.opcode.name
+    return None

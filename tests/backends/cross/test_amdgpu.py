@@ -47,6 +47,27 @@ def test_every_kernel_has_assembly_an_object_and_registers(architecture: str) ->
     assert any(origin is not None for origin in session.stages()["assembly"].origins)
 
 
+def test_products_windows_and_reductions_are_made_from_loop_nests() -> None:
+    program = xe.compile(
+        """HloModule sums
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[8,8,8,4] parameter(0)
+  k = f32[3,3,4,5] parameter(1)
+  zero = f32[] constant(0)
+  c = f32[8,6,6,5] convolution(x, k), window={size=3x3}, dim_labels=b01f_01io->b01f
+  w = f32[8,3,3,5] reduce-window(c, zero), window={size=1x2x2x1 stride=1x2x2x1}, to_apply=add
+  d = f32[8,3,3,8,3,3] dot(w, w), lhs_contracting_dims={3}, rhs_contracting_dims={3}
+  ROOT r = f32[8,3,3] reduce(d, zero), dimensions={3,4,5}, to_apply=add
+}""",
+        backend="amdgpu",
+    ).result.program
+    assert len(program.emitted) == 4
+    assert all(emitted.emitter == "loop" and "thread{" in str(emitted.nest) for _, emitted in program.emitted)
+
+
 def test_nothing_runs_and_a_reason_says_why() -> None:
     why = platform("amdgpu").availability()
     assert why is not None and why.code == "inspect-only"

@@ -41,6 +41,11 @@ class AmdArchitecture:
         return replace(AMDGPU, gpu=GpuUnit().stating(Source.DATA_SHEET, threads_per_multiprocessor=threads, **numbers))
 
     @property
+    def multiprocessors(self) -> int:
+        """The compute units, as NVIDIA calls them."""
+        return self.compute_units
+
+    @property
     def resident_threads(self) -> int:
         """Threads that the whole device holds at once."""
         return self.compute_units * self.wavefronts_per_unit * self.warp_size

@@ -25,6 +25,11 @@ class LaunchArchitecture(Protocol):
         ...
 
     @property
+    def multiprocessors(self) -> int:
+        """Units that blocks are given to."""
+        ...
+
+    @property
     def resident_threads(self) -> int:
         """Threads that the whole device holds at once."""
         ...

@@ -329,12 +329,8 @@ class HostProgramWriter:
                 places[operand] = target
         addresses = [calls.address(place) if place is not None else None for place in (*places, *results)]
         status = write_foreign_call(w, calls.base(slot), addresses)
-        answered, on = w.fresh_label("answered"), w.fresh_label("on")
-        w.branch_if(w.value(f"icmp eq i32 {status}, 0"), on, answered)
-        w.start_block(answered)
-        self._callback(step)
-        w.branch(on)
-        w.start_block(on)
+        with w.where(w.value(f"icmp ne i32 {status}, 0")):
+            self._callback(step)
         calls.probe(number, False)
 
     def _row(

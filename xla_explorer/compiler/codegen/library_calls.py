@@ -11,7 +11,7 @@ from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.guards import Guard, base_position
+from xla_explorer.compiler.codegen.kernels.guards import base_position
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.products.dot_plan import DotPlan, library_cycles, plan_dot
@@ -46,18 +46,9 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
         return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
     plan = plan_dot(dot, target) if target is not None else None
     if isinstance(plan, DotPlan):
-        library = library_cycles(sizes, element_type.bytes, target)
-        if plan.cycles < library:
-            return refuse(
-                "register-tile-faster",
-                f"our tile of {plan.tile.rows}x{plan.tile.columns} accumulators is estimated at "
-                f"{plan.cycles:.0f} cycles, BLAS at {library:.0f}",
-                cycles=round(plan.cycles),
-                library_cycles=round(library),
-                tile_rows=plan.tile.rows,
-                tile_columns=plan.tile.columns,
-                packing=plan.packing,
-            )
+        faster = _tile_is_faster(plan, library_cycles(sizes, element_type.bytes, target), packing=plan.packing)
+        if faster is not None:
+            return faster
     if rows * columns * depth < SMALL_DOT:
         return refuse(
             "dot-too-small",
@@ -65,6 +56,16 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
             multiply_adds=rows * columns * depth,
         )
     return None
+
+
+def _tile_is_faster(plan: DotPlan | ConvolutionPlan, library: float, **facts: str) -> Reason | None:
+    """None unless our own tiles are estimated to need fewer cycles."""
+    if plan.cycles >= library:
+        return None
+    rows, columns = plan.tile.rows, plan.tile.columns
+    text = f"our tile of {rows}x{columns} accumulators is estimated at {plan.cycles:.0f} cycles, BLAS at {library:.0f}"
+    numbers = {"cycles": round(plan.cycles), "library_cycles": round(library), "tile_rows": rows, "tile_columns": columns}
+    return refuse("register-tile-faster", text, **numbers, **facts)
 
 
 def why_by_library(i: HloInstruction, target: Target) -> Reason:
@@ -187,16 +188,8 @@ def convolution_by_library(i: HloInstruction, target: Target | None = None) -> R
     if lhs.shape.strides[x] * rules[-1].stride < depth:
         return refuse("irregular-strides", f"the rows of %{i.name} overlap")
     plan = plan_convolution(i, target) if target is not None else None
-    if isinstance(plan, ConvolutionPlan) and plan.cycles < plan.library_cycles:
-        return refuse(
-            "register-tile-faster",
-            f"our tile of {plan.tile.rows}x{plan.tile.columns} accumulators is estimated at "
-            f"{plan.cycles:.0f} cycles, BLAS at {plan.library_cycles:.0f}",
-            cycles=round(plan.cycles),
-            library_cycles=round(plan.library_cycles),
-            tile_rows=plan.tile.rows,
-            tile_columns=plan.tile.columns,
-        )
+    if isinstance(plan, ConvolutionPlan) and (faster := _tile_is_faster(plan, plan.library_cycles)) is not None:
+        return faster
     if depth < 8 or features < 8:
         text = f"{depth} input and {features} output features are too few for a matrix product"
         return refuse("too-few-features", text, depth=depth, features=features)
@@ -257,7 +250,7 @@ def write_library_convolution(i: HloInstruction, target: Target, slots: tuple[in
                 base_position(w, r, x, k, in_dims[d], conditions)
                 for r, x, k, d in zip(rules[:-1], where, window, labels.input_spatial[:-1], strict=True)
             ]
-            loops.enter_context(Guard(w, conditions))
+            loops.enter_context(w.where(*conditions))
             source: str | int = w.mul(batch, lhs.shape.strides[labels.input_batch])
             for d, x in zip(labels.input_spatial[:-1], base, strict=True):
                 source = w.add(source, w.mul(x, lhs.shape.strides[d]))

@@ -85,13 +85,9 @@ def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) ->
         w.do(f"store i32 0, ptr {status}")
         matrix = _matrix(context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes)
         w.do(f"call void @{routine}(ptr {which}, ptr {order}, ptr {matrix}, ptr {order}, ptr {status}, i64 1)")
-        failed, done = w.fresh_label("failed"), w.fresh_label("done")
-        w.branch_if(w.value(f"icmp ne i32 {w.value(f'load i32, ptr {status}')}, 0"), failed, done)
-        w.start_block(failed)
-        with w.loop(size, stem="row") as row, w.loop(size, stem="fill") as column:
+        failed = w.value(f"icmp ne i32 {w.value(f'load i32, ptr {status}')}, 0")
+        with w.where(failed), w.loop(size, stem="row") as row, w.loop(size, stem="fill") as column:
             output.store(w, (*batch, row, column), failure)
-        w.branch(done)
-        w.start_block(done)
     return context.finish(slots)
 
 

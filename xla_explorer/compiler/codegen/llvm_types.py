@@ -17,43 +17,17 @@ from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Given, Scalar, Value
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.identity_element import identity_element
-from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
+_FLOATS = {"f16": "half", "f32": "float", "f64": "double", "c64": "float", "c128": "double"}
+_WITHOUT_CODE = ("f6e2m3fn", "f6e3m2fn")
 _REGISTER = {
-    "pred": "i1",
-    "s8": "i8",
-    "u8": "i8",
-    "s16": "i16",
-    "u16": "i16",
-    "s32": "i32",
-    "u32": "i32",
-    "s64": "i64",
-    "u64": "i64",
-    "f16": "half",
-    "bf16": "i16",
-    "f32": "float",
-    "f64": "double",
-    "c64": "float",
-    "c128": "double",
-    "s1": "i1",
-    "u1": "i1",
-    "s2": "i2",
-    "u2": "i2",
-    "s4": "i4",
-    "u4": "i4",
-    "f4e2m1fn": "i4",
-    "f8e3m4": "i8",
-    "f8e4m3": "i8",
-    "f8e4m3b11fnuz": "i8",
-    "f8e4m3fn": "i8",
-    "f8e4m3fnuz": "i8",
-    "f8e5m2": "i8",
-    "f8e5m2fnuz": "i8",
-    "f8e8m0fnu": "i8",
+    name: _FLOATS.get(name) or ("i1" if t.is_pred else f"i{t.bits}")
+    for name, t in PRIMITIVE_TYPES.items()
+    if t.is_array_type and name not in _WITHOUT_CODE
 }
 _MEMORY = {name: "i8" if t in ("i1", "i2", "i4") else t for name, t in _REGISTER.items()}
-_BITS = {"i1": 1, "i2": 2, "i4": 4, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "float": 32, "double": 64}
 
 
 def type_is_emitted(shape: Shape) -> Reason | None:
@@ -141,7 +115,7 @@ def to_memory(w: Builder, given: Value | str, element_type: PrimitiveType) -> Va
 
 def type_bits(llvm_type: str) -> int:
     """Width of a scalar LLVM type."""
-    return _BITS[llvm_type]
+    return Type(llvm_type).bits
 
 
 def float_constant(value: float, llvm_type: str) -> str:

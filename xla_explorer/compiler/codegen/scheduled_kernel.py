@@ -12,10 +12,10 @@ from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.kernel import array_parameters, plain_nest
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, schedule_refused
 from xla_explorer.compiler.codegen.placement import nest_kernel
 from xla_explorer.compiler.codegen.program_records import KernelDecision
-from xla_explorer.compiler.decisions.kinds import LOOP_KINDS, meaning_of
+from xla_explorer.compiler.decisions.kinds import LOOP_KINDS
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
@@ -72,10 +72,10 @@ class ScheduledKernels:
         except ScheduleError as problem:
             raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
         if isinstance(made, Reason):
-            raise _refused(i, made)
+            raise schedule_refused(i, made)
         assert isinstance(made.nest, Schedule)
         if overlap or not writes_in_step(made.nest.nest, array_parameters(i, slots)):
-            raise _refused(i, refuse("writes-where-it-reads", f"%{i.name} updates an operand in place, and not element by element"))
+            raise schedule_refused(i, refuse("writes-where-it-reads", f"%{i.name} updates an operand in place, and not element by element"))
         self._note(i, made.nest)
         return made._replace(effort=Effort.FINAL)
 
@@ -148,8 +148,3 @@ def writes_in_step(nest: LoopNest, parameters: Sequence[int]) -> bool:
     stores = [a for a in found if a.written]
     shared = [(load, store) for load in found for store in stores if not load.written and slots[load.array.name] == slots[store.array.name]]
     return all(load.path == store.path and load.offset == store.offset for load, store in shared)
-
-
-def _refused(i: HloInstruction, reason: Reason) -> ScheduleError:
-    meaning = meaning_of("loop-nest", reason.code)
-    return ScheduleError(f"%{i.name} cannot be scheduled: {reason}", meaning.remedy if meaning is not None else "", reason)

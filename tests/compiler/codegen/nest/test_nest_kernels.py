@@ -229,3 +229,29 @@ def test_equal_kernels_have_schedules_that_name_their_own_operands() -> None:
 def test_a_directive_for_another_array_keeps_its_axes(given: str, renamed: str) -> None:
     (directive,) = parse_directives(given)
     assert str(directive.renamed({"a": "b"})) == renamed
+
+
+WHAT_POLICIES_LEAVE = {
+    "an input spread, the window backwards": """ENTRY e { x = s32[2,5,6,3] parameter(0) k = s32[3,2,3,4] parameter(1)
+ ROOT c = s32[2,8,11,4] convolution(x, k), window={size=3x2 stride=2x1 pad=2_2x1_0 lhs_dilate=3x2 rhs_reversal=1x1},
+   dim_labels=b01f_01io->b01f }""",
+    "windows of two arrays": """later { a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3)
+ ge = pred[] compare(a, b), direction=GE v = f32[] select(ge, a, b) w = s32[] select(ge, i, j) ROOT t = (f32[], s32[]) tuple(v, w) }
+ENTRY e { x = f32[6,9] parameter(0) i = s32[6,9] iota(), iota_dimension=1 low = f32[] constant(-inf) none = s32[] constant(-1)
+ ROOT r = (f32[6,4], s32[6,4]) reduce-window(x, i, low, none), window={size=1x3 stride=1x2 pad=0_0x0_1}, to_apply=later }""",
+    "windows in padding that spreads": """ENTRY e { x = f32[5,7] parameter(0) z = f32[] constant(0)
+ p = f32[11,9] pad(x, z), padding=1_1_1x1_1 v = f32[11,9] reverse(p), dimensions={0} ROOT s = f32[11,9] multiply(v, p) }""",
+}
+
+
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+@pytest.mark.parametrize("name", WHAT_POLICIES_LEAVE)
+def test_what_divides_negative_indices_and_has_several_results_is_a_nest(name: str, backend: str) -> None:
+    text = "HloModule m\n" + WHAT_POLICIES_LEAVE[name]
+    random = np.random.default_rng(3)
+    session = xe.compile(text, backend=backend, cache=False)
+    given = [random.integers(-9, 9, p.shape.dimensions).astype(p.shape.element_type.dtype) for p in session.source.entry.parameters()]
+    assert set(session.decisions("loop-nest")["verdict"]) == {"accepted"}
+    found, wanted = [x if isinstance(x, tuple) else (x,) for x in (session(*given), xe.evaluate(text, *given))]
+    for a, b in zip(found, wanted, strict=True):
+        assert np.array_equal(np.asarray(a), np.asarray(b))

@@ -15,7 +15,7 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import Array, LoopNest
 from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
-from xla_explorer.compiler.target import NVPTX
+from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
@@ -77,9 +77,9 @@ class OperationDraft(NamedTuple):
     nest: NestSchedule | None = None
 
 
-def fresh_context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:
+def fresh_context(i: HloInstruction, slots: tuple[int, ...], target: Target = NVPTX) -> KernelContext:
     """The context of one more kernel of an instruction."""
-    context = KernelContext(NVPTX, i, slots)
+    context = KernelContext(target, i, slots)
     context.writer.origin = context.roots[0].id
     return context
 

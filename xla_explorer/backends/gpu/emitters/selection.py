@@ -3,8 +3,9 @@
 They are asked in the order of `_WRITERS`, the most special first, and the first that hands back a draft is taken: it has looked for its
 opcode (`product_in` finds the dot or convolution of a fusion), for shapes and types that it serves, and for whether its estimate beats what
 would be written otherwise. A refusal is a Reason, which `session.decisions("launch")` shows; those of loop nests (`nests/`), which come
-before the emitters of their families, are shown by `session.decisions("loop-nest")`. Where all refuse, the writer of the root's opcode
-(`compiler/codegen/kernels`) makes one thread per element. `own_products.py` asks the same rows of products.
+before the emitters of their families, are shown by `session.decisions("loop-nest")`. Where all refuse, and on GPUs that are not
+NVIDIA's, one thread per element is made of the plain nest, else by the writer of the root's opcode (`compiler/codegen/kernels`).
+`own_products.py` asks the same rows of products.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.device_math import KernelMath, UsedFunctions, write_device_math
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
-from xla_explorer.backends.gpu.emitters.nests.placement import draft_by_user, write_nest, write_reducing_nest, write_transposing_nest
+from xla_explorer.backends.gpu.emitters.nests.placement import (
+    draft_by_user,
+    write_nest,
+    write_plain_nest,
+    write_reducing_nest,
+    write_transposing_nest,
+)
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
 from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
@@ -109,7 +116,7 @@ def write_gpu_kernels(
     """The kernels of a fusion or a lone instruction that `kernel_is_emitted` takes. slots: see `Kernel.slots`. directives: what the user
     does to the plain nest, instead of what emitters and policies choose; ScheduleError where something is refused.
 
-    GPUs that are not NVIDIA's get one thread per element: the emitters here are written in NVIDIA's intrinsics.
+    GPUs that are not NVIDIA's get the plain nest: the emitters here are written in NVIDIA's intrinsics.
     """
     slots = slots if slots is not None else kernel_slots(i)
     if directives is not None:
@@ -136,30 +143,34 @@ def write_gpu_kernels(
         # No emitter that the user wants can write it: as if nobody had asked, and the refusals say why.
         made = write_gpu_kernels(i, architecture, slots, target, None, Overrides(overrides.math))
         return made._replace(refused=tuple([row for row in refused if row[0] != made.emitter]))
+    forced, is_known = "loop" in overrides.forced, isinstance(architecture, GpuArchitecture)
+    plain = write_plain_nest(i, architecture, slots, target)
+    if not isinstance(plain, Reason):
+        return finished(plain, slots, tuple(refused), overrides.math if is_known else None)._replace(forced=forced)
     used: UsedFunctions = ()
     writers: list[FunctionWriter] = []
 
     def write_math(context: KernelContext) -> None:
         nonlocal used
-        used = write_device_math(context.writer, overrides.math) if isinstance(architecture, GpuArchitecture) else ()
+        used = write_device_math(context.writer, overrides.math) if is_known else ()
         writers.append(context.writer)
 
     kernel = write_opaque_kernel(i, target, slots, before_printing=write_math)
     launch = launch_dimensions(kernel.threads, architecture)
-    forced = "loop" in overrides.forced
     one = EmittedKernel(kernel, launch, records=tuple(writers[-1].records))
     return EmittedKernels((one,), "loop", 0, tuple(refused), None, why_no_nest, used, forced)
 
 
 def finished(
-    draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tuple[str, Reason], ...], math: KernelMath = NO_OVERRIDES.math
+    draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tuple[str, Reason], ...], math: KernelMath | None = NO_OVERRIDES.math
 ) -> EmittedKernels:
-    """What an emitter has handed back, printed."""
+    """What an emitter has handed back, printed. math: None leaves functions as they are."""
     scratch = draft.scratch_bytes > 0
     kernels = []
     used: dict[tuple[str, str], None] = {}
     for one in draft.kernels:
-        used.update(dict.fromkeys(write_device_math(one.context.writer, math)))
+        if math is not None:
+            used.update(dict.fromkeys(write_device_math(one.context.writer, math)))
         kernel = one.context.finish(slots)
         kernel = kernel._replace(threads=one.launch.threads, parameters=kernel.parameters + scratch)
         kernels.append(EmittedKernel(

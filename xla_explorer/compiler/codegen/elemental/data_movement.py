@@ -18,7 +18,7 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, Read, Remainder, RuntimeValue, reads_of
 from xla_explorer.hlo.analysis.indexing import index as expression_of
 from xla_explorer.hlo.analysis.indexing.expression import Atom
-from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, S64, PrimitiveType
 
@@ -144,7 +144,7 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     element_type = i.shape.element_type
     reduced = i.attribute("dimensions")
     # Small floats are summed in f32, as in a kernel of their own: 256 ones in bf16 are all that rounding at each step would count.
-    operation = _one_operation(i.to_apply) if element_type.is_float and element_type.bits < 32 else None
+    operation = simple_combiner(i.to_apply) if element_type.is_float and element_type.bits < 32 else None
     wide = F32 if operation else element_type
     slots = [w.named(w.stack_slot(value_type(wide).scalar), PTR) for _ in range(2 if element_type.is_complex else 1)]
 
@@ -172,14 +172,6 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
             (combined,) = e.inline_scalar_computation(i.to_apply, [load(), value])
         store(combined)
     return convert_value(w, load(), wide, element_type)
-
-
-def _one_operation(reducer: HloComputation) -> str | None:
-    """The opcode of a reducer that is one operation on its two parameters."""
-    root = reducer.root
-    if root.opcode.name not in ("add", "multiply", "maximum", "minimum") or len(reducer.instructions) != 3:
-        return None
-    return root.opcode.name if root.operands[0] is not root.operands[1] else None
 
 
 @emits_indexed("get-dimension-size")

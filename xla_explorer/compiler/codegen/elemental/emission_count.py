@@ -16,13 +16,16 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 LEAST_LIMIT: Final = 30_000
 MOST_GROWTH: Final = 8
+LEAST_IN_NEST: Final = 5_000  # of a kernel that nothing but a loop nest describes, which has less than twice as many statements
+_NESTS: Final = frozenset(("dot", "reduce-window"))
 # Which element they read follows from the index, the attributes and the shapes alone.
 _INDEX_MAPS: Final = frozenset(("bitcast", "broadcast", "concatenate", "pad", "reshape", "reverse", "slice", "transpose"))
 
 
 def emission_is_bounded(computation: HloComputation) -> Reason | None:
     """None when the code of a fused computation stays in proportion to its instructions."""
-    limit = max(LEAST_LIMIT, MOST_GROWTH * len(computation.instructions))
+    in_nest = computation.root.opcode.name in _NESTS
+    limit = LEAST_IN_NEST if in_nest else max(LEAST_LIMIT, MOST_GROWTH * len(computation.instructions))
     # For each instruction the indices at which it is asked for: by where they come from, how many.
     asked: dict[HloInstruction, dict[Any, int]] = {}
     places: dict[frozenset[Any], int] = {}

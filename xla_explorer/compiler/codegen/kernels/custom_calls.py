@@ -95,14 +95,10 @@ def _write_sparse_product(context: KernelContext) -> None:
         with repeat_while(w, lambda: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {place}')}, {end}")):
             at = w.value(f"load i64, ptr {place}")
             column = loaded(columns, at)
-            inside, on = w.fresh_label("inside"), w.fresh_label("on")
-            w.branch_if(w.value(f"icmp ult i64 {column}, {dense.shape.dimensions[0]}"), inside, on)
-            w.start_block(inside)
-            term = wide(elements.load(w, (at,))) * wide(dense.load(w, (column, *index[1:])))  # type: ignore[operator]
-            for t, sum_, part in zip(types, sums, term if isinstance(term, Complex) else (term,), strict=True):
-                w.do(f"store {t} {w.named(w.value(f'load {t}, ptr {sum_}'), t) + part}, ptr {sum_}")
-            w.branch(on)
-            w.start_block(on)
+            with w.where(w.value(f"icmp ult i64 {column}, {dense.shape.dimensions[0]}")):
+                term = wide(elements.load(w, (at,))) * wide(dense.load(w, (column, *index[1:])))  # type: ignore[operator]
+                for t, sum_, part in zip(types, sums, term if isinstance(term, Complex) else (term,), strict=True):
+                    w.do(f"store {t} {w.named(w.value(f'load {t}, ptr {sum_}'), t) + part}, ptr {sum_}")
             w.do(f"store i64 {w.named(at, I64) + 1}, ptr {place}")
         totals = [narrow(w.named(w.value(f"load {t}, ptr {sum_}"), t)) for t, sum_ in zip(types, sums, strict=True)]
         output.store(w, index, Complex(*totals) if len(totals) == 2 else totals[0])

@@ -1,8 +1,6 @@
-"""Where windows and conditions are: the base element that a window element reads, and code that runs only where conditions hold."""
+"""Where windows are: the base element that a window element reads."""
 
 from __future__ import annotations
-
-from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.hlo.attributes import WindowDimension
@@ -24,24 +22,3 @@ def base_position(w: FunctionWriter, rule: WindowDimension, out: str | int, at: 
         position = w.value(f"sdiv i64 {position}, {rule.base_dilation}")
     conditions.append(w.value(f"icmp ult i64 {position}, {size}"))
     return position
-
-
-class Guard(ExitStack):
-    """Run what follows only when every condition holds."""
-
-    def __init__(self, w: FunctionWriter, conditions: list[str]) -> None:
-        super().__init__()
-        if not conditions:
-            return
-        total = conditions[0]
-        for condition in conditions[1:]:
-            total = w.value(f"and i1 {total}, {condition}")
-        take, skip = w.fresh_label("inside"), w.fresh_label("outside")
-        w.branch_if(total, take, skip)
-        w.start_block(take)
-
-        def finish() -> None:
-            w.branch(skip)
-            w.start_block(skip)
-
-        self.callback(finish)

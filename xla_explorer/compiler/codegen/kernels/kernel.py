@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
@@ -154,28 +155,13 @@ class KernelContext:
 
     def _threads(self, extents: list[int]) -> Iterator[IndexTuple]:
         w = self.writer
-        total = 1
-        for extent in extents:
-            total *= extent
+        total = math.prod(extents)
         self.threads = max(self.threads, total)
         if self._iteration_start is None:
             self._iteration_start = thread_number(w, self.target)
         linear = self._iteration_start
-        inside, end = w.fresh_label("thread"), w.fresh_label("thread.end")
-        w.branch_if(w.test("ult", linear, total), inside, end)
-        w.start_block(inside)
-        index: list[str | int] = []
-        rest = total
-        for position, extent in enumerate(extents):
-            rest //= extent
-            if extent == 1:
-                index.append(0)
-                continue
-            quotient = w.div(linear, rest)
-            index.append(quotient if position == 0 else w.mod(quotient, extent))
-        yield tuple(index)
-        w.branch(end)
-        w.start_block(end)
+        with w.where(w.test("ult", linear, total)):
+            yield tuple(w.unravel(linear, extents))
 
     def finish(self, slots: tuple[int, ...]) -> Kernel:
         """The finished kernel."""

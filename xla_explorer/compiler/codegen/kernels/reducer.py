@@ -8,39 +8,23 @@ from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, In
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import identity_constant
-from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
-
-_SIMPLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
-_EXACT = ("maximum", "minimum")  # never rounded
-
-
-def simple_combiner(computation: HloComputation) -> str | None:
-    """The opcode of a reducer that is one commutative binary operation on its two parameters, else None."""
-    root = computation.root
-    if root.opcode.name in _SIMPLE and len(computation.instructions) == 3:
-        if {o.opcode.name for o in root.operands} == {"parameter"} and root.operands[0] is not root.operands[1]:
-            return root.opcode.name
-    return None
 
 
 class Reducer:
     """types: of the inputs and results. wide: of accumulators; floats below 32 bits accumulate in f32 where the combiner is simple.
-
-    rounds_each_step: sums and products are rounded to their type after every step, as the combiner says.
     """
 
-    def __init__(self, w: FunctionWriter, emitter: ElementalEmitter, reduce: HloInstruction, rounds_each_step: bool = False) -> None:
+    def __init__(self, w: FunctionWriter, emitter: ElementalEmitter, reduce: HloInstruction) -> None:
         self.w, self.emitter, self.reduce = w, emitter, reduce
         count = len(reduce.operands) // 2
         self.inputs, self.initial = reduce.operands[:count], reduce.operands[count:]
         self.combiner = simple_combiner(reduce.to_apply)
         self.types: list[PrimitiveType] = [i.shape.element_type for i in self.initial]
         is_small = self.types[0].is_float and self.types[0].bits < 32
-        widened = self.combiner and is_small and (self.combiner in _EXACT or not rounds_each_step)
-        self.wide: list[PrimitiveType] = [F32] if widened else list(self.types)
-        self.flags = "" if rounds_each_step and self.types[0].bits < 32 else "reassoc contract"
+        self.wide: list[PrimitiveType] = [F32] if self.combiner and is_small else list(self.types)
 
     def identity(self) -> list[Scalar] | None:
         """The identity element in accumulator types; None where the combiner has none."""
@@ -66,7 +50,7 @@ class Reducer:
 
     def join(self, accumulators: list[Scalar], values: list[Scalar]) -> list[Scalar]:
         """Accumulators with later values, in accumulator types, taken in."""
-        with self.w.from_instruction(self.reduce.id), self.w.fast_math(self.flags):
+        with self.w.from_instruction(self.reduce.id), self.w.fast_math("reassoc contract"):
             if self.combiner:
                 return [binary_value(self.w, self.combiner, self.wide[0], accumulators[0], values[0])]
             return self.emitter.inline_scalar_computation(self.reduce.to_apply, [*accumulators, *values])

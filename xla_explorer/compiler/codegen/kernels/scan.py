@@ -18,9 +18,9 @@ from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.reducer import Reducer
-from xla_explorer.compiler.codegen.kernels.reduction import store_results
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
 from xla_explorer.compiler.codegen.llvm_types import memory_type
+from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
@@ -33,9 +33,14 @@ _INTEGER = {"add": "add", "multiply": "mul", "and": "and", "or": "or", "xor": "x
 _EXTREME = {"maximum": "max", "minimum": "min"}
 
 
-def write_scan(context: KernelContext, state: Reducer, emitter: ElementalEmitter, dimension: int, from_end: bool) -> None:
-    """The kernel; see `scan_dimension`."""
-    out = context.outputs[0].shape
+def write_scan(context: KernelContext) -> None:
+    """The kernel of windows that make running values."""
+    root, out = context.roots[0], context.outputs[0].shape
+    if 0 in out.dimensions:
+        return
+    emitter, found = context.emitter(), scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions)
+    assert found is not None
+    (dimension, from_end), state = found, Reducer(context.writer, emitter, root)
     if _in_vectors(context, state, dimension):
         _VectorScan(context, state, emitter, from_end).write()
         return
@@ -51,7 +56,7 @@ def write_scan(context: KernelContext, state: Reducer, emitter: ElementalEmitter
         start = w.mul(rest[0], tile) if by_row else 0
         length: str | int = tile
         if by_row and width % tile:
-            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
+            length = w.smaller(tile, w.sub(width, start))
         slots = Accumulators(context, state.wide, tile)
         with w.loop(length, stem="clear") as j, emitter.scope():
             slots.store(state.initial_values(), j)
@@ -60,7 +65,13 @@ def write_scan(context: KernelContext, state: Reducer, emitter: ElementalEmitter
             place = (*index, at, w.add(start, j)) if by_row else (*index, at, *rest)
             values = state.with_element(slots.load(j), place)
             slots.store(values, j)
-            store_results(context, state.results(values), w.linear(place, out.strides))
+            _store(context, state.results(values), w.linear(place, out.strides))
+
+
+def _store(context: KernelContext, values: list[Scalar], offset: str | int) -> None:
+    """One value into each result."""
+    for value, output in zip(values, context.outputs, strict=True):
+        output.store_linear(context.writer, offset, value)
 
 
 def _in_vectors(context: KernelContext, state: Reducer, dimension: int) -> bool:
@@ -143,7 +154,7 @@ class _VectorScan:
         with w.loop(end, begin, TILE, stem="tile") as start, self.emitter.scope():
             length: str | int = TILE
             if not (isinstance(end, int) and isinstance(begin, int) and (end - begin) % TILE == 0):
-                length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(TILE)), ("i64", str(w.sub(end, start))))
+                length = w.smaller(TILE, w.sub(end, start))
             with w.loop(length, stem="take") as j, self.emitter.scope():
                 self.tile.store_linear(w, j, self.state.elements(self._place(row, w.add(start, j)))[0])
             with w.loop(length, 0, self.lanes, stem="vector") as k:
@@ -151,7 +162,7 @@ class _VectorScan:
             with w.loop(length, stem="give") as j, self.emitter.scope():
                 place = self._place(row, w.add(start, j))
                 values = self.state.results([self.tile.load_linear(w, j)])
-                store_results(self.context, values, w.linear(place, self.output.shape.strides))
+                _store(self.context, values, w.linear(place, self.output.shape.strides))
 
     def _scan_vector(self, at: str | int) -> None:
         """One vector of the tile. Lanes behind the end of the row hold whatever was there: nothing reads what they become."""

@@ -13,13 +13,13 @@ from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
-from xla_explorer.compiler.codegen.kernels.guards import Guard
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_row, later_of, rows_ahead
-from xla_explorer.compiler.codegen.kernels.reducer import simple_combiner
+from xla_explorer.compiler.codegen.kernels.prefetching import ask_for_row, later_of
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, register_type, to_memory, type_bits
+from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
+from xla_explorer.compiler.codegen.nest.policies.prefetches import rows_ahead
+from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 
 FEW_ROWS = 16  # index rows that every element of the operand may as well look at
@@ -131,7 +131,8 @@ def _rows_are_owned(context: KernelContext, scatter: _Scatter) -> bool:
     parts, dimensions = context.shares.parts, scatter.updates.shape.dimensions
     window_bytes = math.prod([dimensions[u] for u in scatter.window_dims]) * scatter.operand.shape.element_type.bytes
     one_row = 0 in scatter.root.attribute("scatter_dims_to_operand_dims") and scatter.window_size.get(0, 1) == 1
-    return one_row and 0 not in dimensions and context.shares.can_cut(scatter.operand.shape.dimensions[0]) and window_bytes >= LINE * parts
+    worth_it = window_bytes >= LINE_BYTES * parts
+    return one_row and 0 not in dimensions and context.shares.can_cut(scatter.operand.shape.dimensions[0]) and worth_it
 
 
 def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], in_place: list[bool]) -> None:
@@ -175,19 +176,19 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
             if ahead:
                 number = loops.enter_context(w.loop(math.prod(counts), stem="row"))
                 loops.enter_context(emitter.scope())
-                _ask_for_row(context, scatter, outputs, _row_of(w, later_of(w, number, ahead, math.prod(counts)), counts))
-                row = _row_of(w, number, counts)
+                _ask_for_row(context, scatter, outputs, w.unravel(later_of(w, number, ahead, math.prod(counts)), counts))
+                row = w.unravel(number, counts)
             else:
                 row = [loops.enter_context(w.loop(count, stem="row")) for count in counts]
                 loops.enter_context(emitter.scope())
             start, fits = scatter.start(row)
-            with Guard(w, [fits]), emitter.scope():
+            with w.where(fits), emitter.scope():
                 combine(row, start)
         return
     listed, length = context.scratch(8 * math.prod(counts)), w.stack_slot("i64")
     w.do(f"store i64 0, ptr {length}")
     with w.loop(math.prod(counts), stem="look") as number, emitter.scope():
-        start, fits = scatter.start(_row_of(w, number, counts))
+        start, fits = scatter.start(w.unravel(number, counts))
         mine = w.value(f"and i1 {w.value(f'icmp sge i64 {start[0]}, {own[0]}')}, {w.value(f'icmp slt i64 {start[0]}, {own[1]}')}")
         held = w.value(f"load i64, ptr {length}")
         w.do(f"store i64 {number}, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {held}')}")
@@ -198,10 +199,10 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
     def row_number(place: str | int) -> str:
         return w.value(f"load i64, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {place}')}")
 
-    with Guard(w, [w.value(f"icmp ne i64 {found}, 0")]), w.loop(found, stem="row") as k, emitter.scope():
+    with w.where(w.value(f"icmp ne i64 {found}, 0")), w.loop(found, stem="row") as k, emitter.scope():
         if ahead:
-            _ask_for_row(context, scatter, outputs, _row_of(w, row_number(later_of(w, k, ahead, found)), counts))
-        row = _row_of(w, row_number(k), counts)
+            _ask_for_row(context, scatter, outputs, w.unravel(row_number(later_of(w, k, ahead, found)), counts))
+        row = w.unravel(row_number(k), counts)
         combine(row, scatter.start(row)[0])
 
 
@@ -228,25 +229,13 @@ def _ask_for_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayI
             ask_for_row(w, updates, w.linear(scatter.update_index(row, window), updates.shape.strides), bytes_)
 
 
-def _row_of(w: FunctionWriter, number: str | int, counts: list[int]) -> list[str | int]:
-    """The position of an index row in the dimensions of the indices."""
-    row: list[str | int] = []
-    for count in reversed(counts):
-        row.append(number if len(row) == len(counts) - 1 else w.mod(number, count))
-        number = w.div(number, count)
-    return row[::-1]
-
-
 def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory, operation: str | None) -> None:
     """A thread per update element: one atomic operation each, or as many attempts as it takes; where indices are unique, neither."""
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     with context.iterate(list(dimensions)) as index, emitter.scope():
         row = [index[d] for d in scatter.batch_dims]
         start, fits = scatter.start(row)
-        take, skip = w.fresh_label("take"), w.fresh_label("skip")
-        w.branch_if(fits, take, skip)
-        w.start_block(take)
-        with emitter.scope():
+        with w.where(fits), emitter.scope():
             update = emitter.element(scatter.updates, index)
             offset = w.linear(scatter.position(start, {u: index[u] for u in scatter.window_dims}), output.shape.strides)
             if scatter.root.attributes.get("unique_indices") and operation is None:
@@ -258,8 +247,6 @@ def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory,
                 w.value(f"atomicrmw {operation} {output.pointer_type} {address}, {t} {update} monotonic")
             else:
                 _compare_and_swap(scatter, output, offset, update)
-        w.branch(skip)
-        w.start_block(skip)
 
 
 def _compare_and_swap(scatter: _Scatter, output: ArrayInMemory, offset: str | int, update: Scalar) -> None:
@@ -312,15 +299,10 @@ def _by_element(context: KernelContext, scatter: _Scatter, outputs: list[ArrayIn
                     size = scatter.window_size.get(d, 1)
                     if d in start or size < scatter.operand.shape.dimensions[d]:
                         covered = w.value(f"and i1 {covered}, {w.value(f'icmp ult i64 {offsets[d]}, {size}')}")
-                take, skip = w.fresh_label("take"), w.fresh_label("skip")
-                w.branch_if(covered, take, skip)
-                w.start_block(take)
-                with emitter.scope():
+                with w.where(covered), emitter.scope():
                     window = {u: offsets[d] for u, d in zip(scatter.window_dims, scatter.operand_windows, strict=True)}
                     at = scatter.update_index(row, window)
                     update = [emitter.element(u, at) for u in scatter.all_updates]
                     slots.store(emitter.combine(scatter.root.to_apply, [*slots.load(), *update], scatter.types))
-                w.branch(skip)
-                w.start_block(skip)
         for output, value in zip(outputs, slots.load(), strict=True):
             output.store(w, index, value)

@@ -13,7 +13,7 @@ from contextlib import ExitStack, nullcontext
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.kernels.guards import Guard, base_position
+from xla_explorer.compiler.codegen.kernels.guards import base_position
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, to_memory
 from xla_explorer.hlo.attributes import WindowDimension
@@ -110,7 +110,7 @@ def select_position(context: KernelContext, emitter: ElementalEmitter, index: In
                 for r, i, k, size in zip(rules, index, window, x.shape.dimensions, strict=True)
             ]
         )
-        loops.enter_context(Guard(w, conditions))
+        loops.enter_context(w.where(*conditions))
         loops.enter_context(emitter.scope())
         candidate = emitter.element(x, place)
         at = w.value(f"load i64, ptr {chosen}")
@@ -136,12 +136,7 @@ def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension
     free = [d for d, rule in enumerate(rules) if rule == WindowDimension(1)]
     with context.iterate(list(source.shape.dimensions), cut_along=free) as index, emitter.scope():
         at = select_position(context, emitter, index)
-        take, skip = w.fresh_label("take"), w.fresh_label("skip")
-        w.branch_if(w.value(f"icmp sge i64 {at}, 0"), take, skip)
-        w.start_block(take)
-        with emitter.scope():
+        with w.where(w.value(f"icmp sge i64 {at}, 0")), emitter.scope():
             pair = [output.load_linear(w, at), emitter.element(source, index)]
             (value,) = emitter.combine(root.called[1], pair, [root.shape.element_type] * 2)
             output.store_linear(w, at, value)
-        w.branch(skip)
-        w.start_block(skip)

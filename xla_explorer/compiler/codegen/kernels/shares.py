@@ -50,16 +50,12 @@ class Shares:
         w, parts, number = self.w, self.parts, self._number
         first = sum(self.phases)
         self.phases.append(1 if alone else parts)
-        mine, end = w.fresh_label("phase"), w.fresh_label("phase.end")
         self._number = str(w.sub(number, first))
-        w.branch_if(w.value(f"icmp ult i64 {self._number}, {self.phases[-1]}"), mine, end)
-        w.start_block(mine)
-        if alone or by_hand:
-            self.cut, self.parts = True, 1
-        yield 0 if alone else self._number
-        self.parts, self._number = parts, number
-        w.branch(end)
-        w.start_block(end)
+        with w.where(w.value(f"icmp ult i64 {self._number}, {self.phases[-1]}")):
+            if alone or by_hand:
+                self.cut, self.parts = True, 1
+            yield 0 if alone else self._number
+            self.parts, self._number = parts, number
 
     def can_cut(self, extent: int, grain: int = 1) -> bool:
         """Whether each share gets something of a loop of `extent` steps that may be cut at multiples of `grain`."""
@@ -91,7 +87,7 @@ class Shares:
         following = w.add(self._number, 1)
         end = w.mul(w.div(w.mul(following, units), self.parts), grain)
         if extent % grain:
-            end = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(end)), ("i64", str(extent)))
+            end = w.smaller(end, extent)
         return begin, end
 
     def cut_loop(self, extent: int, grain: int = 1, along: str = "") -> Cut | None:
@@ -107,10 +103,5 @@ class Shares:
         if self.parts == 1:
             yield
             return
-        w = self.w
-        mine, end = w.fresh_label("share"), w.fresh_label("share.end")
-        w.branch_if(w.value(f"icmp eq i64 {self._number}, {part % self.parts}"), mine, end)
-        w.start_block(mine)
-        yield
-        w.branch(end)
-        w.start_block(end)
+        with self.w.where(self.w.value(f"icmp eq i64 {self._number}, {part % self.parts}")):
+            yield

@@ -65,6 +65,7 @@ from xla_explorer.hlo.shape import array_shape
 
 _ADD, _MULTIPLY, _CONVERT, _BITCAST_CONVERT, _MAP = map(opcode, ("add", "multiply", "convert", "bitcast-convert", "map"))
 _COMBINING = frozenset({"reduce", "reduce-window", "dot", "convolution"})
+_WITH_RESULTS = frozenset({"reduce", "reduce-window"})  # perhaps several
 MOST_STATEMENTS = 10_000
 _LETTERS = "ijklmnpqrstuvwxyzabcdefgh"
 
@@ -88,7 +89,7 @@ def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False) -> 
     fused = i.called[0] if i.opcode is FUSION else None
     root = fused.root if fused is not None else i
     roots = root.operands if fused is not None and root.opcode is TUPLE else (root,)
-    arrays = [*operands, *[r for r in roots if r.opcode.name != "reduce"]]
+    arrays = [*operands, *[r for r in roots if r.opcode.name not in _WITH_RESULTS]]
     bad = next((x for x in arrays if not x.shape.is_array), None)
     if bad is not None:
         return refuse("not-an-array", f"%{bad.name} must be an array, as all of a kernel, got {bad.shape.text_without_layout}")
@@ -305,14 +306,14 @@ class PlainNest:
             made = _compute(next(self.numbers), i, values, self.origin(i, at))
             return self.put(made, max([self.depth[v] for v in values]))
         name, origin, number = i.opcode.name, self.origin(i, at), next(self.numbers)
-        if (not i.shape.is_array and name != "reduce") or any(any(shape.dynamic) for _, shape in i.shape.leaves()):
+        if (not i.shape.is_array and name not in _WITH_RESULTS) or any(any(shape.dynamic) for _, shape in i.shape.leaves()):
             raise NoNest(refuse("not-an-array", f"%{i.name} must be an array, got {i.shape.text_without_layout}"))
         if i in self.arrays:
             inside = all(x.bounds[0] >= 0 and x.bounds[1] < n for x, n in zip(at, i.shape.dimensions, strict=True))
             least = 0 if inside else self.barrier() if i.shape.element_count else len(self.scopes) - 1
             depth = max(self.depth_of(*at), least)
             return self.put(Load(number, i.shape.element_type, self.arrays[i].name, at, origin), depth)
-        if name == "get-tuple-element" and i.operands[0].opcode.name == "reduce":
+        if name == "get-tuple-element" and i.operands[0].opcode.name in _WITH_RESULTS:
             return (self.values(i.operands[0], at)[i.attribute("index")],)
         if name == "constant":
             if i.literal.splat is None:

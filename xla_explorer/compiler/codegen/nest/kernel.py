@@ -106,14 +106,15 @@ def _is_scan(i: HloInstruction) -> Reason | None:
 
 
 def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
-    """What the policy of its family makes of a plain nest."""
+    """What the policy of its family makes of a plain nest; the plain nest of a reduction that it refuses."""
+    reduces = any(isinstance(s, Reduce) for s, _ in walk(nest.body))
     try:
-        if not any(isinstance(s, Reduce) for s, _ in walk(nest.body)):
+        if not reduces:
             return elementwise_policy(nest, tuning, parts, by_rows)
-        policy = window_policy if slides(nest) else product_policy
-        return policy(nest, tuning, parts)
+        made = window_policy(nest, tuning, parts) if slides(nest) else product_policy(nest, tuning, parts)
     except DirectiveRefused as refused:
-        return refused.reason
+        made = refused.reason
+    return Schedule(nest, nest) if reduces and isinstance(made, Reason) else made
 
 
 def shares_are_rows(nest: LoopNest) -> bool:

@@ -13,7 +13,7 @@ from xla_explorer.compiler.codegen.ir.types import I32, I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.elements import NestBuilder, joined, one_lane
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Remainder, RuntimeValue, Substitution, index
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Quotient, Remainder, RuntimeValue, Substitution, index
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 Point: TypeAlias = dict[Axis, int]
@@ -50,6 +50,11 @@ class Copies:
 def points(axes: Sequence[Axis]) -> list[Point]:
     """All points of unrolled axes, the last varying fastest."""
     return [dict(zip(axes, steps, strict=True)) for steps in itertools.product(*[range(a.extent) for a in axes])]
+
+
+def divisors_below(atom: Quotient | Remainder) -> int:
+    """How many divisors make a dividend one of at least 0, which unsigned division rounds down."""
+    return -min(atom.dividend.bounds[0] // atom.divisor, 0)
 
 
 class _Sum(NamedTuple):
@@ -127,8 +132,10 @@ class Indices:
             elif isinstance(atom, RuntimeValue):
                 terms.append((self.clamped(atom, point), factor))
             else:
-                quotient, rest = b.divide_index(self.index(atom.dividend, point), atom.divisor)
+                below = divisors_below(atom)
+                quotient, rest = b.divide_index(self.index(atom.dividend + below * atom.divisor, point), atom.divisor)
                 terms.append((rest if isinstance(atom, Remainder) else quotient, factor))
+                fixed -= 0 if isinstance(atom, Remainder) else below * factor
             least += factor * atom.bounds[0 if factor > 0 else 1]
         return *self._sums_of(terms), fixed, least
 

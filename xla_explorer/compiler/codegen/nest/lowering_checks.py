@@ -28,14 +28,14 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, Quotient, Remainder, RuntimeValue, linearize
+from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, RuntimeValue, linearize
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
 
 def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
-    """None where a lowering has all that a nest consists of. launched: that for GPUs, which computes places dimension by dimension."""
+    """None where a lowering has all that a nest consists of. launched: that for GPUs."""
     for array in nest.arrays:
         if (reason := type_is_emitted(array.shape)) is not None:
             return refuse("not-lowered", reason.message, element=array.shape.element_type.name)
@@ -54,9 +54,6 @@ def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
             continue
         if isinstance(s, Reduce) and (reason := _combiner_is_not_written(s)) is not None:
             return reason
-        for x in () if launched else _expressions(nest, s):
-            if not x.is_affine and any(isinstance(atom, (Quotient, Remainder)) and atom.dividend.bounds[0] < 0 for atom in x.atoms()):
-                return refuse("not-lowered", f"the dividend of the index {x} may be negative")
     return None
 
 

@@ -25,6 +25,7 @@ from xla_explorer.compiler.pipeline.runner import Verifier, run_pipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, first_refusal
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 DIRECTIVES = plain_directives.DIRECTIVES | GPU_DIRECTIVES
@@ -38,6 +39,12 @@ class ScheduleError(XlaExplorerError, ValueError):
     def __init__(self, message: str, hint: str = "", reason: Reason | None = None) -> None:
         super().__init__(message, hint)
         self.reason = reason
+
+
+def schedule_refused(i: HloInstruction, reason: Reason) -> ScheduleError:
+    """The error of an instruction whose kernel cannot have a schedule."""
+    meaning = meaning_of("loop-nest", reason.code)
+    return ScheduleError(f"%{i.name} cannot be scheduled: {reason}", meaning.remedy if meaning is not None else "", reason)
 
 
 class Step(NamedTuple):

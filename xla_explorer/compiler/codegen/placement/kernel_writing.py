@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
-from xla_explorer.compiler.codegen.kernels.products.contraction import write_dot_kernel
 from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product
 from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import ConvolutionPlan, plan_convolution
 from xla_explorer.compiler.codegen.nest.directives import Directive
@@ -69,8 +68,6 @@ def write_opaque_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...
     context.writer.origin = i.id
     root = context.roots[0]
     write = kernel_row(root.opcode.name).write if len(context.roots) == 1 else None
-    if i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
-        write = write_dot_kernel
     with context.writer.from_instruction(root.id):
         (write or write_loop_kernel)(context)
     if parts > 1 and not context.shares.cut:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.questions import adds_products
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchDimensions, counted, launch_dimensions
+from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchArchitecture, LaunchDimensions, counted, launch_dimensions
 from xla_explorer.compiler.codegen.nest.directives import Cut, Pad, Reorder, Split, Unroll
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -35,7 +34,7 @@ _LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan
                    "log-plus-one"})  # fmt: skip
 
 
-def elementwise_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+def elementwise_schedule(nest: LoopNest, architecture: LaunchArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
     """The loops of each dimension of results as one; as many neighbours a thread as 16 bytes have, as long as the device stays full."""
     applied = Applied(nest)
     applied.sink()
@@ -43,7 +42,7 @@ def elementwise_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: 
     return distributed(applied, architecture, tuning, LANES if moves else SMALL_BLOCK)
 
 
-def concatenation_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+def concatenation_schedule(nest: LoopNest, architecture: LaunchArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
     """The schedule of a concatenation: its loop is cut where an operand ends, so that no element asks which operand it comes from. The
     pieces have loops of their own over the threads of one launch."""
     applied = Applied(nest)
@@ -85,7 +84,7 @@ def _cut(applied: Applied, axes: list[Axis], along: Axis, cuts: list[int]) -> No
             applied.then(Reorder(piece.axis.name, loop.axis.name))
 
 
-def distributed(applied: Applied, architecture: GpuArchitecture, tuning: GpuTuning, least: int) -> NestSchedule | Reason:
+def distributed(applied: Applied, architecture: LaunchArchitecture, tuning: GpuTuning, least: int) -> NestSchedule | Reason:
     """Every group of loops over the threads of one launch, each thread with some neighbours; or why not.
 
     least: threads that each multiprocessor gets before a thread gets more elements."""
@@ -179,7 +178,7 @@ def work_of(nest: LoopNest) -> int:
 
 
 def _width(
-    applied: Applied, name: str, minor: Axis, architecture: GpuArchitecture, tuning: GpuTuning, shares: int
+    applied: Applied, name: str, minor: Axis, architecture: LaunchArchitecture, tuning: GpuTuning, shares: int
 ) -> tuple[int, str]:
     """Elements a thread, and why not more: neighbours have a constant step in every array, or stay in a row of the result.
 
@@ -189,7 +188,8 @@ def _width(
     widest = max([a.shape.element_type.bytes for a in nest.arrays if a.name in accessed and a.shape.rank], default=4)
     width = min(max(tuning.bytes_at_once // widest, 1), tuning.most_elements)
     work = work_of(nest)
-    why = f"{width} elements of the widest type ({widest} bytes) are {tuning.bytes_at_once} bytes"
+    whole = width * widest >= tuning.bytes_at_once
+    why = f"{width} elements of the widest type ({widest} bytes) are {tuning.bytes_at_once} bytes" if whole else f"{width} at most"
     while width > 1 and width * work > tuning.most_work:
         width //= 2
         why = f"an element is about {work} instructions, so only {width} elements a thread"

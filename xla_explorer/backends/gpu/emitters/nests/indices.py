@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, walk
 from xla_explorer.compiler.codegen.nest.launch import opened_axes
-from xla_explorer.compiler.codegen.nest.lower_indices import Point, points
+from xla_explorer.compiler.codegen.nest.lower_indices import Point, divisors_below, points
 from xla_explorer.compiler.codegen.nest.verifier import bounds_under, facts_of
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Quotient, Remainder, RuntimeValue, index, linearize
 
@@ -203,9 +203,9 @@ class Indices:
             number = int(atom.source[1:])
             element = self.writer.types[number]
             return clamped(self.b, as_index(self.b, real(self.writer.at(number, point)), element), element, atom.low, atom.high)
-        below = min(atom.dividend.bounds[0] // atom.divisor, 0)  # what is divided is made non-negative: division rounds down
-        dividend = self._whole(atom.dividend - below * atom.divisor, point)
-        return self.b.add(self.b.div(dividend, atom.divisor), below) if isinstance(atom, Quotient) else self.b.mod(dividend, atom.divisor)
+        below = divisors_below(atom)
+        dividend = self._whole(atom.dividend + below * atom.divisor, point)
+        return self.b.mod(dividend, atom.divisor) if isinstance(atom, Remainder) else self.b.sub(self.b.div(dividend, atom.divisor), below)
 
     def _axis(self, axis: Axis, point: Point) -> Word:
         number = self._numbers[axis]

@@ -9,11 +9,12 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.nest.lowering_checks import why_not_lowered
+from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-def nest_draft(i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def nest_draft(i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...], target: Target = NVPTX) -> OperationDraft | Reason:
     """The kernels of a scheduled nest of an instruction, and of what follows it, or why they cannot be written."""
     drafts: list[KernelDraft] = []
     count = max([a.shape.element_count for a in schedule.scratch], default=0)
@@ -23,7 +24,7 @@ def nest_draft(i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...]
         reason = why_not_lowered(stage.nest, launched=True)
         if reason is not None:
             return reason
-        context = fresh_context(i, slots)
+        context = fresh_context(i, slots, target)
         b = StructuredBuilder(speculates=False)
         partial = zip(schedule.scratch, memory.arrays(context, slots, b), strict=True)
         scratch = {a.name: ArrayInMemory(array.pointer, a.shape, array.pointer_type) for a, array in partial}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from xla_explorer.backends.gpu.emitters.block import BlockOfThreads, register
+from xla_explorer.backends.gpu.emitters.block import BlockOfThreads
 from xla_explorer.backends.gpu.emitters.nests.indices import Indices
 from xla_explorer.backends.gpu.emitters.nests.memory import Arrays
 from xla_explorer.backends.gpu.emitters.nests.questions import loaded_arrays, needed_by_all_threads, stored_arrays
@@ -23,6 +23,7 @@ from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilde
 from xla_explorer.compiler.codegen.ir.types import I1
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
 from xla_explorer.compiler.codegen.llvm_types import constant
 from xla_explorer.compiler.codegen.nest.elements import computed, element_of
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -73,7 +74,7 @@ class NestWriter:
         self.launch = launch_of(nest)
         self.pads = any(crosses_threads(s) for s, _ in walk(nest.body))  # shuffles are made by whole warps
         threads = whole_warps(self.launch.threads) if self.pads else self.launch.threads
-        self.block = BlockOfThreads(b, threads, register(b, "tid.x"), register(b, "ctaid.x"))
+        self.block = BlockOfThreads(b, threads, *[launch_number(b, context.target, what) for what in ("thread", "block")])
         self.values: dict[int, Copies] = {}
         self.types: dict[int, PrimitiveType] = {}
         self.for_all = needed_by_all_threads(nest)

@@ -4,6 +4,7 @@ user writes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
@@ -17,11 +18,12 @@ from xla_explorer.backends.gpu.emitters.nests.scatters import scatter_nest
 from xla_explorer.backends.gpu.emitters.nests.splitting import groups_of_results, one_after_the_other
 from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
+from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefused
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest, Reduce, walk
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
-from xla_explorer.compiler.decisions.kinds import meaning_of
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, schedule_refused
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -87,6 +89,15 @@ def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     return _written(i, architecture, slots, policy)
 
 
+def write_plain_nest(
+    i: HloInstruction, architecture: LaunchArchitecture, slots: tuple[int, ...], target: Target
+) -> OperationDraft | Reason:
+    """The kernel of a thread for each element, with all that it combines, on whatever GPU; or why it has none."""
+    nest = plain_nest(i, slots)
+    schedule = nest if isinstance(nest, Reason) else elementwise_schedule(nest, architecture, replace(DEFAULT_TUNING, most_elements=1))
+    return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots, target)
+
+
 def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], policy: Policy) -> OperationDraft | Reason:
     """The kernels of an instruction as a policy schedules its nest."""
     nest = plain_nest(i, slots)
@@ -103,20 +114,15 @@ def draft_by_user(i: HloInstruction, directives: Sequence[Directive], slots: tup
     """The kernel of an instruction by its schedule. ScheduleError where it has no nest, or something is refused."""
     nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
-        raise _refused(i, nest)
+        raise schedule_refused(i, nest)
     try:
         made = Schedule(nest, nest).then(*directives).nest
     except ScheduleError as problem:
         raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
     draft = nest_draft(i, NestSchedule(tuple(directives), made, "scheduled", "written by the user", nest), slots)
     if isinstance(draft, Reason):
-        raise _refused(i, draft)
+        raise schedule_refused(i, draft)
     return draft
-
-
-def _refused(i: HloInstruction, reason: Reason) -> ScheduleError:
-    meaning = meaning_of("loop-nest", reason.code)
-    return ScheduleError(f"%{i.name} cannot be scheduled: {reason}", meaning.remedy if meaning is not None else "", reason)
 
 
 def plain_nest(i: HloInstruction, slots: tuple[int, ...]) -> LoopNest | Reason:

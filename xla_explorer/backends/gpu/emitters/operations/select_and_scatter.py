@@ -13,7 +13,6 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
-from xla_explorer.compiler.codegen.kernels.guards import Guard
 from xla_explorer.compiler.codegen.kernels.select_and_scatter import select_position
 from xla_explorer.compiler.codegen.llvm_types import register_type
 from xla_explorer.foundation.reason import Reason
@@ -63,11 +62,11 @@ def write_select_and_scatter(i: HloInstruction, architecture: GpuArchitecture, s
                             conditions.append(w.test("eq", w.mul(number, rule.stride), start))
                         conditions.append(w.test("ult", number, extent))
                         window.append(number)
-                    loops.enter_context(Guard(w, conditions))
+                    loops.enter_context(w.where(*conditions))
                     t = register_type(kind)
                     wanted = here if kind is S64 or isinstance(here, int) else w.cast("trunc", here, "i64", "i32")
                     selected = chosen.load_linear(w, w.linear(window, by_window.strides))
-                    loops.enter_context(Guard(w, [w.test("eq", selected, wanted, t)]))
+                    loops.enter_context(w.where(w.test("eq", selected, wanted, t)))
                     loops.enter_context(emitter.scope())
                     arguments = [total.load()[0], emitter.element(i.operands[1], tuple(window))]
                     total.store(emitter.combine(i.called[1], arguments, [i.shape.element_type] * 2))

@@ -20,9 +20,10 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
-from xla_explorer.compiler.codegen.kernels.reducer import Reducer, simple_combiner
+from xla_explorer.compiler.codegen.kernels.reducer import Reducer
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
+from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 
 BLOCK = 256

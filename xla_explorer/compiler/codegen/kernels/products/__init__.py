@@ -1,1 +1,1 @@
-"""Dots and convolutions: tiles of registers, products by groups, plain loops, and what follows a product in its kernel."""
+"""Convolutions by tiles of registers, products by groups, and what follows a product in its kernel."""

@@ -82,7 +82,7 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         if far or (down >= LIMITS.colliding_from_tiles and LIMITS.collide(right.row * bytes_, depth)):
             packing = "panels"
     across = -(-columns // tile.columns)
-    deep = _block_depth(depth, bytes_) if LIMITS.is_deep(depth, down * across) else 0
+    deep = LIMITS.block_depth(depth, bytes_) if LIMITS.is_deep(depth, down * across) else 0
     if deep and packing == "none":
         packing = "panels"
     packed = _packed_elements(tile, columns, depth) if packing != "none" else 0
@@ -95,15 +95,8 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
     if copied:
         cycles += COPY_CYCLES * rows * depth
     if deep:
-        cycles += COPY_CYCLES * rows * columns * (-(-depth // deep) - 1)
+        cycles += COPY_CYCLES * rows * columns * (depth // deep - 1)
     return DotPlan(sizes, tile, packing, batches * cycles)
-
-
-def _block_depth(depth: int, element_bytes: int) -> int:
-    """Contracted elements of a block: even blocks of at most `LIMITS.deep_bytes` of a row, whole cache lines each."""
-    line = 64 // element_bytes
-    blocks = -(-depth * element_bytes // LIMITS.deep_bytes)
-    return -(-depth // (blocks * line)) * line
 
 
 def _packed_elements(tile: Tile, columns: int, depth: int) -> int:

@@ -33,7 +33,7 @@ from xla_explorer.compiler.codegen.nest.policies.tiles import Tile
 from xla_explorer.compiler.target import GroupedProduct, Target, grouped_product
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.primitive_type import S32, U32, PrimitiveType
 
 FEWEST = 4  # rows, columns or contracted elements of a product that pays for copies of its operands
 LARGEST_COPY = 16 << 20  # bytes of scratch memory for the right operand
@@ -66,10 +66,10 @@ class GroupedPlan(NamedTuple):
 def plan_grouped_product(dot: HloInstruction, target: Target, factors: tuple[PrimitiveType, ...] = ()) -> GroupedPlan | Reason:
     """The plan, or why these instructions do not serve the dot. factors: element types of the operands where they are not those of the
     dot's (it may be asked before conversions are left out)."""
-    factors = factors or tuple([o.shape.element_type for o in dot.operands])
+    given, factors = factors, factors or tuple([o.shape.element_type for o in dot.operands])
     names = tuple([t.name for t in factors])
     found = grouped_product(target, *names)
-    if found is None:
+    if found is None or (not given and dot.shape.element_type not in (S32, U32)):
         return refuse("no-grouped-product", f"the CPU has no instruction for products of {names[0]} and {names[1]}", types=list(names))
     sizes, operands = dot_sizes(dot), strided_operands(dot)
     if operands is None:
@@ -201,9 +201,11 @@ class GroupedTileWriter(TileWriter):
             w.do(f"store {self.vector} {negative}, ptr {self.at(after, v * tile.width)}, align 4")
 
 
-def write_grouped_product(context: KernelContext, dot: HloInstruction, plan: GroupedPlan) -> None:
-    """The loops over the batch, the copies, and the product in each."""
-    w = context.writer
+def write_grouped_product(context: KernelContext) -> None:
+    """The loops over the batch, the copies, and the product in each, of a dot that has a plan."""
+    w, dot = context.writer, context.roots[0]
+    plan = plan_grouped_product(dot, context.target)
+    assert isinstance(plan, GroupedPlan)
     tiles, tile = GroupedTileWriter(w, plan), plan.tile
     rows, columns, _, _ = plan.sizes
     right = context.scratch(-(-columns // tile.columns) * plan.panel * 4)

@@ -313,6 +313,8 @@ class _Writer:
             w.do(f"store {tiles.scalar} {value}, ptr {b}, align {tiles.bytes}")
 
 
-def write_planned_convolution(context: KernelContext, i: HloInstruction, plan: ConvolutionPlan) -> None:
-    """The loops over batch and outer output positions, and the product of each row of positions."""
-    _Writer(context, i, plan).write()
+def write_tiled_convolution(context: KernelContext) -> None:
+    """The loops over batch and outer output positions, and the product of each row of positions, of a convolution that has a plan."""
+    plan = plan_convolution(context.roots[0], context.target)
+    assert isinstance(plan, ConvolutionPlan)
+    _Writer(context, context.roots[0], plan).write()

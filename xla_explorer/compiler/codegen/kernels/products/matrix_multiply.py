@@ -46,11 +46,7 @@ def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target:
 def tile_starts(w: FunctionWriter, number: str | int, size: int, extent: str | int) -> str | int:
     """Where tile `number` starts; the last one is moved back to end at the edge."""
     start = w.mul(number, size)
-    if isinstance(extent, int) and extent % size == 0:
-        return start
-    if isinstance(start, int) and isinstance(extent, int):
-        return min(start, extent - size)
-    return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(start)), ("i64", str(w.sub(extent, size))))
+    return start if isinstance(extent, int) and extent % size == 0 else w.smaller(start, w.sub(extent, size))
 
 
 def cut_product(shares: Shares, tile: Tile, rows: int, columns: int) -> Cut | None:
@@ -187,7 +183,7 @@ class TileWriter:
             def tile_row(t: str | int) -> str | int:
                 number = w.add(first, w.add(w.mul(block, per_block), t))
                 if (blocks * per_block > down or first != 0) and not isinstance(number, int):
-                    number = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(number)), ("i64", str(last)))
+                    number = w.smaller(number, last)
                 return tile_starts(w, number, tile.rows, rows)
 
             if copied:

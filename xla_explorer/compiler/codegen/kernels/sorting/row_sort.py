@@ -184,11 +184,7 @@ class RowSort:
         arrays = self.arrays()
         hole = w.stack_slot("i64")
         with w.loop(length, 0, INSERTION_RUN, stem="run", metadata=NO_VECTOR) as start:
-            end: str | int = w.add(start, INSERTION_RUN)
-            if not isinstance(start, int):
-                end = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(end)), ("i64", str(length)))
-            else:
-                end = min(INSERTION_RUN, length)
+            end = w.smaller(w.add(start, INSERTION_RUN), length)
             position = w.stack_slot("i64")
             w.do(f"store i64 {w.add(start, 1)}, ptr {position}")
 
@@ -219,9 +215,6 @@ class RowSort:
         width, low = w.stack_slot("i64"), w.stack_slot("i64")
         left, right = w.stack_slot("i64"), w.stack_slot("i64")
 
-        def bounded(value: str | int) -> str:
-            return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(value)), ("i64", str(length)))
-
         def below_length(slot: str) -> Callable[[], str]:
             return lambda: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {slot}')}, {length}")
 
@@ -232,16 +225,13 @@ class RowSort:
             w.do(f"store i64 0, ptr {low}")
             with repeat_while(w, below_length(low)):
                 start = w.value(f"load i64, ptr {low}")
-                middle = bounded(w.add(start, size))
-                end = bounded(w.add(start, w.mul(size, 2)))
+                middle, end = [w.smaller(w.add(start, w.mul(size, times)), length) for times in (1, 2)]
                 w.do(f"store i64 {start}, ptr {left}")
                 w.do(f"store i64 {middle}, ptr {right}")
                 with w.loop(end, start, stem="merge", metadata=NO_VECTOR) as out:
                     i, k = w.value(f"load i64, ptr {left}"), w.value(f"load i64, ptr {right}")
                     # Both are read even when one side is used up; the last element stands in for what is not there.
-                    last = str(length - 1)
-                    a = self._load(source, w.call_intrinsic("llvm.smin.i64", "i64", ("i64", i), ("i64", last)))
-                    b = self._load(source, w.call_intrinsic("llvm.smin.i64", "i64", ("i64", k), ("i64", last)))
+                    a, b = [self._load(source, w.smaller(at, length - 1)) for at in (i, k)]
                     left_over = w.value(f"icmp sge i64 {i}, {middle}")
                     right_left = w.value(f"icmp slt i64 {k}, {end}")
                     take = w.value(f"and i1 {right_left}, {w.value(f'or i1 {left_over}, {before(b, a)}')}")

@@ -157,12 +157,8 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int) -> None:
         w.do(f"store {t} {w.value(f'load {t}, ptr {key_at(k - 1)}')}, ptr {limit}")
 
     def take_if(key: str, at: str | int) -> None:
-        take, skip = w.fresh_label("better"), w.fresh_label("worse")
-        w.branch_if(enters(key), take, skip)
-        w.start_block(take)
-        insert(key, at, k - 1)
-        w.branch(skip)
-        w.start_block(skip)
+        with w.where(enters(key)):
+            insert(key, at, k - 1)
 
     def scan(row: IndexTuple, start: str | int, count: str | int) -> None:
         """Look at each of `count` elements."""
@@ -176,14 +172,9 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int) -> None:
         with w.loop(k, stem="first", metadata=NO_VECTOR) as j, emitter.scope():
             insert(element_key(row, j), j, j)
         if blocks:
-            with w.loop(blocks, stem="block", metadata=NO_VECTOR) as number, emitter.scope():
-                look, on = w.fresh_label("look"), w.fresh_label("on")
-                w.branch_if(enters(w.value(f"load {t}, ptr {best_at(number)}")), look, on)
-                w.start_block(look)
-                with emitter.scope():
-                    scan(row, w.add(k, w.mul(number, BLOCK)), BLOCK)
-                w.branch(on)
-                w.start_block(on)
+            with w.loop(blocks, stem="block", metadata=NO_VECTOR) as number, emitter.scope(), \
+                    w.where(enters(w.value(f"load {t}, ptr {best_at(number)}"))), emitter.scope():
+                scan(row, w.add(k, w.mul(number, BLOCK)), BLOCK)
             if length > k + blocks * BLOCK:
                 scan(row, k + blocks * BLOCK, length - k - blocks * BLOCK)
         elif length > k and (length - k < BLOCK or not _is_compared_in_registers(context)):
@@ -195,7 +186,7 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int) -> None:
                 count: str | int = BLOCK
                 whole = "true"
                 if (length - k) % BLOCK:  # the last block is shorter: one look at each of its elements
-                    count = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(BLOCK)), ("i64", str(w.sub(str(length), start))))
+                    count = w.smaller(BLOCK, w.sub(length, start))
                     whole = w.value(f"icmp eq i64 {count}, {BLOCK}")
                 w.branch_if(whole, compare, look)
                 w.start_block(compare)

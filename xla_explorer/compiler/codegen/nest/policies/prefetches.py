@@ -63,14 +63,19 @@ def rows_bytes(nest: LoopNest) -> int:
     return array.shape.byte_size if array is not None else 0
 
 
+def rows_ahead(row_bytes: int) -> int:
+    """How many rows before its turn a row that lies anywhere is asked for; 0 for what is less than two lines."""
+    lines = -(-row_bytes // LINE_BYTES)
+    return max(LINES_AHEAD // min(lines, MOST_LINES), 1) if lines >= FEWEST_LINES else 0
+
+
 def ask_for_rows(plan: Plan) -> None:
     """The hardware cannot foresee rows that lie anywhere, but their indices can be read ahead."""
     rows = _rows(plan.nest)
     if rows is None:
         return
     loop, array, bytes_ = rows
-    lines = -(-bytes_ // LINE_BYTES)
-    ahead = max(LINES_AHEAD // min(lines, MOST_LINES), 1)
+    ahead = rows_ahead(bytes_)
     directive = Prefetch(loop, array, ahead)
-    if lines >= FEWEST_LINES and plan.nest.axes()[loop].axis.extent > ahead and directive.reads_runs(plan.nest) is None:
+    if ahead and plan.nest.axes()[loop].axis.extent > ahead and directive.reads_runs(plan.nest) is None:
         plan.do(directive)
