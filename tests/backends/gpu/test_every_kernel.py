@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas, why_no_ptxas
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_kernel
-from xla_explorer.compiler.target import NVPTX, Kind
+from xla_explorer.compiler.codegen.placement import kernel_is_emitted
+from xla_explorer.compiler.target import Kind
 from xla_explorer.hlo.text.parser import parse_hlo
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -24,7 +25,9 @@ def every_kernel(architecture):
     for path in sorted(GOLDEN.glob("*.hlo")):
         for i in parse_hlo(path.read_text()).entry.sequence():
             if i.opcode.name not in NO_CODE and kernel_is_emitted(i, Kind.GPU) is None:
-                module.add(f"{path.stem}_{i.name}", i.id, write_kernel(i, NVPTX))
+                emitted = write_gpu_kernels(i, gpu_architecture(architecture))
+                for one in emitted.kernels:
+                    module.add(f"{path.stem}_{i.name}", i.id, one.kernel, emitted=one, emitter=emitted.emitter)
     return module
 
 
