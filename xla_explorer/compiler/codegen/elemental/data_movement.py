@@ -140,7 +140,7 @@ def map_(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
 @emits_indexed("reduce")
 def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """A loop over the reduced dimensions for this one element (single operand; roots have kernels of their own)."""
-    w, operand = e.writer, i.operands[0]
+    w, (operand, initial) = e.writer, i.operands
     element_type = i.shape.element_type
     reduced = i.attribute("dimensions")
     # Small floats are summed in f32, as in a kernel of their own: 256 ones in bf16 are all that rounding at each step would count.
@@ -156,7 +156,7 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
         values = [w.load(slot, value_type(wide)) for slot in slots]
         return Complex(*values) if element_type.is_complex else values[0]
 
-    store(convert_value(w, e.element(i.operands[1], ()), element_type, wide))
+    store(convert_value(w, e.element(initial, ()), element_type, wide))
     from contextlib import ExitStack
 
     with ExitStack() as loops:

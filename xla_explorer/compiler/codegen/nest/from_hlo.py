@@ -325,7 +325,7 @@ class PlainNest:
         if name in _COMBINING:
             return self.reduction(i, at, origin)
         values = [self.value(*x) for x in needed]
-        if name == "map":
+        if i.opcode is _MAP:
             return self.inlined(i.to_apply, values)
         if name in MOVEMENT:
             return self.moved(i, at, values, origin)
@@ -387,8 +387,7 @@ class PlainNest:
                 values = [self.product(values, wide)] if sums else values
         elements = (wide,) if wide else tuple([o.shape.element_type for o in operands])
         combiner = _ADD if sums else i.to_apply.root.opcode if wide else self.combiner(i, elements)
-        ids = tuple([next(self.numbers) for _ in values])
-        bound = tuple([BoundAxis(a) for a in axes])
+        ids, bound = tuple([next(self.numbers) for _ in values]), tuple([BoundAxis(a) for a in axes])
         found = self.put(Reduce(ids, elements, combiner, tuple(initial), bound, tuple(inner.body), tuple(values), guards, origin), depth)
         return (self.through(found[0], sum_steps(i) if sums else (wide, i.shape.element_type), origin),) if wide else found
 
@@ -430,11 +429,12 @@ class PlainNest:
         for i in computation.post_order():
             if i in values or (i is root and i.opcode is TUPLE):
                 continue
-            number = next(self.numbers)
-            if i.opcode.name == "constant" and i.shape.is_scalar:
-                values[i] = self.put(Constant(number, i.literal, self.origin(i, ())), depth)[0]
-            elif i.opcode.elementwise and i.opcode.name != "map" and i.shape.is_scalar:
-                values[i] = self.put(_compute(number, i, [values[o] for o in i.operands], self.origin(i, ())), depth)[0]
+            number, operands = next(self.numbers), [values[o] for o in i.operands]
+            if i.opcode is _MAP:
+                (values[i],) = self.inlined(i.to_apply, operands)
+            elif i.shape.is_scalar and (i.opcode.elementwise or i.opcode.name == "constant"):
+                is_number, at = i.opcode.name == "constant", self.origin(i, ())
+                values[i] = self.put(Constant(number, i.literal, at) if is_number else _compute(number, i, operands, at), depth)[0]
             else:
                 raise NoNest(refuse("reducer-not-elementwise", f"scalar code must be elementwise, got %{i.name} ({i.opcode.name})"))
         return tuple([values[o] for o in (root.operands if root.opcode is TUPLE else (root,))])
