@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.browser.lab_process import Lab, opened_lab
+from tests.browser.pages import Pages
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.interfaces.executable import ProfileResult
 
@@ -17,12 +18,12 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
-    """A Chromium that shows nothing on a screen. The files that use it skip where there is none."""
+    """A Chromium that shows nothing on a screen and hands pages on. The files that use it skip where there is none."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
+        yield Pages(started)
         started.close()
 
 

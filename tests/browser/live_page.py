@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.browser.pages import answer_by
 from xla_explorer.explorer.page.front_end import script, style
 from xla_explorer.notebook.explorer_widget import ExplorerWidget
 
@@ -81,10 +82,8 @@ def open_live(page: Any, widget: ExplorerWidget, folder: Path, style_text: str =
     def unasked() -> str:
         return json.dumps([{"content": c, "buffers": [base64.b64encode(b).decode() for b in buffers]} for c, buffers in sent if "reply" not in c])
 
-    page.expose_function("kernel", kernel)
-    page.expose_function("unasked", unasked)  # what the kernel sent of its own
-    page.expose_function("firstStep", lambda: widget.step)
-    page.expose_function("first", lambda: base64.b64encode(widget.data).decode())
+    # unasked: what the kernel sent of its own
+    answer_by(page, kernel=kernel, unasked=unasked, firstStep=lambda: widget.step, first=lambda: base64.b64encode(widget.data).decode())
     path = folder / "live.html"
     path.write_text(
         f"<!doctype html><meta charset=utf-8><meta name=color-scheme content='light dark'><style>body{{margin:0}}{style_text}{style()}</style><body>"

@@ -85,9 +85,23 @@ class Written:
         return f"{self.contrast:.2f} {self.where}: {self.text!r} at {[round(v) for v in self.box]}"
 
 
+def placed_texts(page: Any, selector: str = ".xe") -> list[Written]:
+    """All visible text inside the first element that `selector` finds, its contrast not looked at (21)."""
+    return [_written(f, 21.0) for f in _found(page, selector)]
+
+
+def _found(page: Any, selector: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(page.locator(selector).first.evaluate(_TEXTS))
+    return found
+
+
+def _written(found: dict[str, Any], contrast: float) -> Written:
+    return Written(found["text"], found["where"] or "", tuple(found["box"]), contrast, found["drawn"], found["cut"])
+
+
 def written_texts(page: Any, selector: str = ".xe") -> list[Written]:
     """All visible text inside the first element that `selector` finds."""
-    found = json.loads(page.locator(selector).first.evaluate(_TEXTS))
+    found = _found(page, selector)
     page.evaluate("css => { const el = document.createElement('style'); el.id = 'blank'; el.textContent = css; document.head.append(el); }", _BLANK)
     picture = base64.b64encode(page.screenshot()).decode()
     page.evaluate("document.getElementById('blank').remove()")
@@ -95,7 +109,7 @@ def written_texts(page: Any, selector: str = ".xe") -> list[Written]:
     out = []
     for f, colours in zip(found, behind, strict=True):
         worst = min((_contrast(_over(f["colour"], f["alpha"], c), c) for c in colours), default=21.0)
-        out.append(Written(f["text"], f["where"] or "", tuple(f["box"]), worst, f["drawn"], f["cut"]))
+        out.append(_written(f, worst))
     return out
 
 

@@ -1,32 +1,35 @@
-"""A journey, recorded: ten actions from `xla-explorer open` of a job's dump to an improvement that is measured.
+"""A journey, recorded: ten actions from `xla-explorer open` of a job's dump to an improvement that is measured, in JupyterLab.
 
 The program takes the largest of each row by sorting it. The explorer shows the sort as the hottest kernel; the reader writes a reduction in
-the editor, and the same explorer measures what that gives. `XLA_EXPLORER_JOURNEY=file` keeps the seconds of each action.
+the editor, and the same explorer measures what that gives. Each action is a command, a click, a key or a text that is typed.
+`XLA_EXPLORER_JOURNEY=file` keeps the seconds of each, XLA_EXPLORER_SCREENSHOTS a picture of the last.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
-import threading
+import subprocess
+import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import xla_explorer as xe
-from tests.browser.live_page import open_live
-from xla_explorer.cli.opening import PageServer
-from xla_explorer.explorer.recorded_modules import RecordedModules
+from tests.browser.lab_process import SHOWN, Lab, run_command
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+if find_spec("jupyterlab") is None:
+    pytest.skip("JupyterLab is not installed: the journey is NOT made in it", allow_module_level=True)
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
-    pytest.mark.usefixtures("measured_times"),
+    pytest.mark.timeout(600),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the journey is NOT made in a browser"),
 ]
 SORTED = """  s = f32[512,512] sort(y), dimensions={1}, to_apply=smaller
@@ -59,17 +62,25 @@ ENTRY main {{
 """
 
 
-def _microseconds(widget: Any) -> float:
-    """The whole program, as the view shows it."""
-    found: float = next(row.median_us for row in widget.source.timings() if row.kernel == "(whole program)")
-    return found
+CELL = "import xla_explorer as xe; xe.explore(xe.load('dump').compile())"
+_UNITS = {"ns": 1e-3, "µs": 1.0, "ms": 1e3, "s": 1e6}
 
 
-def test_ten_actions_from_a_dump_to_a_faster_program(browser: Any, tmp_path: Path) -> None:
-    folder = tmp_path / "dump"
+def _microseconds(page: Any) -> float:
+    """The whole program, as the head of the view says it."""
+    page.wait_for_function(f"document.querySelector('{SHOWN} .xe-head').textContent.includes('runs in')")
+    found = re.search(r"runs in ([\d.,]+)\s?(ns|µs|ms|s)\b", page.locator(f"{SHOWN} .xe-head").inner_text())
+    assert found is not None
+    return float(found[1].replace(",", "")) * _UNITS[found[2]]
+
+
+def test_ten_actions_from_a_dump_to_a_faster_program(light_lab: Lab, light_page: Any, browser: Any) -> None:
+    folder = light_lab.work / "dump"
     folder.mkdir()
     for when in ("before_optimizations", "cpu_after_optimizations"):
         (folder / f"module_0001.jit_highest.{when}.txt").write_text(TEXT)
+    run_command(light_page, "notebook:create-new", kernelName="python3")
+    light_page.wait_for_selector(f"{SHOWN} .jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000)
     took: list[tuple[str, float]] = []
     last = time.perf_counter()
 
@@ -79,60 +90,61 @@ def test_ten_actions_from_a_dump_to_a_faster_program(browser: Any, tmp_path: Pat
         took.append((action, round(now - last, 2)))
         last = now
 
-    with PageServer(RecordedModules(folder)) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(120_000)
+    command = [sys.executable, "-m", "xla_explorer.cli.main", "open", str(folder), "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as opened:
         try:
-            page = browser.new_page(viewport={"width": 1440, "height": 900})
-            page.set_default_timeout(60_000)
-            page.goto(server.address)
-            assert page.locator("tbody a").first.inner_text() == "jit_highest"
+            assert opened.stdout is not None
+            address = next(line for line in opened.stdout if line.startswith("http"))
+            page.goto(address.strip())
+            assert "jit_highest" in page.locator("tbody a").first.inner_text()
             done("xla-explorer open dump/")
             page.locator("tbody a").first.click()
             page.wait_for_selector(".xe[data-ready]")
-            done("click the module")
-            page.close()
+            done("click the module: what XLA did")
         finally:
-            server.shutdown()
-            thread.join()
+            opened.terminate()
+    page.close()
 
-    widget: Any = xe.explore(xe.load(folder).compile())
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.set_default_timeout(60_000)
-    open_live(page, widget, tmp_path, tab="overview")
-    done("xe.explore(xe.load('dump/').compile())")
-    page.click(".xe-measure")
-    page.evaluate("window.deliver()")
-    page.wait_for_function("document.querySelector('.xe-head').textContent.includes('runs in')")
-    before = _microseconds(widget)
+    page = light_page
+    page.set_default_timeout(120_000)
+    page.bring_to_front()
+    page.locator(f"{SHOWN} .jp-CodeCell .cm-content").first.click()
+    page.keyboard.type(CELL)
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_selector(f"{SHOWN} .xe[data-ready]", timeout=200_000)
+    done("a cell in a notebook: xe.explore(xe.load('dump').compile())")
+    xe = page.locator(f"{SHOWN} .xe")
+    xe.locator(".xe-measure").click()
+    before = _microseconds(page)
     done("measure")
-    hottest = page.locator(".xe-hottest tbody tr").first
+    hottest = xe.locator(".xe-hottest tbody tr").first
     assert "%s" in hottest.inner_text() and "sort" in hottest.inner_text()
     hottest.click()
-    page.wait_for_function("document.querySelector('.xe-why-body').textContent.includes('%s')")
+    xe.locator(".xe-why-body", has_text="%s").wait_for()
     done("click the hottest kernel: the sort, and why it stands alone")
-    page.evaluate("document.querySelector('.xe').explorer.setTab('graph')")
-    page.wait_for_selector(".xe-graph .xe-node.on")
+    page.keyboard.press("g")
+    xe.locator(".xe-graph .xe-node.on").first.wait_for()
     done("g: the graph, the sort in it")
-    page.locator(".xe-pane-chips button", has_text="edit").click()
-    page.wait_for_function("document.querySelector('.xe-edit textarea').value.includes('sort(')")
+    xe.locator(".xe-pane-chips button", has_text="edit").click()
+    page.wait_for_function("document.querySelector('.xe-edit textarea')?.value.includes('sort(')")
     done("open the editor")
-    area = page.locator(".xe-edit textarea")
-    area.fill(TEXT.replace(SORTED, REDUCED.replace("reduce(", "reduc(")))
-    page.wait_for_selector(".xe-edit-marks mark")
-    assert "unknown opcode reduc" in page.inner_text(".xe-edit-said")
-    done("write a reduction in its place, with a slip: it is marked")
-    area.fill(TEXT.replace(SORTED, REDUCED))
-    page.wait_for_function("document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')")
-    page.wait_for_selector(".xe[data-ready]")
-    done("mend it: compiled on the pause")
-    page.evaluate("document.querySelector('.xe').explorer.setTab('overview')")
-    page.click(".xe-measure")
-    page.evaluate("window.deliver()")
-    page.wait_for_function("document.querySelector('.xe-head').textContent.includes('runs in')")
-    after = _microseconds(widget)
+    xe.locator(".xe-edit textarea").fill(TEXT.replace(SORTED, REDUCED))
+    page.wait_for_function("document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')", timeout=60_000)
+    page.wait_for_selector(f"{SHOWN} .xe[data-ready]")
+    done("write a reduction in its place: compiled on the pause")
+    xe.focus()
+    page.keyboard.press("o")
+    xe.locator(".xe-measure").wait_for()
+    done("o: the overview")
+    xe.locator(".xe-measure").click()
+    after = _microseconds(page)
     done("measure again")
-    page.close()
+    if pictures := os.environ.get("XLA_EXPLORER_SCREENSHOTS"):
+        page.screenshot(path=str(Path(pictures) / "journey_open_to_faster.png"))
     assert len(took) == 10 and after < 0.7 * before, (before, after)
+    problems, page.problems[:] = list(page.problems), []
+    assert not problems
     if path := os.environ.get("XLA_EXPLORER_JOURNEY"):
         Path(path).write_text(json.dumps({"before_us": before, "after_us": after, "actions": took}))

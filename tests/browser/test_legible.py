@@ -12,7 +12,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.browser.live_page import open_live, settled
-from tests.browser.page_text import Written, on_each_other, written_texts
+from tests.browser.page_text import Written, on_each_other, placed_texts, written_texts
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
@@ -125,7 +125,7 @@ def test_no_text_of_the_roofline_lies_on_another_whatever_the_machine_gives(brow
         page.locator(".xe-times .xe-pane-chips button", has_text="table").click()
         page.locator(".xe-times .xe-pane-chips button", has_text="roofline").click()
         page.wait_for_function("words => document.querySelector('.xe-plot')?.textContent.includes(words)", arg=f"{flops:g} flops and {memory:g}")
-        texts = [t for t in written_texts(page, ".xe-plot") if t.drawn]
+        texts = [t for t in placed_texts(page, ".xe-plot") if t.drawn]
         assert len(texts) > 8
         assert [f"{a} / {b}" for a, b in on_each_other(texts)] == [], (flops, memory)
         assert [str(t) for t in texts if t.cut] == [], (flops, memory)

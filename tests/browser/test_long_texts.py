@@ -49,7 +49,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def opened(browser: Any, path: Path, before: str = "") -> Any:
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page = (browser.chromium if before else browser).new_page(viewport={"width": 1440, "height": 900})  # what is done before stays
     if before:
         page.add_init_script(before)
     page.goto(path.as_uri() + "#tab=text")

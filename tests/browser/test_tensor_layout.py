@@ -37,9 +37,8 @@ def _select(page: Any, name: str) -> str:
     return str(page.inner_text(".xe-layout"))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_who_stands_where(browser: Any, tmp_path: Path, scheme: str) -> None:
-    page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
+def test_who_stands_where(browser: Any, tmp_path: Path) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     open_saved(page, xe.compile(TEXT, threads=1), tmp_path)
@@ -58,8 +57,11 @@ def test_who_stands_where(browser: Any, tmp_path: Path, scheme: str) -> None:
     assert page.locator(".xe-layout-grid").count() == 2, "each array of a tuple"
     box, column = page.locator(".xe-layout-grid").last.bounding_box(), page.locator(".xe-why-body").bounding_box()
     assert box["x"] >= column["x"] and box["x"] + box["width"] <= column["x"] + column["width"]
-    words = page.evaluate("""() => { const paint = el => getComputedStyle(el).fill, text = document.querySelector('.xe-layout-grid text:not(.d)');
-      return [paint(text), ...[...document.querySelectorAll('.xe-layout-grid rect')].map(paint)]; }""")
-    assert words[0] not in words[1:], "numbers are seen on their cells"
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_selector(f".xe[data-theme={scheme}]")
+        words = page.evaluate("""() => { const paint = el => getComputedStyle(el).fill, text = document.querySelector('.xe-layout-grid text:not(.d)');
+          return [paint(text), ...[...document.querySelectorAll('.xe-layout-grid rect')].map(paint)]; }""")
+        assert words[0] not in words[1:], f"numbers are seen on their cells, {scheme}"
     assert errors == []
     page.close()

@@ -1,6 +1,6 @@
 // The buffers tab: the arena over the schedule (time to the right, addresses upwards), what is in use at each point, and why two
 // values do not share memory.
-import { make, messageOf, shape, showBytes } from "./elements.js";
+import { barRow, make, messageOf, shape, showBytes } from "./elements.js";
 import { num } from "./drawing.js";
 import { named, namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
@@ -19,7 +19,7 @@ function buffersTab(app) {
     body = make("div", { className: "xe-scroll" }),
     answer = make("p", { className: "xe-answer" }),
     note = make("span", { className: "xe-dim", textContent: "…" }),
-    bar = make("div", { className: "xe-bar-row" }, note, make("span", { className: "xe-grow" }));
+    bar = barRow([note]);
   answer.setAttribute("aria-live", "polite");
   root.append(bar, body);
   /** @type {any} */

@@ -1,5 +1,5 @@
 // One text of the code strip: what made it, its lines, and for PTX what each line did on the emulator.
-import { make, messageOf, numberOf } from "./elements.js";
+import { make, numberOf, slowButton } from "./elements.js";
 import { lineBlocks } from "./lines.js";
 import { namedAll } from "./store.js";
 
@@ -46,28 +46,24 @@ export function codePane(app, pane, changed) {
  * @param {() => void} changed
  */
 function countButton(app, pane, changed) {
-  const button = make("button", {
-    className: "xe-act xe-count-lines",
-    tabIndex: 0,
-    textContent: "count",
-    title: "run it on the PTX emulator (random arguments): a bar for how often a line runs, colours for memory that is not coalesced, threads that diverge, banks in conflict",
-    onclick: async () => {
-      button.disabled = true;
-      button.textContent = "emulating …";
-      try {
-        const rows = namedAll("count", await app.store.report("counts")),
-          most = Math.max(...rows.map(r => r.share), 1e-9);
-        pane.counts = new Map(rows.map(r => [r.line, { ...r, heat: r.share / most }]));
-        changed();
-      } catch (error) {
-        button.textContent = "count";
-        button.disabled = false;
-        app.change({ problem: messageOf(error) });
-        app.problem = "";
-      }
+  return slowButton(
+    {
+      className: "xe-act xe-count-lines",
+      textContent: "count",
+      title: "run it on the PTX emulator (random arguments): a bar for how often a line runs, colours for memory that is not coalesced, threads that diverge, banks in conflict",
     },
-  });
-  return button;
+    "emulating …",
+    async () => {
+      const rows = namedAll("count", await app.store.report("counts")),
+        most = Math.max(...rows.map(r => r.share), 1e-9);
+      pane.counts = new Map(rows.map(r => [r.line, { ...r, heat: r.share / most }]));
+      changed();
+    },
+    problem => {
+      app.change({ problem });
+      app.problem = "";
+    },
+  );
 }
 
 /** @param {Map<number, any>} counts */

@@ -73,7 +73,7 @@ export function showBytes(v) {
 export const showNumber = v =>
   isNumber(v)
     ? Number.isInteger(v)
-      ? v.toLocaleString("en-US").replaceAll(",", "\u202f")
+      ? String(v).replace(/\B(?=(\d{3})+$)/g, "\u202f") // a locale takes 20 ms to load
       : threeDigits(v)
     : v === null || v === undefined
       ? MISSING
@@ -106,8 +106,42 @@ export const decisionEnds = d => d.names.map(name => "%" + name).join(" → ");
 /** What went wrong, in words. @param {unknown} error */
 export const messageOf = error => (error instanceof Error ? error.message : String(error));
 
+/** The row above a panel: what is said, and at its end what can be done. @param {Node[]} said @param {Node[]} done */
+export const barRow = (said, ...done) => make("div", { className: "xe-bar-row" }, ...said, make("span", { className: "xe-grow" }), ...done);
+
+/**
+ * A button whose work takes a while, during which it says so.
+ * @param {Record<string, any>} props @param {string} during
+ * @param {(button: HTMLButtonElement) => unknown} work
+ * @param {(message: string) => void} failed
+ */
+export function slowButton(props, during, work, failed) {
+  const button = make("button", { className: "xe-act", tabIndex: 0, ...props, onclick: act });
+  async function act(/** @type {Event} */ event) {
+    event.stopPropagation();
+    button.closest(".xe").focus({ preventScroll: true }); // a disabled button drops the focus, and the keys with it
+    button.disabled = true;
+    button.textContent = during;
+    try {
+      await work(button);
+    } catch (error) {
+      failed(messageOf(error));
+    }
+    button.disabled = false;
+    button.textContent = props.textContent;
+  }
+  return button;
+}
+
 /** Lets the browser paint and answer between two pieces of work. A timer that follows others would wait 4 ms. @returns {Promise<unknown>} */
 export const breath = () => /** @type {any} */ (globalThis).scheduler?.postTask?.(() => {}) ?? new Promise(done => setTimeout(done));
+const MOST_WAITED = 60; // ms: a page in the background has no frames
+/** Until what was changed is on the screen: to lay all of it out at once would take too long. @returns {Promise<unknown>} */
+export const seen = () =>
+  new Promise(done => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, MOST_WAITED);
+  });
 /** All of a work that yields between its pieces. @template T @param {Generator<void, T>} work @returns {T} */
 export function atOnce(work) {
   for (;;) {

@@ -1,5 +1,5 @@
 // The flame of a compile: phases, pipelines, passes, rules, LLVM's passes; a click on a span makes it the whole width.
-import { make, messageOf, showMicroseconds } from "./elements.js";
+import { barRow, make, showMicroseconds, slowButton } from "./elements.js";
 
 /** @typedef {[string, number, FlameSpan[]]} FlameSpan name, milliseconds, parts */
 
@@ -39,28 +39,17 @@ export function compileFlame(app, first) {
   let root = first;
   const rows = make("div", { className: "xe-flame-rows", role: "group", ariaLabel: "compile time" }),
     note = make("span", { className: "xe-dim" }),
-    more = make("button", {
-      className: "xe-act",
-      tabIndex: 0,
-      textContent: "time rules and LLVM's passes",
-      title: "the passes and LLVM run once more with a clock: session.llvm.flame()",
-      hidden: !app.store.data.live,
-      onclick: timeAll,
-    }),
-    el = make("section", { className: "xe-flame" }, make("div", { className: "xe-bar-row" }, make("h4", { textContent: "where the compile spent its time" }), note, make("span", { className: "xe-grow" }), more), rows);
-  async function timeAll() {
-    more.disabled = true;
-    more.textContent = "timing …";
-    try {
-      root = await app.store.report("flame", {}, "flame");
-      draw([]);
-      more.hidden = true;
-    } catch (error) {
-      note.textContent = messageOf(error);
-    }
-    more.disabled = false;
-    more.textContent = "time rules and LLVM's passes";
-  }
+    more = slowButton(
+      { textContent: "time rules and LLVM's passes", title: "the passes and LLVM run once more with a clock: session.llvm.flame()", hidden: !app.store.data.live },
+      "timing …",
+      async button => {
+        root = await app.store.report("flame", {}, "flame");
+        draw([]);
+        button.hidden = true;
+      },
+      message => (note.textContent = message),
+    ),
+    el = make("section", { className: "xe-flame" }, barRow([make("h4", { textContent: "where the compile spent its time" }), note], more), rows);
   /** @param {FlameSpan[]} chosen */
   function draw(chosen) {
     const spans = placedSpans(root, chosen),

@@ -138,6 +138,7 @@ function graphTab(app) {
       known = (looked || app.boxes.length) && view.state.options.focus === null ? fetchMiddle(view) : null; // a page has it at once
     looked = true;
     if (first) {
+      await breath();
       chooseStart(view); // before anything is drawn, so that nothing is drawn twice
       await breath();
     }

@@ -52,11 +52,11 @@ export function fullestPlace(element, nodes, width, height) {
 export function cameraOn(stage, canvas) {
   const at = { x: 20, y: 20, k: 1 };
   let moved = () => {};
-  // Asked of the browser only after it has changed: to ask while what is drawn is new costs a layout of the whole page.
+  // The browser says it after it has laid out; to ask while what is drawn is new costs a layout of the whole page.
   let known = { width: 0, height: 0 };
   const size = () => (known.width ? known : (known = { width: stage.clientWidth, height: stage.clientHeight }));
-  new ResizeObserver(() => {
-    known = { width: 0, height: 0 };
+  new ResizeObserver(([{ contentRect }]) => {
+    known = contentRect;
   }).observe(stage);
   const move = () => {
     canvas.setAttribute("transform", `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)}) scale(${at.k.toFixed(3)})`);

@@ -1,5 +1,5 @@
 // The kernels tab: what runs, what each kernel computes, what it costs; LLVM's passes and remarks of one on demand.
-import { make, messageOf, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber } from "./elements.js";
+import { barRow, make, messageOf, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber, slowButton } from "./elements.js";
 import { followLlvm } from "./llvm.js";
 import { namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
@@ -14,7 +14,7 @@ function kernelsTab(app) {
   const root = make("div", { className: "xe-kernels xe-panel" }),
     body = make("div", { className: "xe-scroll" }),
     note = make("span", { className: "xe-dim", textContent: "…" }),
-    bar = make("div", { className: "xe-bar-row" }, note, make("span", { className: "xe-grow" }));
+    bar = barRow([note]);
   root.append(bar, body);
   /** @type {Kernel[]} */
   let rows = [];
@@ -51,16 +51,12 @@ function kernelsTab(app) {
       };
     const llvmCell = (/** @type {Kernel} */ r) =>
       llvm.has(r.name)
-        ? make("button", {
-            className: "xe-act",
-            tabIndex: 0,
-            textContent: "LLVM passes",
-            title: "what each pass of LLVM changed in this kernel, as more steps of the passes",
-            onclick: (/** @type {any} */ event) => {
-              event.stopPropagation();
-              openLlvm(r.name, event.target);
-            },
-          })
+        ? slowButton(
+            { textContent: "LLVM passes", title: "what each pass of LLVM changed in this kernel, as more steps of the passes" },
+            "…",
+            () => openLlvm(r.name),
+            message => (note.textContent = message),
+          )
         : "";
     const columns = [
       ["kernel", "mono", (/** @type {Kernel} */ r) => `%${r.name}`],
@@ -87,24 +83,14 @@ function kernelsTab(app) {
     }
     mark();
   }
-  /** @param {string} kernel @param {HTMLButtonElement} button */
-  async function openLlvm(kernel, button) {
-    const text = button.textContent;
-    app.root.focus({ preventScroll: true });
-    button.textContent = "…";
-    button.disabled = true;
-    try {
-      const first = await followLlvm(app, kernel);
-      if (first === null) note.textContent = `LLVM changed nothing in %${kernel}`;
-      else {
-        app.setTab("text");
-        await app.go(first);
-      }
-    } catch (error) {
-      note.textContent = messageOf(error);
+  /** @param {string} kernel */
+  async function openLlvm(kernel) {
+    const first = await followLlvm(app, kernel);
+    if (first === null) note.textContent = `LLVM changed nothing in %${kernel}`;
+    else {
+      app.setTab("text");
+      await app.go(first);
     }
-    button.textContent = text;
-    button.disabled = false;
   }
   function mark() {
     if (!table) return;

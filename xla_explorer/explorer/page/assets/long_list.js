@@ -2,7 +2,7 @@
 // cost what a screen costs.
 import { make } from "./elements.js";
 
-const BLOCK = 50;
+const BLOCK = 25;
 export const LINE_HEIGHT = 16.5; // pixels, as .xe-line in the style sheet
 
 /**
@@ -31,7 +31,7 @@ export function longList(root, count, row) {
         }
       }
     },
-    { root, rootMargin: "400px" },
+    { root, rootMargin: "200px" },
   );
   for (let first = 0; first < count; first += BLOCK) {
     const block = make("div", { className: "xe-block", data: { block: blocks.length } });

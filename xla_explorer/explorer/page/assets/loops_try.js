@@ -1,5 +1,5 @@
 // What-if of the loops tab: another schedule of a kernel, what it comes to, and what may be written next.
-import { make, messageOf, showMicroseconds } from "./elements.js";
+import { make, messageOf, showMicroseconds, slowButton } from "./elements.js";
 import { named } from "./store.js";
 
 /** @typedef {import("./state.js").App} App */
@@ -24,29 +24,14 @@ export function whatIf(app, row, show) {
   };
   text.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     event.stopPropagation(); // letters are text here, not keys of the explorer
-    if (event.key === "Enter") ask(false);
+    if (event.key === "Enter") askNow();
   });
   text.oninput = write;
   write();
 
-  /** @param {boolean} run @param {HTMLButtonElement} [button] */
-  async function ask(run, button) {
-    const label = button?.textContent ?? "";
-    if (button) {
-      button.disabled = true;
-      button.textContent = run ? "compiling and running …" : "proving …";
-    }
-    try {
-      told(named("try", await app.store.ask({ ask: "loop", kernel: row.instruction, schedule: text.value, run })));
-    } catch (error) {
-      said.replaceChildren(make("p", { className: "xe-error", textContent: messageOf(error) }));
-    } finally {
-      if (button) {
-        button.disabled = false;
-        button.textContent = label;
-      }
-    }
-  }
+  const ask = async (/** @type {boolean} */ run) => told(named("try", await app.store.ask({ ask: "loop", kernel: row.instruction, schedule: text.value, run }))),
+    failed = (/** @type {string} */ message) => said.replaceChildren(make("p", { className: "xe-error", textContent: message })),
+    askNow = () => ask(false).catch(error => failed(messageOf(error)));
   /** @param {LoopTry} found */
   function told(found) {
     const change = found.before ? (found.nanoseconds - found.before) / found.before : 0,
@@ -78,7 +63,7 @@ export function whatIf(app, row, show) {
                   if (code) return said.replaceChildren(make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${directive}: ${message} (${code})` }));
                   text.value = [found.schedule, directive].filter(Boolean).join(",");
                   write();
-                  return ask(false);
+                  return askNow();
                 },
               }),
             ),
@@ -88,11 +73,9 @@ export function whatIf(app, row, show) {
     show(found.lines);
   }
   if (app.store.data.live) {
-    const tried = make("button", { className: "xe-act", tabIndex: 0, textContent: "try", title: "prove it, estimate it" }),
-      ran = make("button", { className: "xe-act", tabIndex: 0, textContent: "run alone", title: "compile this kernel alone, check its values, time or count it beside the default" }),
+    const tried = slowButton({ textContent: "try", title: "prove it, estimate it" }, "proving …", () => ask(false), failed),
+      ran = slowButton({ textContent: "run alone", title: "compile this kernel alone, check its values, time or count it beside the default" }, "compiling and running …", () => ask(true), failed),
       back = make("button", { tabIndex: 0, textContent: "as it is", title: "the kernel's own schedule" });
-    tried.onclick = () => ask(false, tried);
-    ran.onclick = () => ask(true, ran);
     back.onclick = () => {
       text.value = own;
       write();

@@ -1,6 +1,6 @@
 // The overview tab, the first that is seen: where the time goes, by kernel, layer and source line; which refused fusions cost most.
 import { refusalCost } from "./decisions.js";
-import { decisionEnds, make, messageOf, numberOf, showMicroseconds, showPercent } from "./elements.js";
+import { barRow, decisionEnds, make, messageOf, numberOf, showMicroseconds, showPercent, slowButton } from "./elements.js";
 import { FUSION_KINDS } from "./schema.js";
 import { namedAll } from "./store.js";
 import { registerTab } from "./tabs.js";
@@ -136,30 +136,15 @@ const adviceList = advice =>
 /** @param {App} app */
 function overviewTab(app) {
   const note = make("span", { className: "xe-dim", textContent: "…" }),
-    measure = make("button", {
-      className: "xe-act xe-measure",
-      tabIndex: 0,
-      textContent: "measure",
-      title: "run it with random arguments: session.profile()",
-      hidden: !app.store.data.live,
-      onclick: measureNow,
-    }),
+    measure = slowButton(
+      { className: "xe-act xe-measure", textContent: "measure", title: "run it with random arguments: session.profile()", hidden: !app.store.data.live },
+      "measuring …",
+      () => app.store.ask({ ask: "measure" }),
+      message => (note.textContent = message),
+    ),
     body = make("div", { className: "xe-scroll xe-overview-body" }),
-    root = make("div", { className: "xe-panel xe-overview" }, make("div", { className: "xe-bar-row" }, note, make("span", { className: "xe-grow" }), measure), body);
+    root = make("div", { className: "xe-panel xe-overview" }, barRow([note], measure), body);
   let isCurrent = false;
-
-  async function measureNow() {
-    app.root.focus({ preventScroll: true });
-    measure.disabled = true;
-    measure.textContent = "measuring …";
-    try {
-      await app.store.ask({ ask: "measure" });
-    } catch (error) {
-      note.textContent = messageOf(error);
-    }
-    measure.disabled = false;
-    measure.textContent = "measure";
-  }
 
   async function shown() {
     if (isCurrent) return;

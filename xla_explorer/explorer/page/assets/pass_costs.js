@@ -1,6 +1,6 @@
 // The passes tab: what each pass did to instructions, bytes and flops, what it tried, how long it took; opcodes by pass.
 import { compileFlame } from "./flame.js";
-import { make, messageOf, showBytes, showMicroseconds, showNumber } from "./elements.js";
+import { barRow, make, messageOf, showBytes, showMicroseconds, showNumber } from "./elements.js";
 import { csvButton, tableOf } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
@@ -13,7 +13,7 @@ const signed = (v, show) => (v ? `${v > 0 ? "+" : "−"}${show(Math.abs(v))}` : 
 /** @param {import("./state.js").App} app */
 function passCostsTab(app) {
   const note = make("span", { className: "xe-dim", textContent: "…" }),
-    bar = make("div", { className: "xe-bar-row" }, note, make("span", { className: "xe-grow" })),
+    bar = barRow([note]),
     body = make("div", { className: "xe-scroll" }),
     root = make("div", { className: "xe-panel xe-pass-costs" }, bar, body);
   let asked = false;

@@ -1,5 +1,5 @@
 // Parts of the why column that are asked for: the callers of an instruction, and its tensor, evaluated on demand.
-import { make, messageOf, showNumber } from "./elements.js";
+import { make, showNumber, slowButton } from "./elements.js";
 import { dimLine, whyHeading } from "./why_parts.js";
 
 /** @typedef {import("./state.js").App} App */
@@ -39,23 +39,15 @@ export function tensorPart(app, id) {
     box.replaceChildren(dimLine(`its tensor: session.passes.value("%${name}")`));
     return box;
   }
-  const button = make("button", {
-    className: "xe-act",
-    tabIndex: 0,
-    textContent: "values",
-    title: "evaluate the module of this step on random arguments (seed 0) and show this tensor: statistics, histogram, NaN, difference to the module as written",
-    onclick: async () => {
-      button.disabled = true;
-      button.textContent = "evaluating …";
-      try {
-        show(await app.store.ask({ ask: "values", id, step: app.step }));
-      } catch (error) {
-        box.replaceChildren(button, make("p", { className: "xe-error", textContent: messageOf(error) }));
-      }
-      button.disabled = false;
-      button.textContent = "values";
+  const button = slowButton(
+    {
+      textContent: "values",
+      title: "evaluate the module of this step on random arguments (seed 0) and show this tensor: statistics, histogram, NaN, difference to the module as written",
     },
-  });
+    "evaluating …",
+    async () => show(await app.store.ask({ ask: "values", id, step: app.step })),
+    message => box.replaceChildren(button, make("p", { className: "xe-error", textContent: message })),
+  );
   /** @param {{ head: string, facts: [string, any][], histogram: [number, number, number][], first: string }} found */
   function show({ head, facts, histogram, first }) {
     const most = Math.max(1, ...histogram.map(([, , n]) => n)),
