@@ -10,7 +10,7 @@ _LITERAL = re.compile(r"(?:^|[=>(,:;!&|?+\[]|\breturn)\s*(/(?![/*])(?:[^/\\\n\[]
 # file: {regular expression: what it reads}. A text of the kernel's that carries a fact (a unit, an opcode, a verdict, an operand) has no
 # place here: let the fact travel as a field of its row.
 ALLOWED = {
-    "elements.js": {"/^aria([A-Z])/": "the name of a property of the DOM"},
+    "elements.js": {"/^aria([A-Z])/": "the name of a property of the DOM", r"/\B(?=(\d{3})+$)/g": "where a number is grouped"},
     "hover.js": {r"/[\w.$-]/": "where the word under the pointer ends"},
     "mnemonics.js": {"/^@/": "a name of LLVM as it is hovered", "/^[bwlq]?$/": "the width at the end of an x86 mnemonic"},
     "overview.js": {r"/(\.\d+|\.clone)+$/": "the number at the end of a name, which makes it its own"},

@@ -137,7 +137,7 @@ export function slowButton(props, during, work, failed) {
 export const breath = () => /** @type {any} */ (globalThis).scheduler?.postTask?.(() => {}) ?? new Promise(done => setTimeout(done));
 const MOST_WAITED = 60; // ms: a page in the background has no frames
 /** Until what was changed is on the screen: to lay all of it out at once would take too long. @returns {Promise<unknown>} */
-export const seen = () =>
+export const painted = () =>
   new Promise(done => {
     requestAnimationFrame(() => setTimeout(done));
     setTimeout(done, MOST_WAITED);

@@ -2,7 +2,7 @@
 import { actionsOf } from "./actions.js";
 import { codeStrip } from "./code.js";
 import { sourceEditor } from "./editor.js";
-import { breath, make, seen } from "./elements.js";
+import { breath, make, painted } from "./elements.js";
 import { hoverHelp } from "./hover.js";
 import { keyHelp, keysOf } from "./keyboard.js";
 import { reachAll } from "./reach.js";
@@ -148,11 +148,11 @@ async function open(app, model, address, code) {
     wanted = address.op ?? (model.get("selected") >= 0 ? model.get("selected") : null),
     somewhere = address.step !== undefined || model.get("step") >= 0 || wanted !== null || failed > 0; // else what matters comes first
   app.setTab("graph");
-  await seen();
+  await painted();
   await store.step(last).catch(() => {}); // learn the boxes of the final module: panes link through them
   await breath();
   await app.go(Math.max(0, Math.min(last, failed > 0 && address.step === undefined ? failed : start)));
-  await seen();
+  await painted();
   const loading = code.load();
   if (store.data.complete) await loading; // a kernel's panes follow when it has them
   if (address.find) app.restoreSearch(address.find);
