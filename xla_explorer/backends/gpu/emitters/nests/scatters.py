@@ -17,6 +17,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Choose,
     Combination,
     Compute,
+    Load,
     LoopNest,
     Origin,
     Reduce,
@@ -82,13 +83,18 @@ class _Scatter(PlainNest):
         with self.scope(depth, list(self.rows.values())) as inner:
             guards, places = self.window(place)
             for number, (t, other) in enumerate(zip(types, others, strict=True), -len(covers)):
-                with self.scope(depth + 1, (), True) as case:
-                    then = covers[0] if number < 0 else self.value(self.updates[number], self.place(places))
+                with self.scope(depth + 1) as case:
+                    then = covers[0] if number < 0 else self.read(self.updates[number], self.place(places))
                 cases = Case(guards, tuple(case.body), then), Case((), (), other)
                 values += self.put(Choose(next(self.numbers), t, cases, origin), depth + 1)
         ids, axes = tuple([next(self.numbers) for _ in types]), tuple([BoundAxis(a) for a in self.rows.values()])
         made = Reduce(ids, tuple(types), combiner, initial, axes, tuple(inner.body), tuple(values), (), origin)
         return self.put(made, depth)[len(covers) :]
+
+    def read(self, update: HloInstruction, place: Place) -> int:
+        """An element that only rows that cover it read."""
+        made = Load(next(self.numbers), update.shape.element_type, self.arrays[update].name, place, self.origin(update, place))
+        return self.put(made, len(self.scopes) - 1)[0]
 
     def window(self, place: Place) -> tuple[tuple[Guard, ...], Place]:
         """(whether the window of a row fits and covers the element, the place of its update)."""
