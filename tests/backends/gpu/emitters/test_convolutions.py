@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.backends.gpu.emitters.emitter_runner import check, ptx_of, run
 from tests.support.drawn import DRAWN
 from xla_explorer.backends.gpu.architecture import gpu_architecture
-from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import plan_tiled_convolution
+from xla_explorer.backends.gpu.emitters.tiled_product import plan_tiled_convolution
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
 from xla_explorer.backends.interfaces import CompileOptions
@@ -122,7 +122,7 @@ def test_zeros_between_elements_are_not_multiplied():
     """A dilated image is cut into phases: the kernel adds a quarter of the window's products for each result."""
     x, k, result, how = CASES["dilated image"]
     plan = plan_tiled_convolution(parse_hlo(text_of("f32", x, k, result, how)).entry.root, gpu_architecture("sm_90"))
-    assert plan.served.geometry.phases == (2, 2) and plan.served.geometry.depth == 2 * 2 * 16 and "4 phases" in plan.launch.reasoning
+    assert plan.matrices.phases == (2, 2) and plan.matrices.depth == 2 * 2 * 16 and "4 phases" in plan.launch.reasoning
 
 
 @pytest.mark.slow
@@ -248,10 +248,11 @@ def test_any_convolution(case, forced, monkeypatch_loop):
 
 @pytest.fixture
 def monkeypatch_loop(monkeypatch):
-    from xla_explorer.backends.gpu.emitters.convolutions import tensor_core_convolution, tiled_convolution
+    from xla_explorer.backends.gpu.emitters import tiled_product
+    from xla_explorer.backends.gpu.emitters.convolutions import tensor_core_convolution
 
     def force(forced):
-        for module in (tiled_convolution, tensor_core_convolution):
+        for module in (tiled_product, tensor_core_convolution):
             if forced:
                 monkeypatch.setattr(module, "loop_us", lambda *_: 1e9)
 

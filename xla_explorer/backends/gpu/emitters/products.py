@@ -11,9 +11,7 @@ from xla_explorer.backends.gpu.emitters.convolutions.tensor_core_convolution imp
     plan_tensor_core_convolution,
     write_tensor_core_convolution,
 )
-from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import plan_tiled_convolution, write_tiled_convolution
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot, write_tensor_core_dot
-from xla_explorer.backends.gpu.emitters.dots.tiled_dot import plan_tiled_dot, write_tiled_dot
 from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import plan_faster_warpgroup_dot, write_warpgroup_dot
 from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.thin_products import (
@@ -22,6 +20,7 @@ from xla_explorer.backends.gpu.emitters.nests.thin_products import (
     scheduled_us,
     write_scheduled,
 )
+from xla_explorer.backends.gpu.emitters.tiled_product import plan_tiled_convolution, plan_tiled_dot, write_tiled_product
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -49,13 +48,13 @@ PRODUCT_ROWS: tuple[ProductRow[Any], ...] = (
     ProductRow("dot", "warpgroup-dot", plan_faster_warpgroup_dot, write_warpgroup_dot, lambda plan, _: plan.estimated_us),
     ProductRow("dot", "tensor-core-dot", plan_dot, write_tensor_core_dot, lambda plan, _: plan.estimated_us),
     ProductRow("dot", "thin-dot", plan_thin_dot, write_scheduled, lambda plan, _: None),
-    ProductRow("dot", "tiled-dot", plan_tiled_dot, write_tiled_dot, lambda plan, _: plan.blocks.estimated_us),
+    ProductRow("dot", "tiled-dot", plan_tiled_dot, write_tiled_product, lambda plan, _: plan.blocks.estimated_us),
     ProductRow("convolution", "depthwise-convolution", plan_depthwise_convolution, write_scheduled, scheduled_us),
     ProductRow(
         "convolution", "tensor-core-convolution", plan_tensor_core_convolution, write_tensor_core_convolution,
         lambda plan, _: plan.dot.estimated_us,
     ),
     ProductRow(
-        "convolution", "tiled-convolution", plan_tiled_convolution, write_tiled_convolution, lambda plan, _: plan.blocks.estimated_us
+        "convolution", "tiled-convolution", plan_tiled_convolution, write_tiled_product, lambda plan, _: plan.blocks.estimated_us
     ),
 )  # fmt: skip

@@ -9,9 +9,9 @@ from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.convolutions.convolution_store import ConvolutionStore
 from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct, convolution_product
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Border, GatheredMatrix
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Products, partial_sums, sum_of_parts
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Products, directed, product_draft
 from xla_explorer.backends.gpu.emitters.dots.result_store import Product, product_in
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, scratch_pointer
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft
 from xla_explorer.backends.gpu.emitters.index_words import Words
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
@@ -106,25 +106,19 @@ def block_store(
 ) -> ConvolutionStore:
     """Where the sums of a block go: to the result, or to scratch memory where the products are reduced in parts."""
     store = ConvolutionStore(context, block, served.product, served.geometry, words, place.phases)
-    group = words.wide(place.group)
-    if parts.number == 1:
-        store.at([group])
-    else:
-        store.store_sums(partial_sums(context, served.geometry, parts, scratch_pointer(slots)))
-        store.at([words.wide(place.split), group])
+    directed(store, served.geometry, parts, slots, [words.wide(place.group)], words.wide(place.split))
     return store
 
 
-def combining_kernels(
-    i: HloInstruction, served: ServedConvolution, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture
-) -> tuple[KernelDraft, ...]:
-    """The kernel that adds partial sums, if there are any."""
-    if parts.number == 1:
-        return ()
+def convolution_draft(
+    i: HloInstruction, first: KernelDraft, emitter: str, estimated_us: float, served: ServedConvolution, parts: Parts,
+    slots: tuple[int, ...], architecture: GpuArchitecture,
+) -> OperationDraft:  # fmt: skip
+    """See `product_draft`."""
     geometry = served.geometry
 
     def store(context: KernelContext, block: Block, m: Products) -> ConvolutionStore:
         one_phase: list[Word] = [0] * len(geometry.spatial)
         return ConvolutionStore(context, block, served.product, geometry, words_for(served.product.dot, context), one_phase)
 
-    return (sum_of_parts(i, geometry, parts, slots, architecture, store),)
+    return product_draft(i, first, emitter, estimated_us, geometry, parts, slots, architecture, store)

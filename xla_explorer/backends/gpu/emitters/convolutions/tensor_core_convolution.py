@@ -16,7 +16,7 @@ from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import
     ServedConvolution,
     block_place,
     block_store,
-    combining_kernels,
+    convolution_draft,
     gathered_sides,
     loop_us,
     served_convolution,
@@ -151,5 +151,4 @@ def write_tensor_core_convolution(
     kernel = _ConvolutionKernel(fresh_context(i, slots), plan, slots)
     kernel.write()
     first = KernelDraft(kernel.context, dot.launch, kernel.block.shared_bytes)
-    kernels = (first, *combining_kernels(i, plan.served, dot.parts, slots, architecture))
-    return OperationDraft(kernels, "tensor-core-convolution", dot.parts.scratch_bytes(plan.served.geometry), dot.estimated_us)
+    return convolution_draft(i, first, "tensor-core-convolution", dot.estimated_us, plan.served, dot.parts, slots, architecture)

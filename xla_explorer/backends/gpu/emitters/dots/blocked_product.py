@@ -45,6 +45,9 @@ _STEP_US, _LAUNCH_US = 0.4, 2.0  # from asking for a tile to having it in shared
 _PARTS = (1, 2, 4, 8, 16, 32, 64)
 
 
+Side = tuple[GatheredMatrix, ArrayInMemory]
+
+
 class BlockedPlan(NamedTuple):
     """rows, columns: of the result a thread computes. wide: type of the sums. depth: of a tile. parts: of the reduced dimension."""
 
@@ -195,12 +198,10 @@ class BlockedKernel:
         self.x = words.add(words.mul(words.mod(warp, 2), 8), words.mod(lane, 8))
         self.y = words.add(words.mul(words.div(warp, 2), 4), words.div(lane, 8))
 
-    def multiply(self, left: GatheredMatrix, right: GatheredMatrix, arrays: tuple[ArrayInMemory, ArrayInMemory], row: Word, column: Word,
-                 first_step: Word, store: ResultStore) -> None:  # fmt: skip
+    def multiply(self, left: Side, right: Side, row: Word, column: Word, first_step: Word, store: ResultStore) -> None:
         """Fetch, put, multiply, store. row, column: the tile's first."""
         w, words, plan = self.w, self.words, self.plan
-        a = _Tile(self, left, arrays[0], plan.rows, row)
-        b = _Tile(self, right, arrays[1], plan.columns, column)
+        a, b = _Tile(self, *left, plan.rows, row), _Tile(self, *right, plan.columns, column)
         sums = [[Accumulators(self.context, [plan.wide]) for _ in range(plan.columns)] for _ in range(plan.rows)]
         for line in sums:
             for slot in line:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, fresh_context, scratch_pointer
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
 from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -81,18 +81,33 @@ def partial_sums(context: KernelContext, matrices: Products, parts: Parts, scrat
     return ArrayInMemory(scratch, shape, context.target.pointer)
 
 
+def directed(store: ResultStore, sums: Products, parts: Parts, slots: tuple[int, ...], batch: list[str | int], split: str | int) -> None:
+    """The sums of a block go to the result, or to scratch memory where it computes a part."""
+    if parts.number > 1:
+        store.store_sums(partial_sums(store.context, sums, parts, scratch_pointer(slots)))
+    store.at([split, *batch] if parts.number > 1 else batch)
+
+
 def _store_of_dot(context: KernelContext, block: Block, m: Products) -> ResultStore:
     product = product_in(context.instruction)
     assert not isinstance(product, Reason)
     return ResultStore(context, block, product, m.m, m.n)
 
 
-def sum_of_parts(
-    i: HloInstruction, matrices: Products, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture,
-    store: Callable[[KernelContext, Block, Products], ResultStore] = _store_of_dot,
+def product_draft(
+    i: HloInstruction, first: KernelDraft, emitter: str, estimated_us: float, matrices: Products, parts: Parts, slots: tuple[int, ...],
+    architecture: GpuArchitecture, store: Callable[[KernelContext, Block, Products], ResultStore] = _store_of_dot,
+) -> OperationDraft:  # fmt: skip
+    """The kernel of a product, and a second one where the first leaves partial sums."""
+    second = () if parts.number == 1 else (_sum_of_parts(fresh_context(i, slots), matrices, parts, slots, architecture, store),)
+    return OperationDraft((first, *second), emitter, parts.scratch_bytes(matrices), estimated_us)
+
+
+def _sum_of_parts(
+    context: KernelContext, matrices: Products, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture,
+    store: Callable[[KernelContext, Block, Products], ResultStore],
 ) -> KernelDraft:  # fmt: skip
-    """The second kernel: a thread an element adds the partial sums, in order, and finishes the element."""
-    context = fresh_context(i, slots)
+    """A thread an element adds the partial sums, in order, and finishes the element."""
     w, m = context.writer, matrices
     sums = partial_sums(context, m, parts, scratch_pointer(slots))
     total = math.prod(m.batch) * m.m * m.n

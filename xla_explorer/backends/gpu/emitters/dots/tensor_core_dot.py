@@ -17,9 +17,9 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matrices, Operand, matrices_of
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Products, partial_sums, parts_for, sum_of_parts
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Products, directed, parts_for, product_draft
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, on_multiprocessors
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
@@ -175,7 +175,7 @@ class TensorCoreKernel:
     left: Tile
     right: Tile
 
-    def __init__(self, context: KernelContext, plan: DotPlan, scratch: str) -> None:
+    def __init__(self, context: KernelContext, plan: DotPlan, slots: tuple[int, ...]) -> None:
         w, block = context.writer, Block(context, plan.launch.threads_per_block)
         across = -(-plan.matrices.n // plan.columns)
         down = -(-plan.matrices.m // plan.rows)
@@ -187,8 +187,7 @@ class TensorCoreKernel:
         found = product_in(context.instruction)
         assert not isinstance(found, Reason)
         self.result = ResultStore(context, block, found, plan.matrices.m, plan.matrices.n)
-        if plan.parts.number > 1:
-            self.result.store_sums(partial_sums(context, plan.matrices, plan.parts, scratch))
+        directed(self.result, plan.matrices, plan.parts, slots, self.batch, split)
         a, b = [context.arrays[o] for o in found.dot.operands]
         self.left = Tile(self, plan.matrices.left, a, plan.rows, plan.matrices.m, self.row)
         self.right = Tile(self, plan.matrices.right, b, plan.columns, plan.matrices.n, self.column)
@@ -198,7 +197,7 @@ class TensorCoreKernel:
         self.context, self.plan, self.block, self.w = context, plan, block, context.writer
         w = self.w
         self.row, self.column = row, column
-        self.split, self.first_step = split, w.mul(split, plan.parts.each)
+        self.first_step = w.mul(split, plan.parts.each)
         part = w.mod(block.warp, plan.warps[0]), w.div(block.warp, plan.warps[0])
         self.height, self.width = plan.rows // plan.warps[0], plan.columns // plan.warps[1]
         self.warp_row, self.warp_column = w.mul(part[0], self.height), w.mul(part[1], self.width)
@@ -267,7 +266,6 @@ class TensorCoreKernel:
     def store(self, sums: list[list[Accumulators]]) -> None:
         """Each lane has two neighbouring columns of two rows of every fragment."""
         w, plan = self.w, self.plan
-        self.result.at([self.split, *self.batch] if plan.parts.number > 1 else self.batch)
         column = w.add(self.column, self.warp_column)
         with self.result.emitter.scope():
             for r, row in enumerate(sums):
@@ -279,10 +277,7 @@ class TensorCoreKernel:
 
 def write_tensor_core_dot(i: HloInstruction, plan: DotPlan, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
     """The kernel, and one more that adds partial sums where it leaves some."""
-    kernel = TensorCoreKernel(fresh_context(i, slots), plan, scratch_pointer(slots))
+    kernel = TensorCoreKernel(fresh_context(i, slots), plan, slots)
     kernel.write()
-    kernels = [KernelDraft(kernel.context, plan.launch, kernel.block.shared_bytes)]
-    if plan.parts.number > 1:
-        kernels.append(sum_of_parts(i, plan.matrices, plan.parts, slots, architecture))
-    scratch_bytes = plan.parts.scratch_bytes(plan.matrices)
-    return OperationDraft(tuple(kernels), "tensor-core-dot", scratch_bytes, plan.estimated_us)
+    first = KernelDraft(kernel.context, plan.launch, kernel.block.shared_bytes)
+    return product_draft(i, first, "tensor-core-dot", plan.estimated_us, plan.matrices, plan.parts, slots, architecture)

@@ -19,10 +19,10 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots import warpgroup_assembly as assembly
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices, Operand, matrices_of
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for, sum_of_parts
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, directed, parts_for, product_draft
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, operand_slots, product_in
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, counted
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.backends.gpu.tensor_map import TensorMap
@@ -147,7 +147,7 @@ class _Tile:
 class _Kernel:
     """The kernel being written."""
 
-    def __init__(self, context: KernelContext, plan: WarpgroupPlan, scratch: str) -> None:
+    def __init__(self, context: KernelContext, plan: WarpgroupPlan, slots: tuple[int, ...]) -> None:
         self.context, self.plan, self.w = context, plan, context.writer
         w = self.w
         self.block = Block(context, plan.launch.threads_per_block)
@@ -155,8 +155,7 @@ class _Kernel:
         assert not isinstance(product, Reason)
         self.dot, self.kind = product.dot, plan.matrices.kind
         self.result = ResultStore(context, self.block, product, plan.matrices.m, plan.matrices.n)
-        if plan.parts.number > 1:
-            self.result.store_sums(partial_sums(context, plan.matrices, plan.parts, scratch))
+        self.slots = slots
         context.globals["@stages = external addrspace(3) global [0 x i8], align 1024"] = None
         base = w.value("ptrtoint ptr addrspace(3) @stages to i32")
         self.base = w.operation("and", w.operation("add", base, assembly.ATOM_BYTES - 1, "i32"), -assembly.ATOM_BYTES, "i32")
@@ -279,13 +278,13 @@ class _Kernel:
                 slot.store([value])
             assembly.barrier_arrive(w, w.read(before, "i32"), lane)
             row, column, batch, part = self.place(tile)
-            self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column, [part, *batch] if plan.parts.number > 1 else batch)
+            directed(self.result, plan.matrices, plan.parts, self.slots, batch, part)
+            self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column)
 
-    def store(self, sums: list[Accumulators], first_row: str | int, first_column: str | int, batch: list[str | int]) -> None:
+    def store(self, sums: list[Accumulators], first_row: str | int, first_column: str | int) -> None:
         """Each lane has two neighbouring columns of two rows of every eight columns."""
         w, plan = self.w, self.plan
         warp, within = w.mod(self.block.warp, 4), w.div(self.block.lane, 4)
-        self.result.at(batch)
         with self.result.emitter.scope():
             for half in (0, 1):
                 row = w.add(w.add(first_row, w.mul(warp, 16)), w.add(within, 8 * half))
@@ -308,15 +307,12 @@ def plan_faster_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) 
 
 def write_warpgroup_dot(i: HloInstruction, plan: WarpgroupPlan, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
     """The kernel, and one more that adds partial sums where it leaves some."""
-    kernel = _Kernel(fresh_context(i, slots), plan, scratch_pointer(slots))
+    kernel = _Kernel(fresh_context(i, slots), plan, slots)
     kernel.write()
     a, b = operand_slots(i, kernel.dot, slots)
     maps = (
         tensor_map_of(plan.matrices.left, a, plan.matrices, plan.matrices.m, ROWS),
         tensor_map_of(plan.matrices.right, b, plan.matrices, plan.matrices.n, plan.columns),
     )
-    kernels = [KernelDraft(kernel.context, plan.launch, dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps)]
-    if plan.parts.number > 1:
-        kernels.append(sum_of_parts(i, plan.matrices, plan.parts, slots, architecture))
-    scratch_bytes = plan.parts.scratch_bytes(plan.matrices)
-    return OperationDraft(tuple(kernels), "warpgroup-dot", scratch_bytes, plan.estimated_us)
+    first = KernelDraft(kernel.context, plan.launch, dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps)
+    return product_draft(i, first, "warpgroup-dot", plan.estimated_us, plan.matrices, plan.parts, slots, architecture)
