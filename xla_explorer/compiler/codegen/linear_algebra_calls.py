@@ -70,13 +70,9 @@ def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) ->
     failure = (not_a_number, float_constant(0.0, register_type(element_type))) if element_type.is_complex else not_a_number
     with context.iterate(list(i.shape.dimensions[:-2])) as batch:
         with w.loop(size, stem="row") as row:
-            # The diagonal belongs to the triangle that is read.
-            if lower:
-                with w.loop(w.add(row, 1), stem="copy") as column:
-                    output.store(w, (*batch, row, column), source.load(w, (*batch, row, column)))
-            else:
-                with w.loop(size, row, stem="copy") as column:
-                    output.store(w, (*batch, row, column), source.load(w, (*batch, row, column)))
+            end, start = (w.add(row, 1), 0) if lower else (size, row)  # the diagonal belongs to the triangle that is read
+            with w.loop(end, start, stem="copy") as column:
+                output.store(w, (*batch, row, column), source.load(w, (*batch, row, column)))
         if size > 1:
             with w.loop(size, 1, stem="row") as below, w.loop(below, stem="clear") as left:
                 output.store(w, (*batch, left, below) if lower else (*batch, below, left), zero)

@@ -110,6 +110,7 @@ def test_sums_of_what_other_instructions_multiply_are_reductions():
     assert str(product_policy(nest, tuning)) == str(reduction_policy(nest, tuning))
 
 
+@pytest.mark.skipif(not described_cpu(libraries=True).vector.fma, reason="without multiply-adds, a library multiplies")
 @pytest.mark.parametrize("contracted", [0, 1])
 @pytest.mark.parametrize("size", [64, 1024, 1601])
 def test_a_matrix_by_itself_and_by_its_transpose(size: int, contracted: int) -> None:

@@ -66,14 +66,6 @@ class _Solve:
     def set(self, name: str, value: Value) -> None:
         self.w.store(value, self.slots[name])
 
-    def intrinsic(self, name: str, *arguments: Value) -> Value:
-        text = {"float": "f32", "double": "f64"}[str(self.type)]
-        given = [(str(self.type), str(a)) for a in arguments]
-        return self.w.named(self.w.call_intrinsic(f"llvm.{name}.{text}", str(self.type), *given), self.type)
-
-    def size(self, x: Value) -> Value:
-        return self.intrinsic("fabs", x)
-
     def of(self, array: ArrayInMemory, batch: Index, *index: str | int) -> Value:
         return real(array.load(self.w, (*batch, *index)))
 
@@ -94,12 +86,12 @@ class _Solve:
         first = self.of(self.main, batch, 0)
         self.set_u(0, 0, first)
         if self.rows == 1:
-            self.set("perturbation", self.size(first) * self.epsilon)
+            self.set("perturbation", self.w.absolute(first) * self.epsilon)
             self._divide(batch, 0, alone=True)
             return
         above = self.of(self.upper, batch, 0)
         self.set_u(1, 0, above)
-        self.set("scale", self.size(first) + self.size(above))
+        self.set("scale", self.w.absolute(first) + self.w.absolute(above))
         with w.loop(self.rows - 1, stem="eliminated") as row:
             self._eliminate(batch, row)
         self._find_perturbation(first, above)
@@ -115,10 +107,10 @@ class _Solve:
         inner = w.named(w.test("slt", row, self.rows - 2), I1)
         above = self.of(self.upper, batch, below)
         reach = w.select(inner, above, zero)
-        next_scale = self.size(low) + self.size(diagonal) + self.size(reach)
-        mine = w.select(pivot.differs(0.0), self.size(pivot) / self.get("scale"), zero)
+        next_scale = self.w.absolute(low) + self.w.absolute(diagonal) + self.w.absolute(reach)
+        mine = w.select(pivot.differs(0.0), self.w.absolute(pivot) / self.get("scale"), zero)
         none = low.equals(0.0)
-        keep = w.either(none, self.size(low) / next_scale <= mine)
+        keep = w.either(none, self.w.absolute(low) / next_scale <= mine)
         factor = w.select(keep, w.select(none, zero, low / pivot), pivot / low)
         self.set_u(0, row, w.select(keep, pivot, low))
         self.set_u(1, row, w.select(keep, right, diagonal))
@@ -128,7 +120,7 @@ class _Solve:
         next_above = w.select(w.either(keep, inner), next_above, zero)
         self.set_u(0, below, next_pivot)
         self.set_u(1, below, next_above)
-        self.set("scale", w.select(keep, next_scale, self.size(next_pivot) + self.size(next_above)))
+        self.set("scale", w.select(keep, next_scale, self.w.absolute(next_pivot) + self.w.absolute(next_above)))
         with w.loop(self.columns, stem="side") as column:
             upper, lower = self.of(self.x, batch, row, column), self.of(self.x, batch, below, column)
             kept = w.select(none, lower, lower - factor * upper)
@@ -137,12 +129,12 @@ class _Solve:
 
     def _find_perturbation(self, first: Value, above: Value) -> None:
         w = self.w
-        self.set("largest", self.intrinsic("maxnum", self.size(first), self.size(above)))
+        self.set("largest", self.w.per_lane("maxnum", self.w.absolute(first), self.w.absolute(above)))
         if self.rows > 2:
             with w.loop(self.rows - 2, stem="largest") as row:
                 for diagonal in range(3):
-                    self.set("largest", self.intrinsic("maxnum", self.get("largest"), self.size(self.u(diagonal, row))))
-        last = self.intrinsic("maxnum", self.get("largest"), self.size(self.u(0, self.rows - 1)))
+                    self.set("largest", self.w.per_lane("maxnum", self.get("largest"), self.w.absolute(self.u(diagonal, row))))
+        last = self.w.per_lane("maxnum", self.get("largest"), self.w.absolute(self.u(0, self.rows - 1)))
         self.set("perturbation", last * self.epsilon)
 
     def _substitute(self, batch: Index, row: str | int) -> None:
@@ -163,21 +155,21 @@ class _Solve:
         zero, one = self.number(0.0), self.number(1.0)
         self.set("largest", zero)
         with w.loop(self.columns, stem="side") as column:
-            self.set("largest", self.intrinsic("maximum", self.get("largest"), self.size(self.of(self.x, batch, row, column))))
+            self.set("largest", self.w.per_lane("maximum", self.get("largest"), self.w.absolute(self.of(self.x, batch, row, column))))
         largest, pivot = self.get("largest"), self.u(0, row)
-        least = self.intrinsic("maxnum", self.size(self.get("perturbation")), self.number(self.tiny))
-        self.set("by", self.intrinsic("copysign", least, pivot))
+        least = self.w.per_lane("maxnum", self.w.absolute(self.get("perturbation")), self.number(self.tiny))
+        self.set("by", self.w.copy_sign(least, pivot))
         self.set("pivot", pivot)
         self.set("times", one)
         going = w.stack_slot("i1")
         w.do(f"store i1 true, ptr {going}")
 
         def goes_on() -> str:
-            small = self.size(self.get("pivot")) < 1.0
+            small = self.w.absolute(self.get("pivot")) < 1.0
             return str(w.both(small, w.named(w.value(f"load i1, ptr {going}"), I1)))
 
         with repeat_while(w, goes_on):
-            now, size = self.get("pivot"), self.size(self.get("pivot"))
+            now, size = self.get("pivot"), self.w.absolute(self.get("pivot"))
             is_tiny = size < self.tiny
             lifted = w.both(is_tiny, w.negated(w.either(now.equals(0.0), largest * self.tiny > size)))
             enough = w.both(w.negated(is_tiny), w.negated(largest > size * self.huge))

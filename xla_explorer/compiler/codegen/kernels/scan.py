@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import math
 
-from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, select_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.types import PTR
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.reducer import Reducer
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
-from xla_explorer.compiler.codegen.llvm_types import memory_type
+from xla_explorer.compiler.codegen.llvm_types import memory_type, real, value_type
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
@@ -28,9 +30,6 @@ TILE = 256  # elements computed, scanned and stored at a time
 LEAST_ROW = 32
 STRETCH_TILES = 4  # least tiles of a stretch: a share of one row
 LINE = 64
-_FLOAT = {"add": "fadd reassoc contract", "multiply": "fmul reassoc contract"}
-_INTEGER = {"add": "add", "multiply": "mul", "and": "and", "or": "or", "xor": "xor"}
-_EXTREME = {"maximum": "max", "minimum": "min"}
 
 
 def write_scan(context: KernelContext) -> None:
@@ -96,7 +95,8 @@ class _VectorScan:
         assert found is not None  # `_in_vectors` asked
         self.identity: Scalar = found[0]
         self.tile = ArrayInMemory(self.w.stack_slot(self.t, TILE), array_shape(self.wide, (TILE,)))
-        self.before = self.w.stack_slot(self.t, self.lanes)  # what came before, in every lane
+        self.before = self.w.named(self.w.stack_slot(self.t, self.lanes), PTR)  # what came before, in every lane
+        self.alignment = self.lanes * self.wide.bytes
 
     def write(self) -> None:
         """Rows, or stretches of one."""
@@ -139,14 +139,8 @@ class _VectorScan:
     def _place(self, row: IndexTuple, at: str | int) -> IndexTuple:
         return (*row, self.w.sub(self.extent - 1, at) if self.from_end else at)
 
-    def _vector(self) -> str:
-        return f"<{self.lanes} x {self.t}>"
-
     def _set_before(self, value: Scalar) -> None:
-        w, v = self.w, self._vector()
-        one = w.value(f"insertelement {v} poison, {self.t} {value}, i64 0")
-        every = w.value(f"shufflevector {v} {one}, {v} poison, <{self.lanes} x i32> zeroinitializer")
-        w.do(f"store {v} {every}, ptr {self.before}, align {self.lanes * self.wide.bytes}")
+        self.w.store(self.w.splat(real(value), self.lanes), self.before, self.alignment)
 
     def _scan(self, row: IndexTuple, begin: str | int, end: str | int) -> None:
         """Tile by tile from `begin` (a multiple of the tile) to `end`."""
@@ -166,27 +160,18 @@ class _VectorScan:
 
     def _scan_vector(self, at: str | int) -> None:
         """One vector of the tile. Lanes behind the end of the row hold whatever was there: nothing reads what they become."""
-        w, v, n = self.w, self._vector(), self.lanes
-        address = w.value(f"getelementptr inbounds {self.t}, ptr {self.tile.pointer}, i64 {at}")
-        value = w.value(f"load {v}, ptr {address}, align {n * self.wide.bytes}")
-        identity = f"<{', '.join([f'{self.t} {self.identity}'] * n)}>"
+        w, n, t = self.w, self.lanes, value_type(self.wide)
+        address = w.address(w.named(self.tile.pointer, PTR), t, at)
+        value, identity = w.load(address, t.of_lanes(n), self.alignment), w.splat(real(self.identity), n)
         step = 1
         while step < n:
-            mask = ", ".join([f"i32 {n + lane if lane < step else lane - step}" for lane in range(n)])
-            shifted = w.value(f"shufflevector {v} {value}, {v} {identity}, <{n} x i32> <{mask}>")
+            shifted = w.shuffle(value, identity, [n + lane if lane < step else lane - step for lane in range(n)])
             value = self._combined(shifted, value)
             step *= 2
-        last = w.value(f"shufflevector {v} {value}, {v} poison, <{n} x i32> <{', '.join([f'i32 {n - 1}'] * n)}>")
-        before = w.value(f"load {v}, ptr {self.before}, align {n * self.wide.bytes}")
-        w.do(f"store {v} {self._combined(before, value)}, ptr {address}, align {n * self.wide.bytes}")
-        w.do(f"store {v} {self._combined(before, last)}, ptr {self.before}, align {n * self.wide.bytes}")
+        last, before = w.shuffle(value, value, [n - 1] * n), w.load(self.before, t.of_lanes(n), self.alignment)
+        w.store(self._combined(before, value), address, self.alignment)
+        w.store(self._combined(before, last), self.before, self.alignment)
 
-    def _combined(self, a: str, b: str) -> str:
-        w, v, combiner = self.w, self._vector(), str(self.state.combiner)
-        if combiner in _EXTREME:
-            sign = "" if self.wide.is_float else "s" if self.wide.is_signed else "u"
-            name = combiner if self.wide.is_float else f"{sign}{_EXTREME[combiner]}"
-            kind = f"{'f' if self.wide.is_float else 'i'}{self.wide.bits}"
-            return w.call_intrinsic(f"llvm.{name}.v{self.lanes}{kind}", v, (v, a), (v, b))
-        return w.value(f"{(_FLOAT if self.wide.is_float else _INTEGER)[combiner]} {v} {a}, {b}")
-
+    def _combined(self, a: Value, b: Value) -> Value:
+        with self.w.fast_math("reassoc contract"):
+            return real(binary_value(self.w, str(self.state.combiner), self.wide, a, b))

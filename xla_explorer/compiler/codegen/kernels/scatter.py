@@ -1,9 +1,9 @@
 """scatter: update windows combined into the operand; a window that does not fit is skipped.
 
-Three shapes of code. CPU: index rows in order, so duplicates combine in order; the operand is copied first unless it
+Two shapes of code. CPU: index rows in order, so duplicates combine in order; the operand is copied first unless it
 is updated in place. GPU, in place: a thread per update element, with an atomic operation where the memory system can
-combine so, else by compare and swap, so the order of duplicates is open (as in XLA); unique indices need neither. GPU
-otherwise, and for few index rows: a thread per operand element that walks all index rows in order.
+combine so, else by compare and swap, so the order of duplicates is open (as in XLA); unique indices need neither. What
+a GPU does not update in place, or by few index rows, is a loop nest.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.prefetching import ask_for_row, later_of
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, register_type, to_memory, type_bits
@@ -114,16 +113,11 @@ def write_scatter_kernel(context: KernelContext) -> None:
     scatter = _Scatter(context, emitter)
     arrays = [context.arrays.get(operand) for operand in scatter.operands]
     in_place = [a is not None and a.pointer == output.pointer for a, output in zip(arrays, outputs, strict=True)]
-    if context.target.is_launched:
-        operation = atomic_operation(root)
-        if all(in_place) and 0 in scatter.updates.shape.dimensions:
-            return
-        if in_place == [True] and (operation is not None or updates_take_turns(root)):
-            _by_update(context, scatter, outputs[0], operation)
-        else:
-            _by_element(context, scatter, outputs)
-        return
-    _by_row(context, scatter, outputs, in_place)
+    if not context.target.is_launched:
+        _by_row(context, scatter, outputs, in_place)
+    elif 0 not in scatter.updates.shape.dimensions:
+        assert in_place == [True], "updates that atomic operations do not combine are a nest"
+        _by_update(context, scatter, outputs[0], atomic_operation(root))
 
 
 def _rows_are_owned(context: KernelContext, scatter: _Scatter) -> bool:
@@ -280,29 +274,3 @@ def _compare_and_swap(scatter: _Scatter, output: ArrayInMemory, offset: str | in
     w.do(f"store {word} {w.value(f'extractvalue {{ {word}, i1 }} {result}, 0')}, ptr {guess}")
     w.branch_if(w.value(f"extractvalue {{ {word}, i1 }} {result}, 1"), done, attempt)
     w.start_block(done)
-
-
-def _by_element(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory]) -> None:
-    """A thread per operand element: every index row whose window covers it, in order."""
-    w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
-    with context.iterate(list(scatter.operand.shape.dimensions)) as index, emitter.scope():
-        slots = Accumulators(context, [operand.shape.element_type for operand in scatter.operands])
-        slots.store([emitter.element(operand, index) for operand in scatter.operands])
-        if 0 not in dimensions:
-            with ExitStack() as loops:
-                row = [loops.enter_context(w.loop(dimensions[d], stem="row")) for d in scatter.batch_dims]
-                loops.enter_context(emitter.scope())
-                start, covered = scatter.start(row)
-                offsets: dict[int, str | int] = {}
-                for d, x in enumerate(index):
-                    offsets[d] = w.sub(x, start.get(d, 0))
-                    size = scatter.window_size.get(d, 1)
-                    if d in start or size < scatter.operand.shape.dimensions[d]:
-                        covered = w.value(f"and i1 {covered}, {w.value(f'icmp ult i64 {offsets[d]}, {size}')}")
-                with w.where(covered), emitter.scope():
-                    window = {u: offsets[d] for u, d in zip(scatter.window_dims, scatter.operand_windows, strict=True)}
-                    at = scatter.update_index(row, window)
-                    update = [emitter.element(u, at) for u in scatter.all_updates]
-                    slots.store(emitter.combine(scatter.root.to_apply, [*slots.load(), *update], scatter.types))
-        for output, value in zip(outputs, slots.load(), strict=True):
-            output.store(w, index, value)

@@ -12,6 +12,8 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
 
+_SCALAR = frozenset({"parameter", "constant", "tuple"})  # besides elementwise operations
+
 
 def kernel_is_emitted(i: HloInstruction, kind: Kind = Kind.CPU) -> Reason | None:
     """None when a native kernel can be written for the instruction (a fusion: for all that is inside it)."""
@@ -33,6 +35,10 @@ def kernel_is_emitted(i: HloInstruction, kind: Kind = Kind.CPU) -> Reason | None
             if (reason := _instruction_is_emitted(inner, inner in roots)) is not None:
                 return reason
         return emission_is_bounded(i.called[0])
+    if kind is not Kind.CPU and i.opcode.name == "scatter":  # whose updates without atomic operations are a loop nest
+        bad = next((x for x in i.to_apply.instructions.values() if not (x.opcode.elementwise or x.opcode.name in _SCALAR)), None)
+        if bad is not None:
+            return refuse("reducer-not-emitted", f"%{i.name} calls %{i.to_apply.name}, whose {bad.opcode.name} is not elementwise")
     if i.opcode.name not in elemental_opcodes() and row.write is None:
         return refuse("opcode-not-emitted", f"%{i.name}: {i.opcode.name} has no emitter yet", opcode=i.opcode.name)
     for operand in i.operands:

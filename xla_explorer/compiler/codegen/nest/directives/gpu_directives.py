@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
-from xla_explorer.compiler.codegen.nest.directives import Directive, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.directives.kinds import Binding
 from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
 from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, For, LoopNest, Reduce, Store, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES, MOST_THREADS, is_power_of_two, launch_of
@@ -15,19 +16,8 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 
 @dataclass(frozen=True)
-class _Launched(Directive):
+class _Launched(Binding):
     """The axis gets a kind of the launch."""
-
-    kind: ClassVar[AxisKind]
-    axis: str
-
-    def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
-        return transformations.bind(nest, self.axis, self.kind)
-
-    def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
-        return {**super().facts(nest), **order_of_sums(nest, self.axis)}
 
     def parts_combine(self, nest: LoopNest) -> Reason | None:
         """See `Directive.parts_combine`; of argmax threads combine pairs by their indices."""
@@ -54,7 +44,7 @@ class Block(_Launched):
 
     name: ClassVar[str] = "block"
     asks = ("axis_exists", "axis_is_serial", "has_several_steps", "parts_combine", "is_outermost", "fills_no_array_of_a_block")
-    kind: ClassVar[AxisKind] = AxisKind.BLOCK
+    kind = AxisKind.BLOCK
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
         """Around the loop are loops over blocks alone."""
@@ -82,7 +72,7 @@ class Thread(_Launched):
 
     name: ClassVar[str] = "thread"
     asks = ("axis_exists", "axis_is_serial", "has_several_steps", "parts_combine", "threads_fit", "can_be_halved")
-    kind: ClassVar[AxisKind] = AxisKind.THREAD
+    kind = AxisKind.THREAD
 
     def can_be_halved(self, nest: LoopNest) -> Reason | None:
         """Threads that combine their values are a power of two."""
@@ -98,7 +88,7 @@ class Warp(_Launched):
 
     name: ClassVar[str] = "warp"
     asks = ("axis_exists", "axis_is_serial", "has_several_steps", "fits_a_warp", "parts_combine", "threads_fit")
-    kind: ClassVar[AxisKind] = AxisKind.WARP
+    kind = AxisKind.WARP
 
     def fits_a_warp(self, nest: LoopNest) -> Reason | None:
         """The lanes are a power of two, and there are as many."""

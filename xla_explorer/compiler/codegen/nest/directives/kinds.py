@@ -29,20 +29,28 @@ MOST_COPIES = 64
 
 
 @dataclass(frozen=True)
-class Unroll(Directive):
-    """The axis becomes copies in registers."""
+class Binding(Directive):
+    """The axis gets a kind, and nothing else changes."""
 
-    name: ClassVar[str] = "unroll"
-    asks = ("axis_exists", "axis_is_serial", "copies_within_limit", "parts_combine")
+    kind: ClassVar[AxisKind]
     axis: str
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
-        return transformations.bind(nest, self.axis, AxisKind.UNROLLED)
+        return transformations.bind(nest, self.axis, self.kind)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
         return {**super().facts(nest), **order_of_sums(nest, self.axis)}
+
+
+@dataclass(frozen=True)
+class Unroll(Binding):
+    """The axis becomes copies in registers."""
+
+    name: ClassVar[str] = "unroll"
+    asks = ("axis_exists", "axis_is_serial", "copies_within_limit", "parts_combine")
+    kind = AxisKind.UNROLLED
 
     def copies_within_limit(self, nest: LoopNest) -> Reason | None:
         """The code stays small."""
@@ -54,21 +62,13 @@ class Unroll(Directive):
 
 
 @dataclass(frozen=True)
-class Vectorize(Directive):
+class Vectorize(Binding):
     """The axis becomes the lanes of a register. strided: lanes that are no neighbours in memory are put together one by one."""
 
     name: ClassVar[str] = "vectorize"
     asks = ("axis_exists", "axis_is_serial", "is_a_vector", "parts_combine", "no_other_vector", "accesses_are_contiguous")
-    axis: str
+    kind = AxisKind.VECTOR
     strided: bool = False
-
-    def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
-        return transformations.bind(nest, self.axis, AxisKind.VECTOR)
-
-    def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
-        return {**super().facts(nest), **order_of_sums(nest, self.axis)}
 
     def is_a_vector(self, nest: LoopNest) -> Reason | None:
         """A power of two lanes."""
