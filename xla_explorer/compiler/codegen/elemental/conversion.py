@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.codegen.elemental.registry import Given, Operation, Scalar, emits_elementwise, emits_indexed
@@ -22,14 +20,6 @@ if TYPE_CHECKING:
 def convert(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """Value-preserving where it can be."""
     return convert_value(w, operands[0], i.operands[0].shape.element_type, i.shape.element_type)
-
-
-def convert_through(w: Builder, given: Given, steps: Sequence[PrimitiveType]) -> Scalar:
-    """One value from the first of some types to each of the others in turn."""
-    value = scalar_of(w, given, steps[0])
-    for source, target in pairwise(steps):
-        value = convert_value(w, value, source, target)
-    return value
 
 
 def convert_value(w: Builder, given: Given, source: PrimitiveType, target: PrimitiveType) -> Scalar:

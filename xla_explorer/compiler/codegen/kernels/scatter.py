@@ -14,10 +14,9 @@ from contextlib import ExitStack
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.prefetching import ask_for_row, later_of
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, register_type, to_memory, type_bits
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
-from xla_explorer.compiler.codegen.nest.policies.prefetches import rows_ahead
+from xla_explorer.compiler.codegen.nest.policies.prefetches import MOST_LINES, rows_ahead
 from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -170,7 +169,7 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
             if ahead:
                 number = loops.enter_context(w.loop(math.prod(counts), stem="row"))
                 loops.enter_context(emitter.scope())
-                _ask_for_row(context, scatter, outputs, w.unravel(later_of(w, number, ahead, math.prod(counts)), counts))
+                _ask_for_row(context, scatter, outputs, w.unravel(w.smaller(w.add(number, ahead), math.prod(counts) - 1), counts))
                 row = w.unravel(number, counts)
             else:
                 row = [loops.enter_context(w.loop(count, stem="row")) for count in counts]
@@ -195,7 +194,7 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
 
     with w.where(w.value(f"icmp ne i64 {found}, 0")), w.loop(found, stem="row") as k, emitter.scope():
         if ahead:
-            _ask_for_row(context, scatter, outputs, w.unravel(row_number(later_of(w, k, ahead, found)), counts))
+            _ask_for_row(context, scatter, outputs, w.unravel(row_number(w.smaller(w.add(k, ahead), w.sub(found, 1))), counts))
         row = w.unravel(row_number(k), counts)
         combine(row, scatter.start(row)[0])
 
@@ -211,16 +210,25 @@ def _rows_ahead(context: KernelContext, scatter: _Scatter) -> int:
 
 
 def _ask_for_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], row: list[str | int]) -> None:
-    """Prefetch what an index row points to, and its update. An index out of range names memory that need not be there."""
+    """Prefetch the first lines of what an index row points to, and of its update. A prefetch may name any address: what is not there, as of
+    an index out of range, is not fetched."""
     w = scatter.w
     window: dict[int, str | int] = dict.fromkeys(scatter.window_dims, 0)
     bytes_ = math.prod(scatter.window_size.values()) * scatter.operand.shape.element_type.bytes
+    w.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+
+    def ask(array: ArrayInMemory, at: tuple[str | int, ...]) -> None:
+        first = w.mul(w.linear(at, array.shape.strides), array.shape.element_type.bytes)
+        for line in range(min(-(-bytes_ // LINE_BYTES), MOST_LINES)):
+            address = w.value(f"getelementptr i8, ptr {array.pointer}, i64 {w.add(first, line * LINE_BYTES)}")
+            w.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 3, i32 1)")
+
     with scatter.emitter.scope():
         (output,), start = outputs, scatter.start(row)[0]
-        ask_for_row(w, output, w.linear(scatter.position(start, window), output.shape.strides), bytes_)
+        ask(output, scatter.position(start, window))
         updates = context.arrays.get(scatter.updates)
         if updates is not None and updates.shape.layout.is_default:
-            ask_for_row(w, updates, w.linear(scatter.update_index(row, window), updates.shape.strides), bytes_)
+            ask(updates, scatter.update_index(row, window))
 
 
 def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory, operation: str | None) -> None:
