@@ -56,7 +56,7 @@ def normal(*shape: int) -> Any:
 @feature
 def scalars_and_eager() -> None:
     assert float(jax.jit(lambda x: x + 1)(3.0)) == 4
-    close(jnp.arange(10.0) * 2 + jnp.sin(1.0), np.arange(10) * 2 + np.sin(1))
+    close(jnp.arange(10.0) * jnp.sin(1.0), np.arange(10) * np.sin(1))
 
 
 @feature
@@ -157,14 +157,14 @@ def deleted_arrays_keep_their_views() -> None:
 
 @feature
 def random_keys() -> None:
-    draw, drawn = jax.jit(lambda key: (jax.random.bits(key, (9,)), jax.random.normal(key, (5,)))), {}
+    draw, drawn = jax.jit(lambda key: (jax.random.bits(key, (9,)), jax.random.uniform(key, (5,)))), {}
     for platform in ("xla_explorer", "cpu"):
         with jax.default_device(jax.devices(platform)[0]):
             drawn[platform] = draw(jax.random.key(42))
     (bits, floats), cpu = drawn["xla_explorer"], drawn["cpu"]
     np.testing.assert_array_equal(np.asarray(bits), np.asarray(cpu[0]))
     close(floats, cpu[1], 1e-6)
-    assert sorted(np.asarray(jax.random.permutation(jax.random.key(1), 10))) == list(range(10))
+    assert sorted(np.asarray(jax.jit(lambda key: jax.random.permutation(key, 10))(jax.random.key(1)))) == list(range(10))
 
 
 @feature
@@ -180,17 +180,16 @@ def between_platforms() -> None:
 
 @feature
 def linear_algebra() -> None:
-    a = normal(5, 5)
+    def all_of(m: Any, a: Any, s: Any, b: Any) -> Any:
+        triangle, q_and_r = m.linalg.cholesky(s), m.linalg.qr(b)
+        return triangle, m.linalg.solve(s, b[:5]), m.linalg.inv(s), m.linalg.svd(a, compute_uv=False), m.linalg.eigvalsh(a + a.T), *q_and_r
+
+    a, b = normal(5, 5), normal(6, 4)
     s = a @ a.T + 5 * np.eye(5, dtype=np.float32)
-    close(jnp.linalg.cholesky(s), np.linalg.cholesky(s), 1e-4)
-    close(jnp.linalg.solve(s, np.ones(5, np.float32)), np.linalg.solve(s, np.ones(5)), 1e-4)
-    close(jnp.linalg.inv(s), np.linalg.inv(s), 1e-4)
-    close(jnp.linalg.det(s), np.linalg.det(s), 1e-2)
-    q, r = jnp.linalg.qr(normal(6, 4))
-    close(q.T @ q, np.eye(4), 1e-5)
-    close(jnp.linalg.eigvalsh(a + a.T), np.linalg.eigvalsh(a + a.T), 1e-3)
-    close(jnp.linalg.svd(a, compute_uv=False), np.linalg.svd(a, compute_uv=False), 1e-3)
-    assert r.shape == (4, 4)
+    *ours, q, r = jax.jit(lambda *given: all_of(jnp, *given))(a, s, b)
+    for mine, theirs in zip(ours, all_of(np, a, s, b), strict=False):
+        close(mine, theirs, 1e-3)
+    close(q.T @ q, np.eye(4), 1e-5), close(q @ r, b, 1e-5)
 
 
 @feature
@@ -261,7 +260,6 @@ def memory_statistics() -> None:
     before = jax.devices()[0].memory_stats()["bytes_in_use"]
     x = jnp.ones((100, 100)) + 1
     x.block_until_ready()
-    gc.collect()
     assert jax.devices()[0].memory_stats()["bytes_in_use"] - before == 40_000
     x.delete()
     assert jax.devices()[0].memory_stats()["bytes_in_use"] == before
@@ -357,8 +355,8 @@ def calls_and_compiles_in_threads() -> None:
         results = list(pool.map(lambda k: float(f(jnp.ones(100), k)[0]), range(200)))
     close(results, np.sin(1) * np.arange(200), 1e-4)
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        compiled = list(pool.map(lambda k: float(jax.jit(lambda x: x * k + k)(1.0)), range(8)))
-    close(compiled, 2 * np.arange(8))
+        compiled = list(pool.map(lambda k: float(jax.jit(lambda x: x * k + k)(1.0)), range(4)))
+    close(compiled, 2 * np.arange(4))
 
 
 @feature
@@ -474,15 +472,15 @@ def a_training_loop() -> None:
     step = jax.jit(lambda w, x, y: jax.tree.map(lambda p, g: p - 0.1 * g, w, jax.grad(loss)(w, x, y)), donate_argnums=0)
     x, y = normal(16, 8), normal(16, 2)
     start = {"a": normal(8, 8), "b": normal(8, 2)}
-    losses = {}
+    losses, value = {}, jax.jit(loss)
     for platform in ("xla_explorer", "cpu"):
         with jax.default_device(jax.devices(platform)[0]):
             w = jax.tree.map(jnp.array, start)
             for _ in range(30):
                 w = step(w, x, y)
-            losses[platform] = float(jax.jit(loss)(w, x, y))
+            losses[platform] = float(value(w, x, y))
     close(losses["xla_explorer"], losses["cpu"], 1e-5)
-    assert losses["cpu"] < 0.5 * float(loss(start, x, y))
+    assert losses["cpu"] < 0.5 * float(value(start, x, y))
 
 
 @feature
@@ -492,7 +490,12 @@ def sessions() -> None:
     def very_own_name(x: Any) -> Any:
         return jnp.sum(jnp.tanh(x) * 2)
 
-    jax.jit(very_own_name)(jnp.ones((64, 64)))
+    with tempfile.TemporaryDirectory() as folder:
+        pjrt.options.dump = folder
+        jax.jit(very_own_name)(np.ones((64, 64), np.float32))
+        pjrt.options.dump = ""
+        (page,) = Path(folder).iterdir()
+        assert page.name.endswith("_jit_very_own_name.html") and b"<html" in page.read_bytes()[:200]
     (session,) = pjrt.sessions.named("very_own_name")
     assert len(session.decisions("fusion"))
     assert "features.py" in str([i.metadata for i in session.source.instructions()]), "source places"
@@ -504,7 +507,7 @@ def sessions() -> None:
 def executions_and_compiles_leave_nothing_behind() -> None:
     from tests.pjrt.flat_memory import check
 
-    check(400, 4)
+    check(200, 2)
 
 
 @feature

@@ -18,7 +18,7 @@ def check(executions: int, compiles: int) -> None:
     from xla_explorer import pjrt
 
     kept, pjrt.options.keep = pjrt.options.keep, 5
-    execute(200), compile_some(max(compiles // 2, 4)), execute(200)
+    execute(200), compile_some(max(compiles // 2, 2)), execute(200)
     before = measured()
     execute(executions)
     executed = measured()

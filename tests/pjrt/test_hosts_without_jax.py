@@ -1,9 +1,10 @@
-"""Hosts of the C interface that are not JAX: a program with ctypes, and torch_xla where it is installed."""
+"""Hosts of the C interface that are not JAX and load the file that a command writes: a program with ctypes, and torch_xla where it is installed."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import struct
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,13 @@ HOST = """
 import ctypes, sys
 import numpy as np
 from tests.frontends.hlo_proto.test_read_hlo_proto import scaled
-from xla_explorer import pjrt
+from xla_explorer.cli.main import main
 from xla_explorer.pjrt.layouts import ARGUMENTS, CALLBACK, Api, ExecuteOptions, Program
 
-table, kept = Api.from_address(pjrt.table_address()), []
+assert main(["pjrt-plugin", "-o", sys.argv[1]]) == 0
+find = ctypes.PyDLL(sys.argv[1]).GetPjrtApi
+find.restype = ctypes.c_void_p
+table, kept = Api.from_address(find()), []
 
 def call(name, **values):
     a = ARGUMENTS[name](**values)
@@ -56,8 +60,12 @@ print(y.tolist(), [name for name in ("jax", "jaxlib") if name in sys.modules])
 """
 
 
-def test_a_host_without_jax_hands_over_an_hlo_proto() -> None:
-    assert output(HOST) == "[[2.0, 4.0, 6.0], [8.0, 10.0, 12.0]] []\n"
+def test_a_host_without_jax_loads_the_file_and_hands_over_an_hlo_proto(tmp_path: Path) -> None:
+    file = tmp_path / "libxla_explorer_pjrt.so"
+    *said, computed = output(HOST, str(file)).splitlines()
+    assert computed == "[[2.0, 4.0, 6.0], [8.0, 10.0, 12.0]] []" and str(file) in said[0]
+    image = file.read_bytes()
+    assert image[:4] == b"\x7fELF" and struct.unpack_from("<H", image, 16) == (3,), "a shared object"
 
 
 @pytest.mark.slow
