@@ -117,7 +117,7 @@ def conformance(
     chosen = set(opcodes) if opcodes is not None else None
     wanted = set(types) if types is not None else None
     if chosen is not None and (unknown := chosen - {p.opcode for p in PROGRAMS}):
-        raise XlaExplorerError(f"there is no conformance program for {', '.join(sorted(unknown))}", "see backends/testing/programs.py")
+        raise XlaExplorerError(f"no conformance program has the opcode {', '.join(sorted(unknown))}", "see backends/testing/programs.py")
     if not isolate:
         return _conformance(found.name, partial(run_module, found), chosen, wanted, seed)
     if not isinstance(backend, str):

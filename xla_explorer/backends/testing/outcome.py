@@ -55,7 +55,7 @@ def judge(result: CompileResult, arguments: list[Array], expected: list[Array]) 
     if result.executable is None:
         why = result.why_not
         if why is None:
-            return Outcome("crashed", "no-reason", "there is no executable, and why_not is None"), None
+            return Outcome("crashed", "no-reason", "the compile gave neither an executable nor a reason (why_not is None)"), None
         return Outcome("refused", why.code, why.message), None
     try:
         got = [np.asarray(a) for a in result.executable.execute([np.array(a) for a in arguments])]

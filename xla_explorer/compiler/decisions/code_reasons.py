@@ -205,7 +205,7 @@ NATIVE_CODE = table(
         "library-only": (
             "the library is called although a loop is estimated to be as fast",
             "dpotrf is estimated at 9000 cycles, a loop at 8000",
-            "nothing to do: there is no such loop for the types",
+            "nothing to do: the loop is not written for these element types",
         ),
         "foreign-function": (
             "a foreign function of this process is called by its address",

@@ -338,7 +338,7 @@ LIBRARY_CALL = table(
             "convert to a type that the library multiplies, if the values allow it",
         ),
         "dimensions-not-joined": (
-            "several dimensions of a kind do not follow one another in memory, so they are no one dimension of a matrix",
+            "several dimensions of a kind do not follow one another in memory, so they cannot be one dimension of a matrix",
             "%dot: its batch, kept or reduced dimensions do not lie as one in memory",
             "transpose the operand so that dimensions of a kind stand together",
         ),

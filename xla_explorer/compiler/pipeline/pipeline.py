@@ -98,7 +98,7 @@ class PassPipeline:
         found = [step for step in self.walk() if step.name == name]
         if not -len(found) <= occurrence < len(found):
             self._require(name)
-            raise LookupError(f"{self.name} has {len(found)} steps named {name!r}, there is no number {occurrence}")
+            raise LookupError(f"{self.name} has {len(found)} steps named {name!r}: occurrence must be below {len(found)}, got {occurrence}")
         if anchor == name:
             raise ValueError(f"{name!r} cannot be moved next to itself")
         number = range(len(found))[occurrence]

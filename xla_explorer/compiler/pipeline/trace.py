@@ -121,7 +121,7 @@ class PassTrace:
             raise UnknownStepError(f"a step is asked for by its number, not by the name {index!r}", hint)
         if not -len(self.steps) <= index < len(self.steps):
             hint = f"steps are 0 to {len(self.steps) - 1}, or -1 for the last" if self.steps else "no pass was run"
-            raise UnknownStepError(f"there is no step {index}", hint)
+            raise UnknownStepError(f"the trace has no step {index}", hint)
         return self.steps[index]
 
     @property

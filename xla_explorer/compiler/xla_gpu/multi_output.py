@@ -143,7 +143,7 @@ class MultiOutputPlan:
             for one in self.members(mine):
                 read = next((o for o in one.operands if self.kernel(_made(o)) is other), None)
                 if read is not None:
-                    return refuse("would-create-cycle", f"%{one.name} reads %{read.name}, so the two are no siblings", through=read.name)
+                    return refuse("would-create-cycle", f"%{one.name} reads %{read.name}, so they are not siblings", through=read.name)
         return None
 
     def _loops_differ(self, first: HloInstruction, second: HloInstruction) -> Reason | None:

@@ -44,7 +44,7 @@ def starts_from_identity(i: HloInstruction) -> Reason | None:
     wanted = identity_element(name, kind)
     if value is not None and wanted is not None and value == wanted and all(o.opcode.name == "parameter" for o in root.operands):
         return None
-    return refuse("initial-value-not-neutral", f"%{init.name} is not known to be neutral for %{i.called[0].name}")
+    return refuse("initial-value-not-neutral", f"%{init.name} is not known to be the identity element of %{i.called[0].name}")
 
 
 @register_pass()

@@ -111,7 +111,7 @@ def stream_is_free(window: StreamWindow) -> Reason | None:
     if window.free:
         return None
     kind, busy = window.pair.kind, listed([i.name for i in window.busy])
-    message = f"the streams for a {kind} are busy with {busy}" if window.busy else f"there is no stream for a {kind}"
+    message = f"the streams for a {kind} are busy with {busy}" if window.busy else f"the target has no stream for a {kind}"
     return refuse("no-free-stream", message, streams=len(window.busy))
 
 

@@ -195,10 +195,10 @@ def _width(
         why = f"an element is about {work} instructions, so only {width} elements a thread"
     while width > 1 and minor.extent % width and not applied.keeps_runs(name, width):
         width //= 2
-        why = f"rows are no multiple of {2 * width}"
+        why = f"rows of {minor.extent} elements are not a multiple of {2 * width}"
     while width > 1 and not applied.stores_are_aligned(name, width):
         width //= 2
-        why = f"results begin at no multiple of {2 * width}"
+        why = f"results are not aligned to {2 * width} elements"
     while width > 1 and shares // width < architecture.multiprocessors:
         width //= 2
         why = f"more would leave some of {architecture.multiprocessors} multiprocessors idle"

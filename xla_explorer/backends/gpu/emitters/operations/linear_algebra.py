@@ -159,7 +159,7 @@ def write_cholesky(i: HloInstruction, architecture: GpuArchitecture, slots: tupl
     batches, size = math.prod(i.shape.dimensions[:-2]), i.shape.dimensions[-1]
     context = fresh_context(i, slots)
     if 0 in i.shape.dimensions:
-        return OperationDraft((KernelDraft(context, LaunchDimensions(1, WARP, 1, "there is no matrix")),), "cholesky")
+        return OperationDraft((KernelDraft(context, LaunchDimensions(1, WARP, 1, "the batch or the matrix is empty")),), "cholesky")
     # A thread for every element of a diagonal tile.
     threads = ROWS_AT_ONCE if size > PANEL // 2 else max(4 ** max(size - 1, 0).bit_length(), WARP)
     panels = _Panels(context, i.shape.element_type, size, threads, PANEL)

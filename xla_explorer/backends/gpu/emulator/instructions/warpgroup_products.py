@@ -187,7 +187,7 @@ def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fe
         raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}", "f32 and s32 sums are emulated")
     (result, a_kind, b_kind), columns, depth = kinds, int(found[1]), int(found[2])
     if depth != _DEPTHS[a_kind] or columns % 8 or not 8 <= columns <= 256:
-        raise UnsupportedPtxError(f"PTX line {i.line}: there is no product of the shape {found[0]} for {a_kind}")
+        raise UnsupportedPtxError(f"PTX line {i.line}: wgmma has no shape {found[0]} for {a_kind}")
     registers = vector_parts(i.operands[0])
     if len(registers) != columns // 2:
         raise UnsupportedPtxError(f"PTX line {i.line}: a result of {columns} columns has {columns // 2} registers, not {len(registers)}")
