@@ -1,17 +1,19 @@
 """Builds the book and checks it: `python -m notebooks.book [FOLDER]`, by default into `build/book`. Needs the extra `docs`.
 
-Warnings are errors. The how-to pages and the tour are executed, the examples of the reference run, and every link of what was built is
-followed, none out of the book. It prints what it counted.
+Warnings are errors. The how-to pages and the tour are executed, the examples of the reference run beside them, and every link of what was
+built is followed, none out of the book. It prints what it counted.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from notebooks.book.checks import broken_links, executed_cells, loaded_from_elsewhere
@@ -25,21 +27,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m notebooks.book", description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=NOTEBOOKS.parent / "build" / "book", help="where the pages go")
     parser.add_argument("--again", action="store_true", help="make every page anew, not only those that changed")
-    parser.add_argument(
-        "--jobs", default="1", help="processes that read and write pages; kernels of several may disturb each other (default: %(default)s)"
-    )
+    cores = min(os.cpu_count() or 1, 8)
+    parser.add_argument("--jobs", default=cores, type=int, help="processes that execute, read and write pages (default: %(default)s)")
     given = parser.parse_args()
     if given.again:
         shutil.rmtree(NOTEBOOKS / "reference", ignore_errors=True)
     started, before = time.monotonic(), os.times()
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-j", given.jobs, *["-E", "-a"][: 2 * given.again]]
+    options = ["-W", "--keep-going", "-q", "-b", "html", "-j", str(given.jobs), *["-E", "-a"][: 2 * given.again]]
     # Cells call `xla-explorer`, also where the environment of this Python is not activated.
     here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    built = subprocess.run([*command, str(NOTEBOOKS), str(given.folder)], env={**os.environ, "PATH": here}, check=False).returncode
+    command = [sys.executable, "-m", "sphinx", *options, str(NOTEBOOKS), str(given.folder)]
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:  # examples run beside the cells
+        ran = pool.submit(run_examples)
+        built = subprocess.run(command, env={**os.environ, "PATH": here}, check=False).returncode
+        examples, failures = ran.result()
     if built:
         print("the book was not built: see the warnings above", file=sys.stderr)
-        return built
-    examples, failures = run_examples()
     links, broken = broken_links(given.folder)
     elsewhere = loaded_from_elsewhere(given.folder)
     cells, pages = executed_cells()
@@ -50,7 +53,7 @@ def main() -> int:
     print(f"{given.folder / 'index.html'}: {len(list(given.folder.rglob('*.html')))} pages, {cells} cells of {pages} pages executed,")
     print(f"{examples} examples run, {links} links followed ({len(broken)} broken), {len(elsewhere)} things loaded from elsewhere;")
     print(f"{used:.0f} s of processor time, {time.monotonic() - started:.0f} s in all")
-    return int(bool(failures or broken or elsewhere))
+    return built or int(bool(failures or broken or elsewhere))
 
 
 if __name__ == "__main__":
