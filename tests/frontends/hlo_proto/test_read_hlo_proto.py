@@ -126,3 +126,18 @@ def test_packed_numbers_and_single_ones_are_the_same() -> None:
 def test_a_field_of_another_type_is_refused() -> None:
     with pytest.raises(ProtoError, match=r"HloModuleProto\.name must be bytes, got a varint"):
         Message(schema.MODULE, field(1, 5)).text("name")
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "wanted"),
+    [
+        (F32, {"comparison_order": "TOTAL"}, "TOTALORDER"),  # as jaxlib 0.12 writes it
+        (F32, {"comparison_order": "PARTIAL"}, None),
+        (F32, {"comparison_type": "TOTALORDER"}, "TOTALORDER"),  # and older ones
+        (S32, {"comparison_order": "TOTAL"}, None),
+    ],
+)
+def test_the_order_of_a_comparison_is_read(kind: int, values: dict[str, str], wanted: str | None) -> None:
+    x = instruction(1, "x", "parameter", shape(kind, 2))
+    compared = instruction(2, "r", "compare", shape(PRED, 2), 1, 1, comparison_direction="LT", **values)
+    assert read_hlo_proto(module(x, compared, root=2)).module.entry.root.attributes.get("type") == wanted

@@ -171,3 +171,14 @@ def test_a_convolution_without_spatial_dimensions_is_printed_as_it_is_read() -> 
     body = "k = f32[6,3] parameter(2)\nROOT r = f32[4,3] convolution(p, k), dim_labels=bf_io->bf"
     printed = xe.parse_hlo(module(body)).to_text()
     assert "window" not in printed and "dim_labels=bf_io->bf" in printed
+
+
+def test_the_order_of_a_comparison_is_another_word_for_its_type() -> None:
+    def compared(attributes: str) -> str:
+        return module(f"ROOT r = pred[4,6] compare(p, p), direction=LT{attributes}")
+
+    for order, kind in ((", order=TOTAL", ", type=TOTALORDER"), (", order=PARTIAL", "")):
+        assert modules_equal(xe.parse_hlo(compared(order)), xe.parse_hlo(compared(kind))) is None
+    for wrong in (", order=total", ", order=TOTALORDER", ", order=TOTAL, type=FLOAT"):
+        with pytest.raises(xe.errors.HloParseError):
+            xe.parse_hlo(compared(wrong))

@@ -182,6 +182,8 @@ def comparison_type(i: Message, operand_type: str) -> str | None:
     kind = PRIMITIVE_TYPES.get(operand_type)
     implied = "FLOAT" if kind is None or kind.is_float or kind.is_complex else "SIGNED" if kind.is_signed else "UNSIGNED"
     given = _word("comparison_type")(i)
+    if (order := _word("comparison_order")(i)) is not None:  # which newer XLA writes instead
+        given = "TOTALORDER" if order == "TOTAL" and implied == "FLOAT" else implied
     return None if given == implied else given
 
 

@@ -104,7 +104,7 @@ INSTRUCTION = MessageType(
     output_operand_aliasing=74, padding_type=75, custom_call_schedule=76, custom_call_api_version=77, async_execution_thread=79,
     cross_program_prefetch_index=80, k=81, statistics_viz=82, largest=85, collective_device_list=87, original_value=88, is_composite=89,
     ragged_dot_dimension_numbers=90, result_accuracy=91, iota_collective_device_list=92, mesh_axes_replica_group_list=93, is_reverse=94,
-    num_carries=95, is_associative=96, conv_kind=97, sparsity_config=98, backend_config_payload=99,
+    num_carries=95, is_associative=96, conv_kind=97, sparsity_config=98, backend_config_payload=99, comparison_order=102,
 )  # fmt: skip
 COMPUTATION = MessageType("HloComputationProto", name=1, instructions=2, id=5, root_id=6, is_fusion_computation=7, execution_thread=8)
 SCHEDULE = MessageType("HloScheduleProto", sequences=1)

@@ -48,12 +48,13 @@ COMMON = (
 )
 _OPTIONAL_ROLES = frozenset({"custom-call", "async-update", "async-done"})
 _LISTED_ROLES = frozenset({"branch_computations", "called_computations"})
-# What XLA reads, says nothing about, and forgets.
+# What XLA reads, says nothing about, and forgets; `order` of a comparison, which newer XLA writes, becomes its `type`.
 _FORGOTTEN = {
     "all-reduce": ("mode",),
     "all-reduce-start": ("mode",),
     "reduce-scatter": ("mode",),
     "ragged-all-to-all": ("dimensions",),
+    "compare": ("order",),
 }
 # Spellings of one thing: what XLA's parser calls a role, where the row has another name, or leaves it to others.
 _MORE_ROLES = {
@@ -252,7 +253,8 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
             elif codec is not None and (name in own or name in COMMON):
                 values[name] = codec.read(item.canonical or canonical_value(spec.name, name, value))
             elif name in _FORGOTTEN.get(spec.name, ()):
-                canonical_value(spec.name, name, value)
+                if canonical_value(spec.name, name, value) == "TOTAL":
+                    values["type"] = "TOTALORDER"
             else:
                 _refuse_unexpected(spec, item._replace(name_at=item.name_at - item.value_at))
         except TextProblem as problem:
@@ -262,6 +264,8 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
             raise TextProblem(
                 f"error parsing attribute {name}: {problem}", item.value_at, f"{name}: {summary}", min(len(value), 60)
             ) from None
+    if spec.name == "compare" and {"type", "order"} <= seen:
+        raise TextProblem("a comparison must have type= or order=, got both", -1, "keep order=", len(spec.name))
     for name in spec.required:
         if name not in seen:
             codec = CODECS.get(name)

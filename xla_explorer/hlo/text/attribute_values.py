@@ -371,6 +371,7 @@ READERS: dict[str | tuple[str, str], Reader] = {
     ("collective-permute", "slice_sizes"): integer_lists,
     ("collective-permute-start", "slice_sizes"): integer_lists,
     ("rng-bit-generator", "algorithm"): _RNG,
+    ("compare", "order"): word_of("comparison order", "PARTIAL", "TOTAL"),
     "slice": slices,
     "padding": padding,
     "window": window,
