@@ -1,9 +1,14 @@
 """Schedules of a GPU's kernels: what the policy did, another one beside it on the emulator, the program with it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.compiler.target import NVPTX
+from xla_explorer.explorer.comparisons.gpu_schedule_search import counted_nanoseconds
 
 TEXT = """HloModule m
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
@@ -90,3 +95,12 @@ def test_a_search_finds_nothing_better_than_the_default_transpose(shape):
     text = f"ENTRY e {{ x = {shape} parameter(0) ROOT r = {result} transpose(x), dimensions={{1,0}} }}"
     (found,) = xe.tune(xe.compile(text, backend="gpu", device="emulator", passes="none"), "r", budget=60, tried=4, cache=False).kernels
     assert found.tried >= 1 and found.schedule is None and found.ratio == 1
+
+
+def test_sectors_that_are_read_again_come_from_the_cache():
+    target = replace(NVPTX, gpu=gpu_architecture("sm_90"))
+    held, threads = 1 << 20, 1 << 16
+    once, often, beyond = [counted_nanoseconds(target, 0, moved, held, threads) for moved in (held, 5 * held, 0.5 * held)]
+    assert beyond < once < often < counted_nanoseconds(target, 0, 5 * held, 5 * held, threads)
+    large = target.gpu.l2_bytes * 2  # arrays that the cache does not hold: every sector comes from memory
+    assert counted_nanoseconds(target, 0, 2 * large, large, threads) == counted_nanoseconds(target, 0, 2 * large, 2 * large, threads)

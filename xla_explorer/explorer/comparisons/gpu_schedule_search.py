@@ -9,15 +9,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.nests.placement import schedules_of
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
 from xla_explorer.backends.gpu.emulator import LaunchOptions
+from xla_explorer.compiler.codegen.nest.accesses import SECTOR_BYTES
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 from xla_explorer.compiler.codegen.nest.search import Candidate
 from xla_explorer.compiler.costs.gpu_kernel_costs import gpu_kernel_estimate
-from xla_explorer.compiler.target import Target
+from xla_explorer.compiler.target import Target, gpu_numbers
 from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule
 from xla_explorer.explorer.sessions.arguments import largest_error
@@ -93,13 +96,20 @@ def _counted(session: Compilation, leaves: Any, target: Target) -> tuple[float, 
     """(nanoseconds by the counters, values); no values where the emulator finds a fault."""
     executable: Any = session.executable
     found = executable.emulate(list(leaves), LaunchOptions(counters=True, global_races=True))
+    held = sum([value.nbytes for value in (*map(np.asarray, leaves), *map(np.asarray, found.values))])
     total = 0.0
     for kernel in executable.program.kernels:
         rows = [row for row in found.rows if row["kernel"] == kernel.name]
         conflicts = sum([(row["requests"] or 0) * ((row["bank_conflict"] or 1) - 1) for row in rows])
         instructions, sectors = [sum([row[name] or 0 for row in rows]) for name in ("warp_instructions", "sectors")]
         threads = kernel.launch.blocks * kernel.launch.threads_per_block
-        total += gpu_kernel_estimate(target, 32 * (instructions + conflicts), 32 * sectors, 0.0, 0.0, threads).nanoseconds
+        total += counted_nanoseconds(target, 32 * (instructions + conflicts), SECTOR_BYTES * sectors, held, threads)
     return total, None if found.findings else found.values
 
 
+def counted_nanoseconds(target: Target, operations: float, moved: float, held: float, threads: int) -> float:
+    """The time of a launch that moves so many bytes. What its arrays hold comes from memory once, the rest from the cache that has it."""
+    device, _ = gpu_numbers(target)
+    once = min(moved, held)
+    again = (moved - once) / (device.l2_rate if held <= device.l2_bytes else 1.0)
+    return gpu_kernel_estimate(target, operations, once, again, 0.0, threads).nanoseconds
