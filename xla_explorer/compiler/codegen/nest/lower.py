@@ -39,7 +39,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     ids_of,
     overwrites,
 )
-from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Indices, Point, points
+from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Indices, Point, points, with_origin
 from xla_explorer.compiler.codegen.nest.lower_reductions import OpenReduction, continued_reductions, write_reduce
 from xla_explorer.compiler.codegen.nest.lowering_checks import common_factor, dependencies, why_not_lowered
 from xla_explorer.compiler.codegen.nest.register_layouts import (
@@ -193,22 +193,10 @@ class Lowering(Indices):
                 return load_words(self, s, axes, pair)
         if isinstance(s, Load):
             later = self.in_turn and not self.memory[s.array].written
-            return Copies(axes, self.with_origin(s, self.reader(s)) if later else self.reader(s), later)
+            return Copies(axes, with_origin(self.b, self.reader(s)) if later else self.reader(s), later)
         later = self.in_turn and isinstance(s, Compute)
         made = partial(self.value, s)
-        return Copies(axes, self.with_origin(s, made) if later else made, later)
-
-    def with_origin(self, s: Load | Constant | Iota | Compute, value: Callable[[Point], Scalar]) -> Callable[[Point], Scalar]:
-        """A value that is written later, among statements of other instructions."""
-        origin = self.b.origin
-
-        def made(point: Point) -> Scalar:
-            before, self.b.origin = self.b.origin, origin
-            found = value(point)
-            self.b.origin = before
-            return found
-
-        return made
+        return Copies(axes, with_origin(self.b, made) if later else made, later)
 
     @contextmanager
     def copies_in_turn(self, asked: bool) -> Iterator[None]:

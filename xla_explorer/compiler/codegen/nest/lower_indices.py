@@ -9,6 +9,7 @@ from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 from xla_explorer.compiler.codegen.elemental.data_movement import as_index, clamped
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import I32, I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import real
@@ -55,6 +56,19 @@ def points(axes: Sequence[Axis]) -> list[Point]:
 def divisors_below(atom: Quotient | Remainder) -> int:
     """How many divisors make a dividend one of at least 0, which unsigned division rounds down."""
     return -min(atom.dividend.bounds[0] // atom.divisor, 0)
+
+
+def with_origin(b: StructuredBuilder, value: Callable[[Point], Scalar]) -> Callable[[Point], Scalar]:
+    """A value that is written later, among statements of other instructions, as one of the instruction that is written now."""
+    origin = b.origin
+
+    def made(point: Point) -> Scalar:
+        before, b.origin = b.origin, origin
+        found = value(point)
+        b.origin = before
+        return found
+
+    return made
 
 
 class _Sum(NamedTuple):

@@ -44,7 +44,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES, crosses_threads, launch_of
-from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
+from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points, with_origin
 from xla_explorer.compiler.codegen.nest.lower_reductions import Sums, flat, like
 from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
 from xla_explorer.foundation.reason import Reason, refuse
@@ -150,14 +150,7 @@ class NestWriter:
     # -- values ------------------------------------------------------------------------------------------------------
     def _scalar(self, s: Load) -> Copies:
         """A scalar operand, loaded where it is used: perhaps by one thread of all."""
-        origin = self.b.origin
-
-        def load(_: Point) -> Scalar:
-            outer, self.b.origin = self.b.origin, origin
-            found = self.memory.elements(s.array, 0)
-            self.b.origin = outer
-            return found
-
+        load = with_origin(self.b, lambda _: self.memory.elements(s.array, 0))
         return Copies((), load, again=self.memory.is_invariant(s.array))
 
     def _computed(self, s: Constant | Iota | Compute) -> Copies:

@@ -19,7 +19,7 @@ from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.elements import chosen
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, Load, Reduce, axes_of, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
-from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
+from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points, with_origin
 from xla_explorer.compiler.codegen.nest.lower_reductions import Reducing, Sums, flat, like
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 from xla_explorer.hlo.opcodes import OpcodeSpec
@@ -76,16 +76,10 @@ class Reduction(Reducing["NestWriter"]):
 
     def late(self, totals: dict[tuple[int, ...], list[Scalar]]) -> dict[int, Copies]:
         """The values, made where one thread of all stores them."""
-        b = self.b
-        origin = b.origin
-
         def value(k: int, point: Point) -> Scalar:
-            b.origin, before = origin, b.origin
-            found = self.final(point, totals[tuple([point[a] for a in self.outer])])[k]
-            b.origin = before
-            return found
+            return self.final(point, totals[tuple([point[a] for a in self.outer])])[k]
 
-        return {number: Copies(self.outer, lambda point, k=k: value(k, point), again=True) for k, number in enumerate(self.s.ids)}  # type: ignore[misc]
+        return {n: Copies(self.outer, with_origin(self.b, partial(value, k)), again=True) for k, n in enumerate(self.s.ids)}
 
     def initial(self, point: Point) -> list[Scalar]:
         """The initial values."""
