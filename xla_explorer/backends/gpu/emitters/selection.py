@@ -24,8 +24,8 @@ from xla_explorer.backends.gpu.emitters.nests.placement import (
     write_transposing_nest,
 )
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
+from xla_explorer.backends.gpu.emitters.operations.scan import write_scan
 from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
-from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter

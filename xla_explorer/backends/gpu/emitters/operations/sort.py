@@ -3,7 +3,7 @@
 A merge pass doubles the length of the sorted runs. A block makes one tile of the result: a binary search on its two diagonals finds which
 parts of the two runs it consists of (merge path), the block loads these and ranks them in shared memory. The passes go back and forth
 between the result and scratch memory. topk keeps of every tile only what can still be among the first k, until one tile is left.
-Comparators must be strict weak orders, as HLO demands (`record_order.py` makes them so for NaN); equal records keep their order.
+Comparators must be strict weak orders, as HLO demands (`order_of_records` makes them so for NaN); equal records keep their order.
 Source: Green, McColl, Bader, "GPU merge path", 2012; XLA's own kernels sort bitonically (xla/service/llvm_ir/sort_util.cc).
 """
 
@@ -16,8 +16,7 @@ from typing import NamedTuple, Protocol
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block, smaller
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
-from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record, SharedRecords, padded_count
-from xla_explorer.backends.gpu.emitters.operations.record_order import order_of_records
+from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record, SharedRecords, order_of_records, padded_count
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.types import I32, I64
