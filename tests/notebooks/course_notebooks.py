@@ -77,7 +77,8 @@ def published(notebook: Any) -> Any:
         for output in cell.get("outputs", ()):
             output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
         if cell.cell_type == "code":
-            cell.outputs = [o for o in cell.outputs if o.get("name") != "stderr"]  # progress of slow machines
+            unseen = ({"text/plain": ""}, {})  # a progress bar that has gone
+            cell.outputs = [o for o in cell.outputs if o.get("name") != "stderr" and o.get("data") not in unseen]  # stderr: of slow machines
     return nbformat.reads(re.sub(r"/[^\s\"'<>]*?/ipykernel_\d+/\d+\.py", "cell.py", nbformat.writes(notebook)), 4)  # files of this run's cells
 
 

@@ -116,7 +116,9 @@ class NativeChild:
                 code = process.wait()
                 self.close()
                 raise KernelCrashedError(
-                    f"the kernel ended its process (code {code})", "it read or wrote outside of its arrays: look at the loop's bounds"
+                    f"the kernel ended its process (code {code})",
+                    "it read or wrote outside of its arrays (look at the loop's bounds), or a vector where its alignment does not hold "
+                    "(`align 4` at loads and stores of <n x float>: arrays begin anywhere)",
                 )
             self._unread += more
         line, self._unread = self._unread.split(b"\n", 1)

@@ -24,6 +24,8 @@ from xla_explorer.hlo.shape import array_shape
 OPCODES = ("add", "subtract", "multiply", "divide", "maximum", "negate")
 _VECTOR = re.compile(r"<\d+ x float>")
 _PROMISES = re.compile(r"\b(fast|nnan|ninf|nsz|arcp|afn)\b")
+_OTHER_BITS = re.compile(rf"\b(contract|reassoc)\b|{_PROMISES.pattern}")
+_ALIGNED = re.compile(r"\balign [14]\b")
 
 
 def elementwise_program(seed: int, size: int) -> HloModule:
@@ -50,7 +52,7 @@ def _programs() -> list[HloModule]:
 @exercise(
     "nb09.emit",
     "Write emit(computation): LLVM IR text of one kernel for an elementwise program.",
-    "Start from the text of section 1, and make its body from the instructions.",
+    "Start from the text of section 2, and make its body from the instructions.",
     hints=(
         "One SSA value for each instruction: loads for parameters, an operation for each other instruction, one store for the root.",
         "Test n before the first round: an empty array has no element to load.",
@@ -68,6 +70,15 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
             text = function(module.entry)
         if not isinstance(text, str):
             return Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text), module)
+        if (promise := _OTHER_BITS.search(re.sub(r";.*", "", text))) is not None:
+            return Failure(
+                "promises-too-much",
+                f"`{promise[0]}` allows LLVM to compute other bits than the program says.",
+                "operations without flags",
+                text,
+                module,
+                hint="With `contract`, a product and a sum round once, where the evaluator rounds twice.",
+            )
         count = module.result_shape().dimensions[0]
         nothing = tuple([np.zeros(0, np.float32) for _ in module.entry.parameters()])
         for arguments in (*arguments_of(module, 3), nothing):
@@ -158,6 +169,13 @@ def lanes(text: Any) -> Cases:
     if not re.search(r"load <8 x float>", written) or not re.search(r"store <8 x float>", written):
         wanted = "load <8 x float>, store <8 x float>"
         raise WrongAnswer(Failure("no-vectors", "The text loads or stores no vectors of eight.", wanted, text[:600]))
+    for line in re.findall(r".*(?:load|store) <8 x float>.*", written):
+        if not _ALIGNED.search(line):
+            raise WrongAnswer(Failure(
+                "alignment", "A vector is loaded or stored without `align 4`.", "load <8 x float>, ptr %address, align 4", line.strip(),
+                hint="An array begins at any multiple of 4 bytes; without the word LLVM may count on a multiple of 32, and a vector "
+                "elsewhere ends the process.",
+            ))  # fmt: skip
     generator = np.random.default_rng(0)
     with NativeChild() as child:
         for count in (16, 8, 9, 7, 1, 0, 15, 23, 100):

@@ -19,8 +19,10 @@ from xla_explorer.explorer.display.quantities import byte_count, headline, micro
 from xla_explorer.explorer.page.front_end import ASSETS, WORKER, modules, page_module, script, widget_module
 from xla_explorer.explorer.page.html_page import export_page, save_page
 from xla_explorer.explorer.page.static_form import SIZE_LIMIT, static_html, static_text
+from xla_explorer.explorer.page.static_tables import decisions_html
 from xla_explorer.explorer.pictures.dot import picture_dot, render_dot
 from xla_explorer.explorer.pictures.svg import picture_svg
+from xla_explorer.foundation.decision import Decision
 
 
 def test_svg_is_well_formed_titled_and_uses_presentation_attributes_only() -> None:
@@ -96,6 +98,12 @@ def test_static_form_is_complete() -> None:
     picture = re.search(r"base64,([^\"]+)", html)
     assert picture is not None and b"fusion of" in base64.b64decode(picture[1])
     assert "2 decisions accepted, 2 refused" in static_text(SoftmaxSource())
+
+
+def test_long_directives_of_the_static_form_may_wrap_in_jupyterlab() -> None:
+    message = "%dot: split{j,32},reorder{jo,i},vectorize{ji}"
+    html = decisions_html([Decision("loop-nest", "accepted", (1,), ("dot",), "made-from-nest", message)], 10)
+    assert message.replace(",", ",<wbr>") in html
 
 
 def test_static_form_of_a_failed_compile_shows_what_was_before() -> None:

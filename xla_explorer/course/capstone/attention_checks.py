@@ -70,7 +70,7 @@ def merge(function: Callable[[Any, Any], Any]) -> Cases:
         if number >= 5:
             scores[1:3, :left] = -np.inf
         if number == 6:
-            scores[0, left:] = -np.inf
+            scores[0, left:] = scores[3] = -np.inf  # row 3 is masked in both parts
         values = generator.standard_normal((left + right, 3)).astype(np.float32)
         first, second, want = [_part(scores[:, at], values[at]) for at in (slice(None, left), slice(left, None), slice(None))]
         with answering():

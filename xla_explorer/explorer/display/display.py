@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -73,7 +74,13 @@ class Svg:
 
     @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": self.plain, "image/svg+xml": self.svg}
+        return {"text/plain": self.plain, "image/svg+xml": self.svg, "text/html": image_html(self.svg, self.plain)}
+
+
+def image_html(svg: str, alt: str) -> str:
+    """An SVG as an image of a page. JupyterLab shows it in notebooks that nobody has trusted yet, where it shows no SVG itself."""
+    data = base64.b64encode(svg.encode("utf-8", "replace")).decode()
+    return f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
 
 
 _BLOCK = (

@@ -6,10 +6,10 @@ size is bounded, and what was cut is said together with the call that shows it.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 
 from xla_explorer.explorer.display.code_pane import CodePane
+from xla_explorer.explorer.display.display import image_html
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.quantities import MISSING, byte_count, headline, microseconds, percent
 from xla_explorer.explorer.page.source import ExplorerSource, StepRow, TimingRow
@@ -82,9 +82,7 @@ def _static_html(source: ExplorerSource, budget: int, lines: int, rows: int, inl
         if inline_svg:
             out.append(f'<div style="overflow:auto;max-height:900px">{svg}</div>')
         else:
-            data = base64.b64encode(svg.encode("utf-8", "replace")).decode()
-            alt = escape(f"instruction graph of {source.title}")
-            out.append(f'<img alt="{alt}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">')
+            out.append(image_html(svg, f"instruction graph of {source.title}"))
     out += [tab.static(source, rows) for tab in TABS if tab.static is not None]
     out.append(_steps_html(steps, rows))
     out.append(_panes_html(source.panes(), lines))

@@ -22,6 +22,11 @@ def table(title: str, head: Sequence[str], rows: Sequence[str], left_out: str = 
     return f"<p><b>{escape(title)}</b></p><table>{body}</table>{note}"
 
 
+def _breakable(text: str) -> str:
+    """Escaped text whose lines may end behind commas: JupyterLab keeps no style that allows it, and cuts what is wider."""
+    return escape(text).replace(",", ",<wbr>")
+
+
 def _ends(row: Decision) -> str:
     """What a decision is about: one end or two."""
     return " → ".join(f"<code>{escape(name)}</code>" for name in row.about)
@@ -36,7 +41,7 @@ def decisions_html(decisions: Sequence[Decision], limit: int) -> str:
     rows = [
         f"<tr><td {WHOLE}>{escape(_MARKS.get(row.verdict, row.verdict))}</td><td {CELL}>{escape(row.kind)}</td>"
         f"<td {CELL}>{_ends(row)}</td>"
-        f"<td {CELL}>{escape(row.code)}</td><td {CELL}>{escape(row.message)}</td></tr>"
+        f"<td {CELL}>{escape(row.code)}</td><td {CELL}>{_breakable(row.message)}</td></tr>"
         for row in chosen
     ]
     left = f"{len(decisions) - len(chosen)} more: session.decisions()" if len(chosen) < len(decisions) else ""
@@ -50,7 +55,7 @@ def loops_html(kernels: Sequence[LoopKernel], limit: int) -> str:
         return ""
     rows = [
         f"<tr><td {WHOLE}><code>%{escape(row.name)}</code></td><td {CELL}>{escape(row.family)}</td>"
-        f"<td {WHOLE}>{'opaque' if row.code else 'nest'}</td><td {CELL}><code>{escape(row.schedule)}</code></td>"
+        f"<td {WHOLE}>{'opaque' if row.code else 'nest'}</td><td {CELL}><code>{_breakable(row.schedule)}</code></td>"
         f"<td {CELL}>{escape(f'{row.code}: {row.reason}' if row.code else '')}</td></tr>"
         for row in kernels[:limit]
     ]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display.blocks import Blocks, Layout, Sentence, Table, drawn
-from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.display import image_html
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.pictures.dot import picture_dot, render_dot
@@ -116,8 +115,7 @@ class Graph(Report):
         svg = self.to_svg()
         if len(svg) > 300_000:
             svg = self.to_svg(budget=100)
-        data = base64.b64encode(svg.encode("utf-8", "replace")).decode()
-        image = f'<img alt="{escape(repr(self))}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+        image = image_html(svg, repr(self))
         yield Layout(html=image, markdown=image)
         if self.picture.note:
             yield drawn(Sentence(self.picture.note))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.explorer.course.mistakes import mistake, solution
 
 EMIT, SUM = solution("nb09.emit", "emit"), solution("nb09.sum", "sum_ir")
@@ -21,6 +23,7 @@ mistake("nb09.emit", "outside")(lambda c: EMIT(c).replace("ptr %out, i64 %i", "p
 mistake("nb09.emit", "not-written")(lambda c: EMIT(c).replace("ptr %place\n", "ptr null\n"))
 mistake("nb09.emit", "cannot-run")(lambda c: EMIT(c).replace("fneg", "fnegate"))
 mistake("nb09.emit", "crashed")(lambda c: EMIT(c).replace("getelementptr float, ptr %x", "getelementptr <1000000000 x float>, ptr %x"))
+mistake("nb09.emit", "promises-too-much")(lambda c: re.sub(r"= (fmul|fadd) float", r"= \1 contract float", EMIT(c)))
 mistake("nb09.sum", "not-vectorised")(SUM.replace(" reassoc", ""))
 mistake("nb09.sum", "promises-too-much")(SUM.replace("reassoc", "fast"))
 mistake("nb09.sum", "wrong-sum")(
@@ -31,6 +34,8 @@ mistake("nb09.sum", "wrong-sum")(SUM.replace("add i64 %i, 1", "add i64 %i, 2"))
 mistake("nb09.sum", "no-text")(3)
 
 LANES, ONES = solution("nb09.lanes", "lanes_ir"), ", ".join(["float 1.0"] * 8)
+mistake("nb09.lanes", "alignment")(LANES.replace(", align 4", ""))
+mistake("nb09.lanes", "alignment")(LANES.replace(", align 4", ", align 32"))
 mistake("nb09.lanes", "no-text")(b"")
 mistake("nb09.lanes", "no-vectors")(LANES.replace("<8 x float>", "<4 x float>").replace(ONES, ", ".join(["float 1.0"] * 4)))
 mistake("nb09.lanes", "no-vectors")(LANES.replace("load <8 x float>", "load float"))

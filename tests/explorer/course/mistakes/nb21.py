@@ -96,7 +96,7 @@ def _(b, q, k, v, block):
 
 mistake("nb21.attention", "too-large")(lambda b, q, k, v, block: attention(b, q, k, v, k.shape.dimensions[0]))
 mistake("nb21.attention", "other-shape")(lambda b, q, k, v, block: attention(b, q, k, v, block).sum(axis=1))
-mistake("nb21.attention", "raised-AttributeError")(lambda b, q, k, v, block: None)
+mistake("nb21.attention", "raised-HloBuilderError")(lambda b, q, k, v, block: None)
 mistake("nb21.attention", "wrong-value")(lambda b, q, k, v, block: attention(b, q, k, k, block))
 variant("nb21.attention")(lambda b, q, k, v, block: attention(b, q, k, v, max(block // 2, 1)))
 

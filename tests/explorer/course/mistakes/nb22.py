@@ -19,7 +19,7 @@ mistake("nb22.product", "machine-stopped")(lambda *given: without(product(*given
 mistake("nb22.product", "wrong-value")(lambda *given: without(product(*given), "store"))
 mistake("nb22.product", "wrong-value")(lambda a, b, c, rows, depth, columns: product(a, b, c, rows, 1, columns))
 mistake("nb22.product", "machine-stopped")(lambda a, b, c, rows, depth, columns: product(a, b, c, columns, depth, rows))
-mistake("nb22.product", "machine-stopped")(lambda a, b, c, rows, depth, columns: product(b, a, c, rows, depth, columns))
+mistake("nb22.product", "wrong-value")(lambda a, b, c, rows, depth, columns: product(b, a, c, rows, depth, columns))
 mistake("nb22.product", "machine-stopped")(lambda a, b, c, rows, depth, columns: product(a, b, c, 8 * rows, 8 * depth, 8 * columns))
 mistake("nb22.product", "wrong-value")(lambda *given: [p for n, p in enumerate(product(*given)) if p[0] != "fill" or n == 0])
 mistake("nb22.product", "machine-stopped")(lambda *given: [("fill", 16, 0.0), *product(*given)])
