@@ -15,7 +15,8 @@ from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Choose, Load, Store, walk
 from xla_explorer.compiler.codegen.nest.policies import elementwise
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
-from xla_explorer.compiler.codegen.nest.schedule import parse_directives
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
+from xla_explorer.foundation.reason import Reason
 
 HEAD = "HloModule m\nENTRY e { x = T[40,100] parameter(0) y = T[40,28] parameter(1) z = T[7,100] parameter(2) w = T[] parameter(3)\n"
 BODIES = {
@@ -255,3 +256,11 @@ def test_what_divides_negative_indices_and_has_several_results_is_a_nest(name: s
     found, wanted = [x if isinstance(x, tuple) else (x,) for x in (session(*given), xe.evaluate(text, *given))]
     for a, b in zip(found, wanted, strict=True):
         assert np.array_equal(np.asarray(a), np.asarray(b))
+
+
+@pytest.mark.parametrize("extent", [1, 2, 5, 9])
+def test_numbers_as_wide_as_a_register_take_two_of_them(extent: int) -> None:
+    text = f"HloModule m\nENTRY e {{ x = c128[{extent}] parameter(0) ROOT r = c128[{extent}] negate(x) }}"
+    nest = nest_of(xe.parse_hlo(text).entry.root)
+    assert not isinstance(nest, Reason)
+    assert isinstance(elementwise.elementwise_policy(nest, Tuning(register_bytes=16, masks=frozenset())), Schedule)

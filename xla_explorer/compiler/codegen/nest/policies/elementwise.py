@@ -180,7 +180,7 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if (reason := _shifts_are_uniform(plan.nest, statements)) is not None:
         return reason
     lanes = lanes_for(plan.nest, statements, tuning)
-    if axis.extent % lanes and not axis.extent % (lanes // 2) and lanes * widest(statements) > tuning.register_bytes:
+    if lanes > 2 and axis.extent % lanes and not axis.extent % (lanes // 2) and lanes * widest(statements) > tuning.register_bytes:
         lanes //= 2  # instead of several registers a value, and a last step of which half is done twice
     if any(isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements):
         return refuse("wide-iota", f"@{plan.nest.name} computes its iota in more bits than it stores")
