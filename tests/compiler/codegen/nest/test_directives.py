@@ -430,3 +430,9 @@ def test_a_schedule_of_a_policy_is_accepted_as_a_users(body: str) -> None:
     made = scheduled_by_policy(nest, Tuning())
     assert isinstance(made, Schedule) and made.directives
     assert nest_text(Schedule(nest, nest).then(*parse_directives(str(made))).nest) == nest_text(made.nest)
+
+
+def test_the_checks_that_directives_name_are_theirs() -> None:
+    for made in DIRECTIVES.values():
+        assert made.asks or "checks" in vars(made), made.name
+        assert all(callable(getattr(made, name, None)) for name in made.asks), made.name
