@@ -112,7 +112,7 @@ def test_scripts_end_well(group: str, tmp_path: Path) -> None:
     if group in NEEDS and importlib.util.find_spec(NEEDS[group]) is None:
         pytest.skip(f"{NEEDS[group]} is not installed")
     # JAX and altair warn of themselves; our own warnings are errors everywhere.
-    options = ["-X", "dev", "-W", "error"] if group not in NEEDS else []
+    options = ["-W", "error"] if group not in NEEDS else []
     done = run_script(START + "\n".join(SCRIPTS[group].values()) + "\nprint('reached the end')\n", tmp_path, *options)
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.endswith("reached the end\n"), done.stderr[-3000:]
 

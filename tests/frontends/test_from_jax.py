@@ -27,7 +27,7 @@ def test_there_are_forty() -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(6)
 def test_the_program_runs_as_in_jax(name: str) -> None:
     function, arguments = PROGRAMS[name]
     want = jax.jit(function)(*arguments)
