@@ -1,6 +1,6 @@
 """A soak of the CPU backend in a child process: no wrong value, no crash, memory that stays where it is.
 
-Three minutes of it in continuous integration, beside the other tests, and an hour: `pytest -m slow tests/properties/test_soak.py`.
+Three minutes of it in the nightly run, an hour in its long form.
 """
 
 from __future__ import annotations
