@@ -29,6 +29,8 @@ _STRETCH = 24
 
 def _taken_over(slots: list[int], before: list[int]) -> SlotSequence:
     """A sequence of slots as what it takes over from the one before and what is new."""
+    if slots == before:
+        return [0, len(slots)] if slots else []
     places = dict(zip(before, range(len(before)), strict=True))
     out: SlotSequence = []
     old_end = new_end = k = 0
@@ -50,7 +52,9 @@ def _taken_over(slots: list[int], before: list[int]) -> SlotSequence:
 
 def _as_long_as_equal(a: list[int], i: int, b: list[int], j: int) -> int:
     """How many elements from `a[i]` and from `b[j]` on are equal; whole stretches are compared at once."""
-    count, most = 0, min(len(a) - i, len(b) - j)
+    count, stretch, most = 0, _STRETCH, min(len(a) - i, len(b) - j)
+    while count < most and a[i + count : i + count + stretch] == b[j + count : j + count + stretch]:
+        count, stretch = count + stretch, 2 * stretch
     while count < most and a[i + count : i + count + _STRETCH] == b[j + count : j + count + _STRETCH]:
         count += _STRETCH
     while count < most and a[i + count] == b[j + count]:
@@ -94,46 +98,40 @@ class Pool:
         """[row, step, row, step, row ...]: the first row, and from which step on another one stands for it"""
         self._key = key
         self._at: dict[Any, int] = {}
-        self._now: list[Any] = []
         self._taken: set[int] = set()
         """The slots that rows of this step have."""
         self._same: dict[int, int] = {}
-        """The slot of a row by its Python id: rows that stay the same object over the steps, as most do, are not looked at."""
+        """By its Python id the slot of the row that it has now: rows that stay the same object over the steps, as most do, are not looked
+        at."""
         self._before: list[int] = []
 
     def sequence(self, rows: Listed[Any], step: int) -> SlotSequence:
         """The slots of `rows`, which are those of `step`."""
-        same, now, key_of = self._same, self._now, self._key
-        found: list[Any] = list(map(same.get, map(id, rows)))
-        new = [k for k, (at, row) in enumerate(zip(found, rows, strict=True)) if at is None or now[at] is not row]
-        self._taken = set(found)
-        for k in new:
-            row = rows[k]
-            key = key_of(row)
-            at = self._at.get(key)
-            if at is None or now[at] != row:
-                at = self._slot(row, key, step)
-            self._taken.add(at)
-            found[k] = at
+        found: list[Any] = list(map(self._same.get, map(id, rows)))
+        if None in found:
+            self._taken = set(found)
+            for k in [k for k, at in enumerate(found) if at is None]:
+                found[k] = at = self._slot(rows[k], step)
+                self._taken.add(at)
         out = _taken_over(found, self._before)
         self._before = found
         return out
 
-    def _slot(self, row: Any, key: Any, step: int) -> int:
-        """The slot of a row that is not the one that its slot has now: another version of it, or a new slot."""
+    def _slot(self, row: Any, step: int) -> int:
+        """The slot of a row that no slot has now: where an equal one is, another version of it, or a new slot."""
+        key, slots = self._key(row), self.slots
         at = self._at.get(key)
-        while at is not None and self._now[at] != row:
+        while at is not None and slots[at][-1] != row:
             if at not in self._taken:
-                self.slots[at] += [step, row]
-                self._now[at] = row
+                del self._same[id(slots[at][-1])]
+                slots[at] += [step, row]
                 break
             key = (key,)  # two rows of one step have the same key
             at = self._at.get(key)
         if at is None:
-            at = self._at[key] = len(self.slots)
-            self.slots.append([row])
-            self._now.append(row)
-        self._same[id(self._now[at])] = at
+            at = self._at[key] = len(slots)
+            slots.append([row])
+        self._same[id(slots[at][-1])] = at
         return at
 
     def packed(self, clean: Callable[[Any], Any] = as_it_is) -> PackedPool:

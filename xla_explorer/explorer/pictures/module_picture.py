@@ -53,19 +53,34 @@ class DrawnRecords:
         self.folded = FoldedRows()
         self.records: dict[int, InstructionRecord] = {}
         """Held, so that their Python ids, which are the keys, stay theirs."""
-        self._sizes: dict[int, int] = {}
+        self.sizes: dict[int, int] = {}
+        """Bytes of the results of the instructions that were drawn last."""
+        self._sized: dict[int, ComputationRecord] = {}
+        """By its id the record of a computation whose sizes were looked at last."""
+        self._decided: dict[tuple[int, int, EdgeKind, str], PictureEdge] = {}
         self.insides: dict[tuple[int, str, bool], DrawnInside] = {}
         self._blocks: tuple[ComputationRecord, dict[int, Path], dict[Path, str]] | None = None
 
-    def note_sizes(self, sizes: Mapping[int, int]) -> None:
+    def note_sizes(self, computation: ComputationRecord) -> None:
         """Edges are as wide as what flows along them: those out of instructions that have another size now are forgotten."""
-        resized = {key for key, size in sizes.items() if self._sizes.get(key, size) != size}
+        if self._sized.get(computation.id) is computation:
+            return
+        self._sized[computation.id] = computation
+        sizes = {r.id: r.shape.byte_size for r in computation.instructions}
+        resized = {key for key, size in sizes.items() if self.sizes.get(key, size) != size}
         if resized:
             stale = [key for key, edges in self.edges.items() if not resized.isdisjoint([edge.source for edge in edges])]
             for key in stale:
                 del self.edges[key]
                 self.bare.pop(key, None)
-        self._sizes.update(sizes)
+        self.sizes.update(sizes)
+
+    def decided(self, producer: int, consumer: int, kind: EdgeKind, label: str) -> PictureEdge:
+        """The edge of a decision about a fusion."""
+        ends = producer, consumer, kind, label
+        if ends not in self._decided:
+            self._decided[ends] = PictureEdge(producer, consumer, kind, 0, label)
+        return self._decided[ends]
 
     def blocks(self, top: ComputationRecord) -> tuple[dict[int, Path], dict[Path, str]]:
         """The block of each instruction, and what each block holds; those of the computation that was asked for last are kept."""
@@ -169,8 +184,8 @@ class _Drawing:
 
     def computation(self, computation: ComputationRecord, group: str | None, keep: set[int] | None, room: int) -> None:
         """Draw the instructions of a computation that are in `keep` (None: all)."""
-        sizes = {r.id: r.shape.byte_size for r in computation.instructions}
-        self.known.note_sizes(sizes)
+        self.known.note_sizes(computation)
+        sizes = self.known.sizes
         if group is None and self.stand_ins:
             self.lifted(computation, sizes)
         records: Sequence[InstructionRecord] = computation.instructions
@@ -262,7 +277,7 @@ class _Drawing:
         drawn = {node.id for node in self.nodes} | {group.instruction for group in self.groups}
         for producer, consumer, kind, label in found:
             if producer in drawn and consumer in drawn and producer != consumer:
-                self.edges.append(PictureEdge(producer, consumer, kind, 0, label))
+                self.edges.append(self.known.decided(producer, consumer, kind, label))
 
 
 def snapshot_picture(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from xla_explorer.foundation.journal import Event
 from xla_explorer.hlo.instruction import InstructionRecord
-from xla_explorer.hlo.module import snapshot_difference
+from xla_explorer.hlo.module import SnapshotDifference, snapshot_difference
 
 if TYPE_CHECKING:
-    from xla_explorer.compiler.pipeline import PassTrace
+    from xla_explorer.compiler.pipeline import PassStep, PassTrace
 
 AS_WRITTEN = "as-written"
 """Kind of the journal's span whose events are about the module as it was given."""
@@ -21,6 +21,15 @@ class Lineage:
 
     def __init__(self, trace: PassTrace) -> None:
         self._trace = trace
+        self._differences: dict[int, SnapshotDifference] = {}
+
+    def difference(self, step: PassStep) -> SnapshotDifference | None:
+        """What a pass added, removed and changed; None where nothing changed or no snapshots were taken."""
+        if step.before is None or step.after is None or step.before is step.after:
+            return None
+        if step.number not in self._differences:
+            self._differences[step.number] = snapshot_difference(step.before, step.after)
+        return self._differences[step.number]
 
     @cached_property
     def step_of_span(self) -> dict[int, int]:
@@ -63,9 +72,8 @@ class Lineage:
         """Instruction id -> (step, created | changed | removed) in order."""
         found: dict[int, list[tuple[int, str]]] = {}
         for step in self._trace.steps:
-            if step.before is None or step.after is None or step.before is step.after:
+            if (difference := self.difference(step)) is None:
                 continue
-            difference = snapshot_difference(step.before, step.after)
             for word, ids in (("created", difference.added), ("changed", difference.changed), ("removed", difference.removed)):
                 for key in ids:
                     found.setdefault(key, []).append((step.number, word))

@@ -49,11 +49,10 @@ class RecordedPass(Report):
         The compiler's record of the run; None for the module as written.
     """
 
-    __slots__ = ("_known_diff", "_passes", "number", "step")
+    __slots__ = ("_passes", "number", "step")
 
     def __init__(self, passes: RecordedPasses[RecordedPass], number: int, step: PassStep | None) -> None:
         self._passes, self.number, self.step = passes, number, step
-        self._known_diff: SnapshotDifference | None = None
 
     @property
     def name(self) -> str:
@@ -127,11 +126,7 @@ class RecordedPass(Report):
     @property
     def known_diff(self) -> SnapshotDifference | None:
         """`diff`, or None where nothing changed or no snapshots were taken."""
-        if self.step is None or self.step.before is None or self.step.after is None or self.step.before is self.step.after:
-            return None
-        if self._known_diff is None:
-            self._known_diff = snapshot_difference(self.step.before, self.step.after)
-        return self._known_diff
+        return None if self.step is None else self._passes.lineage.difference(self.step)
 
     @property
     def text(self) -> CodeText:
