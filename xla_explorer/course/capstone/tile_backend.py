@@ -97,7 +97,7 @@ class TileCompiler:
         self._load, self._machine = load, machine
 
     def default_pipeline(self) -> PassPipeline:
-        """What is computed twice, or for nobody, is not for the machine."""
+        """Remove what is computed twice or has no user before code is made for the machine."""
         return PassPipeline(NAME, (make_pass("cse"), make_pass("dce")))
 
     def supports(self, instruction: HloInstruction) -> Reason | None:

@@ -109,7 +109,7 @@ def _cancel() -> NativeFunction:
 
 
 def _fill() -> NativeFunction:
-    """Enter an argument into the table; 1 where there is no memory for a copy that it needs."""
+    """Enter an argument into the table; 1 where memory for the copy that it needs is missing."""
     f = NativeFunction("fill", [PTR, I64, PTR], I64, internal=True)
     w, (buffer, mode, entry) = f.writer, f.parameters
     data, size = f.get(BufferRecord, buffer, "data"), f.get(BufferRecord, buffer, "nbytes")

@@ -54,7 +54,7 @@ def in_place_operands(i: HloInstruction) -> dict[int, int]:
 
 
 def foreign_function(i: HloInstruction) -> ForeignFunction | None:
-    """The function that a call of a foreign function finds in this process; None where there is none, or it is no such call."""
+    """The function that a call of a foreign function finds in this process; None where there is none, or the call is of another kind."""
     if foreign_shapes(i) is None:
         return None
     meaning = custom_call_function(custom_call_target(i))

@@ -72,7 +72,7 @@ class Arrays:
         self.shared.add(array.name)
 
     def is_invariant(self, name: str) -> bool:
-        """Whether nobody writes to an array while the kernel runs."""
+        """Whether an array is only read while the kernel runs."""
         return not self._memory[name].written
 
     def elements(self, name: str, at: Word, count: int = 1) -> Scalar:
