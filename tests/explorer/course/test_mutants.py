@@ -55,9 +55,8 @@ EQUAL: dict[str, set[str]] = {
     },
     "nb22.backend": {"True -> False"},  # as many arguments as parameters
 }  # fmt: skip
-NOT_YET = ("nb09",)  # answers that are texts, or write them: nobody has looked at their mutants
-# Left out too: the parts of a compiler that cells write to files (%%writefile), which are no Python of the notebook.
-EXERCISES = [name for name, cell in solution_cells().items() if not name.startswith(NOT_YET) and not cell.startswith("%%")]
+# Left out: the parts of a compiler that cells write to files (%%writefile), which are no Python of the notebook.
+EXERCISES = [name for name, cell in solution_cells().items() if not cell.startswith("%%")]
 
 pytestmark = pytest.mark.skipif(not solution_cells(), reason="the reference solutions are not in this copy: NO mutants are made")
 
