@@ -97,6 +97,16 @@ def test_long_contractions_go_by_in_blocks(dot, blocks):
         assert any(step.facts.get("reorders-sum") for step in schedule.steps if step.directive.name == "accumulate")
 
 
+@pytest.mark.parametrize(("columns", "cuts"), [(15, 0), (23, 1), (31, 1), (63, 2)])
+def test_turned_columns_that_tiles_leave_over_are_one_vector_with_a_mask(columns, cuts):
+    """Each piece of the columns reads the whole left operand, so 31 must not be 16, 8, 4, 2 and 1."""
+    schedule = _made("64,33", f"{columns},33", f"64,{columns}", RIGHT_TURNED)
+    assert isinstance(schedule, Schedule) and len(re.findall(r"cut\{j", str(schedule))) == cuts
+    assert not why_not_well_formed(schedule.nest)
+    a, b = [np.random.default_rng(k).integers(-9, 10, (n, 33)).astype(np.float32) for k, n in enumerate((64, columns))]
+    np.testing.assert_array_equal(evaluate_nest(schedule.nest, [a, b])[0].reshape(64, columns), a @ b.T)
+
+
 def test_sums_of_what_other_instructions_multiply_are_reductions():
     """The product of an instruction may be read elsewhere, and is rounded by itself."""
     text = """HloModule m

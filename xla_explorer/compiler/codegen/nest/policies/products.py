@@ -189,7 +189,7 @@ def _tiles(plan: Plan, p: _Product, by: _Copies, parts: int) -> None:
     """Loops over rows and columns in tiles, and what these leave over."""
     tile, lanes = _tile(plan, p), plan.tuning.register_bytes // p.bytes
     piece = _Piece(p.row.name if p.row is not None else "", p.column.name)
-    masks = not by.turned and has_masks(plan, _body(plan, piece.column))
+    masks = has_masks(plan, _body(plan, piece.column))
     if piece.row and len(_body(plan, piece.row)) > 1:
         plan.do(Sink(piece.row))
     if masks and tile.width < min(lanes, p.column.extent):
@@ -201,9 +201,10 @@ def _tiles(plan: Plan, p: _Product, by: _Copies, parts: int) -> None:
         _of_all_rows(plan, p, piece, tile, by, parts)
         piece = after
     while rest:
+        masked = masks and (not by.turned or rest < tile.width)  # whole vectors of turned columns are copied in squares
         width = tile.width if masks else min(tile.width, 1 << (rest.bit_length() - 1))
-        vectors = -(-rest // width) if masks else rest // width
-        after, done = piece, rest if masks else vectors * width
+        vectors = -(-rest // width) if masked else rest // width
+        after, done = piece, rest if masked else vectors * width
         if done < rest:
             piece, after = _cut_columns(plan, piece, done)
         _of_all_rows(plan, p, piece, tile._replace(vectors=vectors, width=width), by, parts)
@@ -269,6 +270,7 @@ def _loops(plan: Plan, p: _Product, piece: _Piece, tile: Tile, by: _Copies, bloc
         panel, copies = "", panel
     else:
         plan.do(Split(column, tile.columns))
+        panels = max(panels, 1)
         if tile.vectors > 1:
             plan.do(Split(inner, tile.width))
             copies, inner = f"{inner}o", f"{inner}i"
@@ -409,7 +411,8 @@ def _in_squares(plan: Plan, k: str, copies: str, inner: str) -> None:
     """A copy that reads along one axis and writes along another, in squares that are turned in registers; the rest one by one."""
     depth, width = _extent(plan, k), _extent(plan, inner)
     side = min(SQUARE, width, 1 << (depth.bit_length() - 1))
-    if side < 2:
+    loop = loop_of(plan.nest, inner) if inner else None
+    if side < 2 or (isinstance(loop, For) and loop.guards):
         return
     if depth % side:
         plan.do(Cut(k, depth - depth % side))
