@@ -11,12 +11,14 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import xla_explorer as xe
 from tests.support.pace import wall_seconds
+from xla_explorer.explorer.comparisons.sweep import executors
 from xla_explorer.explorer.comparisons.sweep.sweeping import named_options
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -233,6 +235,18 @@ def test_dask_cluster_with_a_worker_killed_twice_gives_the_serial_frame() -> Non
         parallel = xe.sweep(modules, options, executor=client, repeats=1)
         killer.join()
     assert serial[STEADY].equals(parallel[STEADY])
+
+
+def test_a_row_of_dask_that_is_lost_before_it_is_fetched_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its worker died with it: the status says so until another worker has computed it again."""
+    made = [SimpleNamespace(key=k, status="lost", exception=lambda: None, result=lambda k=k: {"status": "ok", "module": f"m{k}"}) for k in range(2)]
+    failed = SimpleNamespace(key=2, status="error", exception=lambda: RuntimeError("its worker died"))
+    monkeypatch.setattr(executors, "import_optional", lambda *names: SimpleNamespace(as_completed=iter))
+    client = SimpleNamespace(map=lambda call, tasks, **keywords: [*made, failed])
+    task = SimpleNamespace()
+    monkeypatch.setattr(executors, "lost_row", lambda task, died: {"status": "crashed"})
+    rows = dict(executors.on_dask(client, retries=1)([task] * 3))
+    assert [rows[k]["status"] for k in range(3)] == ["ok", "ok", "crashed"]
 
 
 def _kill_twice(client: Any) -> None:

@@ -154,7 +154,8 @@ def on_dask(client: Any, retries: int) -> Runner:
         numbers = {future.key: k for k, future in enumerate(futures)}
         for future in as_completed(futures):
             number = numbers[future.key]
-            yield number, future.result() if future.status == "finished" else lost_row(tasks[number], retries + 1)
+            # A row whose worker dies before it is fetched is computed again: both calls wait for it, while the status says "lost".
+            yield number, future.result() if future.exception() is None else lost_row(tasks[number], retries + 1)
 
     return run
 
