@@ -142,3 +142,21 @@ ENTRY e {
     trace = optimize(module, "dynamic_padder", verify=True)
     assert not any(any(leaf.dynamic) for i in trace.module.instructions() for _, leaf in i.shape.leaves())
     assert evaluate(trace.module, np.ones(4, np.float32), np.int32(4)) == 2
+
+
+@pytest.mark.parametrize("reducer", ["add", "multiply", "maximum", "and"])
+@pytest.mark.parametrize("size", [0, 2, 3])
+def test_an_initial_value_that_changes_the_result_counts_once(reducer: str, size: int) -> None:
+    """What lies beyond the sizes must not bring it in again."""
+    text = f"""HloModule m
+    f {{ a = u32[] parameter(0) b = u32[] parameter(1) ROOT r = u32[] {reducer}(a, b) }}
+    ENTRY e {{ x = u32[3,3] parameter(0) n = s32[] parameter(1)
+     d = u32[<=3,3] set-dimension-size(x, n), dimensions={{0}}
+     g = u32[<=3,<=3] set-dimension-size(d, n), dimensions={{1}}
+     start = u32[] constant(6)
+     ROOT r = u32[] reduce(g, start), dimensions={{0,1}}, to_apply=f }}"""
+    x = np.arange(1, 10, dtype=np.uint32).reshape(3, 3)
+    function = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum, "and": np.bitwise_and}[reducer]
+    wanted = function.reduce([np.uint32(6), *x[:size, :size].ravel()])
+    padded = optimize(parse_hlo(text), "dynamic_padder", verify=True).module
+    assert evaluate(padded, x, np.int32(size)) == evaluate(parse_hlo(text), x, np.int32(size)) == wanted

@@ -19,6 +19,7 @@ from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.custom import PAD_TO_STATIC, is_pad_to_static
+from xla_explorer.hlo.identity_element import identity_element, simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import S32
@@ -265,7 +266,10 @@ class DynamicPadder:
         computation, name = i.parent, i.opcode.name
         b = builder_at(computation)
         if name == "reduce" and sizes[i.operands[0]]:
-            x = masked(i.operands[0], sizes[i.operands[0]], i.attributes["dimensions"], HloValue(b, i.operands[1]))
+            # What leaves a sum as it is; the initial value need not, but stands in where a reducer of several operations shows none.
+            identity = identity_element(simple_combiner(i.to_apply), i.shape.element_type)
+            filler = HloValue(b, i.operands[1]) if identity is None else b.constant(identity, i.shape.element_type)
+            x = masked(i.operands[0], sizes[i.operands[0]], i.attributes["dimensions"], filler)
             computation.set_operands(i, (x, *i.operands[1:]))
         elif i.opcode.elementwise and sizes[i]:
             computation.set_operands(i, [repeated(o, sizes[o], sizes[i]) for o in i.operands])
