@@ -107,6 +107,24 @@ def test_turned_columns_that_tiles_leave_over_are_one_vector_with_a_mask(columns
     np.testing.assert_array_equal(evaluate_nest(schedule.nest, [a, b])[0].reshape(64, columns), a @ b.T)
 
 
+def test_lanes_that_no_copy_wrote_are_not_read():
+    """What memory holds there may be subnormal numbers, with which a product takes 25 times as long."""
+    i = _dot("64,33", "20,33", "64,20", RIGHT_TURNED)
+    found = nest_code(i, CPU, kernel_slots(i))
+    assert isinstance(found, NestCode) and "stage{%b,jroo,scratch" in str(found.schedule)
+    assert any("call" in line and "llvm.masked.load.v16f32" in line for line in found.lines)
+
+
+@pytest.mark.parametrize("rows", [5, 16, 20, 33])
+def test_columns_of_the_left_operand_are_vectors_where_nothing_else_is_contiguous(rows):
+    """The result is written with gaps, then; step by step it took 15 times as long."""
+    schedule = _made(f"24,{rows}", "7,24", f"{rows},7", (0, 1))
+    assert isinstance(schedule, Schedule) and re.search(r"vectorize\{i\w*,strided\}", str(schedule))
+    assert not why_not_well_formed(schedule.nest)
+    a, b = [np.random.default_rng(k).integers(-9, 10, shape).astype(np.float32) for k, shape in enumerate([(24, rows), (7, 24)])]
+    np.testing.assert_array_equal(evaluate_nest(schedule.nest, [a, b])[0].reshape(rows, 7), a.T @ b.T)
+
+
 def test_sums_of_what_other_instructions_multiply_are_reductions():
     """The product of an instruction may be read elsewhere, and is rounded by itself."""
     text = """HloModule m

@@ -95,14 +95,19 @@ def product_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule |
             return reason
     elif contiguous or _may_be_turned(plan, p):
         _tiles(plan, p, _copies(plan, p, not contiguous), parts)
+    elif p.row is not None and p.row_step == p.bytes < p.left_step:  # rows are columns, then, of a result that is written with gaps
+        plan.do(Reorder(p.row.name, p.column.name))
+        if (turned := _product(plan, gaps=True)) is None:
+            return reduction_policy(nest, tuning, parts)
+        _tiles(plan, turned, _copies(plan, turned, False), parts)
     else:
         return reduction_policy(nest, tuning, parts)
     plan.share(parts)
     return plan.schedule()
 
 
-def _product(plan: Plan) -> _Product | None:
-    """The product of a nest, its loops joined where memory has them as one."""
+def _product(plan: Plan, gaps: bool = False) -> _Product | None:
+    """The product of a nest, its loops joined where memory has them as one. gaps: vectors of the result may be."""
     kept = kept_loops(plan.nest)
     if isinstance(kept, Reason) or not kept:
         return None
@@ -118,7 +123,7 @@ def _product(plan: Plan) -> _Product | None:
     inside = [(x, offset) for x, offset in accesses(plan.nest, s.body) if isinstance(x, Load)]
     right, left = [[found for found in inside if (found[1].coefficient(column) != 0) is moves] for moves in (True, False)]
     others = [offset for x, offset in accesses(plan.nest, kept[-1].body) if not any(x is found for found, _ in inside)]
-    if len(right) != 1 or len(left) != 1 or any(offset.coefficient(column) not in (0, 1) for offset in others):
+    if len(right) != 1 or len(left) != 1 or any(offset.coefficient(column) not in (0, 1) for offset in others if not gaps):
         return None
     if row is not None and (right[0][1].coefficient(row) != 0 or not left[0][1].coefficient(row)):
         row = None  # a loop over batches
@@ -346,8 +351,7 @@ def _in_block(plan: Plan, p: _Product, by: _Copies, around: str, loops: list[str
 
 
 def _read_of_left(plan: Plan, p: _Product, around: str) -> int:
-    """Which read of its array is the left operand's inside a loop, -1 for the only one: an array that is both operands is read by a copy of
-    the right one before, or beside the left one in the sum."""
+    """Which read of its array is the left operand's inside a loop, -1 for the only one: a copy of the right one may read it, too."""
     reads = [outside for s, outside in walk(_body(plan, around)) if isinstance(s, Load) and s.array == p.left]
     summed = [number for number, outside in enumerate(reads) if any(isinstance(x, Reduce) for x in outside)]
     return -1 if len(reads) == 1 else summed[0 if len(summed) == 1 else 1 - p.right_read]
