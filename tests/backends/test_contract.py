@@ -74,7 +74,7 @@ def test_every_program_is_well_formed_and_has_a_value() -> None:
 
 
 def test_conformance_refuses_an_opcode_without_a_program() -> None:
-    with pytest.raises(xe.XlaExplorerError, match="no conformance program for infeed"):
+    with pytest.raises(xe.XlaExplorerError, match="no conformance program has the opcode infeed"):
         xe.backends.conformance("interpreter", opcodes=["infeed"])
 
 

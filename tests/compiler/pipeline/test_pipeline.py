@@ -196,7 +196,7 @@ def test_edits_that_make_no_sense_say_so() -> None:
         made.without("algsim")
     with pytest.raises(ValueError, match="exactly one"):
         made.move("cse", before="dce", after="cse")
-    with pytest.raises(LookupError, match="no number 1"):
+    with pytest.raises(LookupError, match="occurrence must be below 1, got 1"):
         made.move("cse", before="dce", occurrence=1)
     with pytest.raises(ValueError, match="next to itself"):
         made.move("cse", before="cse")
