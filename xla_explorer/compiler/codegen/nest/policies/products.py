@@ -151,8 +151,7 @@ def _reduction(plan: Plan, column: str) -> Reduce:
 
 
 def _body(plan: Plan, name: str) -> Body:
-    loop = for_of(plan.nest, name)
-    return loop.body
+    return for_of(plan.nest, name).body
 
 
 def _inside(plan: Plan, name: str) -> str:
@@ -415,8 +414,7 @@ def _in_squares(plan: Plan, k: str, copies: str, inner: str) -> None:
     """A copy that reads along one axis and writes along another, in squares that are turned in registers; the rest one by one."""
     depth, width = _extent(plan, k), _extent(plan, inner)
     side = min(SQUARE, width, 1 << (depth.bit_length() - 1))
-    loop = loop_of(plan.nest, inner) if inner else None
-    if side < 2 or (isinstance(loop, For) and loop.guards):
+    if side < 2 or for_of(plan.nest, inner).guards:
         return
     if depth % side:
         plan.do(Cut(k, depth - depth % side))
