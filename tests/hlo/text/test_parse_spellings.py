@@ -182,3 +182,11 @@ def test_the_order_of_a_comparison_is_another_word_for_its_type() -> None:
     for wrong in (", order=total", ", order=TOTALORDER", ", order=TOTAL, type=FLOAT"):
         with pytest.raises(xe.errors.HloParseError):
             xe.parse_hlo(compared(wrong))
+
+
+@pytest.mark.parametrize("stable", ["true", "false"])
+def test_top_k_says_whether_ties_keep_their_order(stable: str) -> None:
+    """As jaxlib writes it from 0.12 on; ours always keeps the lower index."""
+    read = xe.parse_hlo(module(f"ROOT r = (f32[4,2], s32[4,2]) topk(p), k=2, largest=true, is_stable={stable}"))
+    assert read.entry.root.attributes.value("is_stable") is (stable == "true")
+    assert modules_equal(read, xe.parse_hlo(str(read))) is None

@@ -95,7 +95,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         "topk",
         family=_F,
         arity=1,
-        attributes=("k", "largest"),
+        attributes=("k", "largest", "is_stable"),
         required=("k",),
         summary="The k largest (or smallest) elements of the last dimension, and their indices.",
         source="CHLO top_k; shape_inference.cc InferTopKShape",
