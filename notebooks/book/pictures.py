@@ -31,11 +31,13 @@ def _press(key: str) -> Callable[[Any], object]:
 
 # name -> what is done to the page before it is taken
 PICTURES: dict[str, tuple[Callable[[Any], object], ...]] = {
-    "graph": (_press("g"),),
+    "graph": (lambda page: page.evaluate(_FIRST_REFUSED), _press("g")),
     "why": (_press("d"), lambda page: page.evaluate(_FIRST_REFUSED)),
     "pass": (lambda page: page.evaluate(_AT_FUSION), _press("t")),
     "times": (),
 }
+_STRIP = {"x": 184, "y": 84, "width": 580, "height": 160}
+CLIPS = dict.fromkeys(PICTURES, _STRIP) | {"why": {"x": 330, "y": 210, "width": 670, "height": 185}}
 PAGES = ("index", "tutorials", "how_to/not_fused", "how_to/slow_step", "00_tour", "06_fusion_legality", "reference/index",
          "reference/xe/xe.compile", "reference/rules", "glossary", "reference/gallery")  # fmt: skip
 
@@ -45,7 +47,7 @@ def _browser(playwright: Any) -> Any:
 
 
 def take_pictures(folder: Path = IMAGES) -> list[Path]:
-    """The four pictures, each below 100 kB: the middle of the page, and the pane that says why."""
+    """The four pictures, each below 100 kB: strips of the middle of the page, one with the pane that says why."""
     folder.mkdir(exist_ok=True)
     session = xe.compile(xe.example("attention"), journal="everything")
     session.profile(*xe.random_arguments(session.module), repeats=9)
@@ -54,14 +56,14 @@ def take_pictures(folder: Path = IMAGES) -> list[Path]:
         address = session.save(Path(scratch) / "page.html").as_uri()
         browser = _browser(playwright)
         for name, acts in PICTURES.items():
-            page = browser.new_page(viewport={"width": 1000, "height": 620}, color_scheme="light")
+            page = browser.new_page(viewport={"width": 1000, "height": 620}, color_scheme="light", device_scale_factor=1.5)
             page.goto(address)
             page.wait_for_selector(".xe[data-ready]")
             for act in acts:
                 act(page)
                 page.wait_for_timeout(800)
             path = folder / f"{name}.png"
-            page.screenshot(path=str(path), clip={"x": 184, "y": 34, "width": 816, "height": 366})
+            page.screenshot(path=str(path), clip=CLIPS[name])
             assert path.stat().st_size < MOST_BYTES, f"{path} has {path.stat().st_size} bytes"
             taken.append(path)
         browser.close()

@@ -43,7 +43,7 @@ def test_the_first_session_of_the_readme_runs(tmp_path: Path, monkeypatch: pytes
     code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {})
-    assert (tmp_path / "axpy.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert (tmp_path / "attention.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 def run_page(name: str) -> tuple[int, dict[str, object], str]:
