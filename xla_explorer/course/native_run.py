@@ -117,7 +117,7 @@ class NativeChild:
                 self.close()
                 raise KernelCrashedError(
                     f"the kernel ended its process (code {code})",
-                    "it read or wrote outside of its arrays (look at the loop's bounds), or a vector where its alignment does not hold "
+                    "check the loop's bounds (a read or write outside of an array) and the alignment of vectors "
                     "(`align 4` at loads and stores of <n x float>: arrays begin anywhere)",
                 )
             self._unread += more

@@ -108,7 +108,7 @@ class StackMachine:
                     raise StackMachineError(f"{where}: the operands have {' and '.join([str(len(o)) for o in operands])} elements")
                 stack.append(_FUNCTIONS[name](*operands))
             else:
-                raise StackMachineError(f"{where}: not an instruction", f"it has push, store, constant, {', '.join(OPERATIONS)}")
+                raise StackMachineError(f"{where}: not an instruction", f"choose from push, store, constant, {', '.join(OPERATIONS)}")
             if len(stack) > STACK_LIMIT:
                 raise StackMachineError(f"{where}: the stack has {STACK_LIMIT} places", "store intermediate results in slots")
         if stack:

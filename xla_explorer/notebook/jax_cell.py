@@ -33,7 +33,7 @@ class JaxPrograms(Report):
         found = [session for session in self.sessions if session.source.name == which]
         if not found:
             names = ", ".join(dict.fromkeys(session.source.name for session in self.sessions))
-            raise XlaExplorerError(f"JAX compiled no program named {which!r} in that cell", f"it compiled: {names or 'nothing'}")
+            raise XlaExplorerError(f"JAX compiled no program named {which!r} in that cell", f"choose from: {names or 'none'}")
         return found[-1]
 
     @property

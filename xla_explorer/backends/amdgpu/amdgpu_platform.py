@@ -31,11 +31,11 @@ class AmdGpuPlatform:
 
     def stream_executor(self) -> NoReturn:
         """NoDeviceError always."""
-        raise NoDeviceError("there is no runtime for AMD GPUs here", "the stages of a compile show the code")
+        raise NoDeviceError("xla_explorer has no runtime for AMD GPUs", "read the code in the stages of a compile")
 
     def transfer_manager(self) -> NoReturn:
         """NoDeviceError always."""
-        raise NoDeviceError("there is no runtime for AMD GPUs here", "the stages of a compile show the code")
+        raise NoDeviceError("xla_explorer has no runtime for AMD GPUs", "read the code in the stages of a compile")
 
     def availability(self) -> Reason | None:
         """Why nothing runs."""

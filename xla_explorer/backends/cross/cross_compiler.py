@@ -87,5 +87,5 @@ class CrossCompiler:
         given = options.backend_options
         unknown = [name for name in given if name not in _OPTIONS]
         if unknown:
-            raise UnknownTargetError(f"the backend {self.name} has no option {unknown[0]!r}", f"it has {' and '.join(_OPTIONS)}")
+            raise UnknownTargetError(f"the backend {self.name} has no option {unknown[0]!r}", f"choose from {' and '.join(_OPTIONS)}")
         return target_description(self.target, given.get("cpu"), given.get("features"))

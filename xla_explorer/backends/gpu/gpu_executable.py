@@ -218,7 +218,7 @@ class GpuExecutable:
             self.start(arrays, executor, ptx=None if text is None else self.edited(text)).run()
         except LaunchReached as at:
             return WarpStepper(at.kernel, at.grid, at.block, at.arguments, first_block, blocks, at.shared)
-        raise XlaExplorerError(f"kernel {kernel} is not launched with these arguments", "it is in a branch or loop that does not run")
+        raise XlaExplorerError(f"kernel {kernel} is not launched with these arguments", "pass arguments for which its branch or loop runs")
 
     def profile(self, arrays: list[Any], repeats: int = 20) -> ProfileResult:
         """Device times by events: the whole program (as a graph where nothing is decided on the host), then each step.

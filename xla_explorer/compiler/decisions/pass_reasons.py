@@ -140,7 +140,7 @@ LOOPS = table(
         ),
         "may-not-end": (
             "moved out, it would run although the loop might not",
-            "it is not known how often %while runs: the condition of %while is a or",
+            "the trip count of %while is not known: the condition of %while is a or",
             _PROVE,
         ),
         "value-grows": (

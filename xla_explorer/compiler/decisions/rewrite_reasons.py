@@ -239,7 +239,7 @@ COLLECTIVES = table(
         ),
         "replicas-and-partitions": (
             "replicas and partitions take different ways",
-            "what %gathered gives goes other ways in other replicas or partitions",
+            "the slices of %gathered move differently in different replicas or partitions",
             "use either replicas or partitions",
         ),
         "groups-of-replicas": (
@@ -277,7 +277,7 @@ COLLECTIVES = table(
         ),
         "reshape-splits": (
             "what is cut is not a dimension of the sum",
-            "what %slice cuts is not a dimension of %sum",
+            "%slice slices no whole dimension of %sum",
             "cut before the reshape",
         ),
     },

@@ -90,11 +90,11 @@ class Watch:
             where, is_late = _place_in_the_answer(end), isinstance(end, DeadlineReached)
         if is_late:
             raise AnswerTooSlowError(
-                f"it was still computing after {self.seconds:g} s{where}",
+                f"the answer was still computing after {self.seconds:g} s{where}",
                 "does every loop come to its end, and is what several readers share visited once? xe.options.timeout sets the limit",
             )
         raise AnswerTooLargeError(
-            f"it wanted more than {self.memory / 2**30:g} GiB of memory{where}",
+            f"the answer wanted more than {self.memory / 2**30:g} GiB of memory{where}",
             "does every list come to its end, and has every array the program's size? xe.options.memory_limit sets the limit",
         )
 

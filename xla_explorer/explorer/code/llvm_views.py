@@ -113,7 +113,7 @@ def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
     from xla_explorer.backends.llvm.target_machine import host_target
     tool = shutil.which("llvm-mca")
     if tool is None:
-        raise XlaExplorerError("llvm-mca is not installed", "it comes with LLVM's tools: the package `llvm` of most systems")
+        raise XlaExplorerError("llvm-mca is not installed", "install LLVM's tools: the package `llvm` of most systems")
     wanted = None if kernel is None else function_of(session, kernel)
     target = host_target()
     rows = []

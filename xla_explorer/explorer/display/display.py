@@ -78,7 +78,7 @@ class Svg:
 
 
 def image_html(svg: str, alt: str) -> str:
-    """An SVG as an image of a page. JupyterLab shows it in notebooks that nobody has trusted yet, where it shows no SVG itself."""
+    """An SVG as an image of a page. JupyterLab shows it in notebooks that are not trusted yet, where plain SVG is not shown."""
     data = base64.b64encode(svg.encode("utf-8", "replace")).decode()
     return f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
 

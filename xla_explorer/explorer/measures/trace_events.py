@@ -187,7 +187,7 @@ def _events(content: Any, path: Path) -> Iterator[_Event]:
     """Complete events, and those that a beginning and an end make."""
     events = content.get("traceEvents") if isinstance(content, dict) else content
     if not isinstance(events, list):
-        raise TraceFileError(f"{path} has no list traceEvents", "it must be in the Trace Event Format")
+        raise TraceFileError(f"{path} has no list traceEvents", "pass a file in the Trace Event Format")
     events = [e for e in events if isinstance(e, dict)]
     names = {
         (e["name"], e.get("pid"), e.get("tid") if e["name"] == "thread_name" else None): str(e.get("args", {}).get("name", ""))

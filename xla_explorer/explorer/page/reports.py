@@ -303,7 +303,7 @@ class Reports:
 
     def picture(self, step: int, **how: Any) -> PictureGraph:
         """Another part of a step, by the arguments of `snapshot_picture`: around an instruction, between two, with some blocks open."""
-        raise ValueError("there is nothing beyond this picture")
+        raise ValueError("this page holds no other part of the picture")
 
     def whole_picture(self, step: int) -> PictureGraph | None:
         """All instructions of a step of which `picture` shows a part, for a page that nothing answers; None where that is not known."""

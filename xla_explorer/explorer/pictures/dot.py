@@ -117,7 +117,7 @@ def _edge_attributes(edge: PictureEdge, cluster: dict[int, str]) -> str:
 
 
 def render_dot(text: str, output: str = "svg", seconds: float = 10.0) -> bytes | None:
-    """What the `dot` program makes of `text`; None when there is no such program, it fails, or it takes too long."""
+    """Return the `dot` program's output for `text`; None when the program is missing, fails or takes too long."""
     program = shutil.which("dot")
     if program is None:
         return None

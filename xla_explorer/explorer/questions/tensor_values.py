@@ -110,7 +110,7 @@ def tensor_value(passes: RecordedPasses[RecordedPass], key: int, step: int, arra
     arguments = list(arrays) or list(random_arguments(written))
     values = _recorded(recorded.module, arguments, [found])
     if found not in values:
-        raise XlaExplorerError(f"%{there[found].name} did not run", "it is in a branch that was not taken, or in a reducer")
+        raise XlaExplorerError(f"%{there[found].name} did not run", "choose an instruction outside of reducers and of branches not taken")
     array = flatten_value(values[found])[0]
     reference = None
     if recorded.number:

@@ -192,7 +192,7 @@ class Compilation:
         """
         found = self.stages().get(name)
         if found is None:
-            raise UnknownStageError(f"{self.backend} has no stage {name!r}", f"it has: {', '.join(self.stages()) or 'none'}")
+            raise UnknownStageError(f"{self.backend} has no stage {name!r}", f"choose from: {', '.join(self.stages()) or 'none'}")
         return found
 
     @was_property

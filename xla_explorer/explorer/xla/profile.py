@@ -237,7 +237,7 @@ class XlaProfile(Report):
             if name in (None, module, module.removeprefix("jit_")) and (found := self._module_of(module, number)) is not None:
                 return found
         known = ", ".join(sorted({module for module, _ in ran if module})) or "no module"
-        raise ProfileError(f"no module {name or ''} is known to the profile".replace("  ", " "), f"what ran: {known}")
+        raise ProfileError(f"no module {name or ''} is known to the profile".replace("  ", " "), f"choose from: {known}")
 
     # -- shown --------------------------------------------------------------------------------------------------------------------
     def headline(self) -> str:

@@ -140,6 +140,6 @@ def split_arguments(spec: OpcodeSpec, given: dict[str, Any]) -> tuple[dict[str, 
         else:
             raise HloBuilderError(
                 f"{spec.name} has no attribute {name}",
-                f"it has {', '.join((*spec.attributes, *spec.called)) or 'none of its own'}",
+                f"choose from: {', '.join((*spec.attributes, *spec.called)) or 'none'}",
             )
     return attributes, called

@@ -232,7 +232,7 @@ class _Reader:
                 return
             variable = _variable_of(text)
             if variable is None:
-                raise PtxSyntaxError(f"line {line}: cannot read {text!r}", "the emulator knows no such declaration")
+                raise PtxSyntaxError(f"line {line}: cannot read {text!r}", "the emulator does not read this kind of declaration")
             kernel.variables[variable.name] = variable
             return
         guard = None

@@ -38,7 +38,7 @@ class AllGatherPermutedSliceSimplifier(GatheredCut):
         pairs = sorted({(source[across], target[across]) for source, target in sent})
         alike = len(pairs) == len({source for source, _ in pairs}) and all(a[1 - across] == b[1 - across] for a, b in sent)
         if not alike:
-            return refuse("replicas-and-partitions", f"what %{gathered.name} gives goes other ways in other replicas or partitions")
+            return refuse("replicas-and-partitions", f"the slices of %{gathered.name} move differently in different replicas or partitions")
         kept = {"channel_id": channel} if across else {}
         x = gathered.operands[0]
         attributes = attributes_of({**kept, "source_target_pairs": tuple(pairs)})

@@ -58,7 +58,7 @@ class ReduceScatterCreator:
         size, count = whole.dimensions[found.dimension], len(found.parts[0])
         dimension = same_dimension(total.shape, whole, found.dimension)
         if dimension is None:
-            context.refused(self.name, cut, refuse("reshape-splits", f"what %{cut.name} cuts is not a dimension of %{total.name}"))
+            context.refused(self.name, cut, refuse("reshape-splits", f"%{cut.name} slices no whole dimension of %{total.name}"))
             return False
         reason = each_takes_its_own(found, size)
         if reason is not None:

@@ -56,7 +56,7 @@ def is_known_to_end(i: HloInstruction) -> Reason | None:
     """No loop in it may run for ever: the loop around it may be one that never runs."""
     found = find_induction(i) if i.opcode is WHILE else None
     if isinstance(found, Reason):
-        return refuse("may-not-end", f"it is not known how often %{i.name} runs: {found.message}", loop=i.name)
+        return refuse("may-not-end", f"the trip count of %{i.name} is not known: {found.message}", loop=i.name)
     inner = [is_known_to_end(x) for c in i.called for x in c.instructions.values() if x.called]
     return next((reason for reason in inner if reason is not None), None)
 
