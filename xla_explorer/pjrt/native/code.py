@@ -28,13 +28,14 @@ _SHARED = ("Client_BufferFromHostBuffer", "Buffer_ToHostBuffer")
 _CALLED = ("allocate", "new_buffer", "new_error", "delete", "push", "take_garbage", "count", "trim", "target_device", "wait_buffer",
            "begin_queue", "drain", "close_queue", "watch")
 _PARTS: tuple[Any, ...] = (memory, events, getters, execute, queue, transfer)
-# Functions of Python that native code calls.
-_OF_PYTHON = ("Py_IsInitialized", "_Py_IsFinalizing", "PyGILState_Check", "PyEval_SaveThread", "PyEval_RestoreThread")
+# Functions of Python that native code calls, and how Python called them before 3.13.
+_OF_PYTHON = ("Py_IsInitialized", "Py_IsFinalizing", "PyGILState_Check", "PyEval_SaveThread", "PyEval_RestoreThread")
+_OLDER = {"Py_IsFinalizing": "_Py_IsFinalizing"}
 _HEADER = f"""
 @python = external global [{len(FUNCTIONS)} x ptr]
 @sizes = external global [{len(FUNCTIONS)} x i64]
 declare i32 @Py_IsInitialized()
-declare i32 @_Py_IsFinalizing()
+declare i32 @Py_IsFinalizing()
 """
 
 
@@ -54,7 +55,7 @@ def _gate(function: str, name: str, extra: bool = False) -> NativeFunction:
     """Call the Python function of the interface; with extra, two more arguments."""
     f = NativeFunction(name, [PTR, I64, PTR] if extra else [PTR])
     w = f.writer
-    for question, wanted in (("Py_IsInitialized", 1), ("_Py_IsFinalizing", 0)):
+    for question, wanted in (("Py_IsInitialized", 1), ("Py_IsFinalizing", 0)):
         with f.when(f.call(question, I32).differs(wanted)):
             f.give(f.global_address("ended_error"))
     callback = w.load(f.element(f.global_address("python"), FUNCTIONS.index(function)), PTR)
@@ -73,7 +74,8 @@ class NativeCode:
         self._sizes = (ctypes.c_int64 * len(FUNCTIONS))()
         self._item_sizes = (ctypes.c_int64 * transfer.TYPES)(*[item_size(code) for code in range(transfer.TYPES)])
         api = ctypes.pythonapi
-        symbols = {name: ctypes.cast(getattr(api, name), ctypes.c_void_p).value or 0 for name in _OF_PYTHON}
+        here = {name: name if hasattr(api, name) else _OLDER.get(name, name) for name in _OF_PYTHON}
+        symbols = {name: ctypes.cast(getattr(api, called), ctypes.c_void_p).value or 0 for name, called in here.items()}
         symbols |= {"python": ctypes.addressof(self._python), "sizes": ctypes.addressof(self._sizes),
                     "item_sizes": ctypes.addressof(self._item_sizes)}
         compiled = optimize_and_emit(text(), level=1, cache=default_object_cache())
