@@ -81,6 +81,7 @@ def test_extensions_import_the_package_by_plugin_only() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.long
 def test_a_type_checker_rejects_names_that_are_not_there(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed: what a type checker sees is not tested")
     (tmp_path / "use.py").write_text("import xla_explorer as xe\nreveal_type(xe.compile)\nxe.comple('x')\n")

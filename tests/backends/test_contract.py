@@ -47,6 +47,7 @@ def test_a_registered_backend_keeps_all_of_it(name: str) -> None:
     xe.backends.contract(name).require()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["interpreter", "cpu"])
 def test_conformance_of_the_backends_that_run_here(name: str) -> None:
     found = xe.backends.conformance(name, types=["f32", "s16", "c64"] if name == "cpu" else None)
@@ -177,6 +178,7 @@ def test_a_reason_is_wanted_where_nothing_runs(device: Plant) -> None:
     assert (failed.status, failed.code) == ("crashed", "no-reason")
 
 
+@pytest.mark.long
 def test_native_code_that_dies_is_crashed(device: Plant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """In a child that knows the device by its entry point."""
     package = device("platform.py", '"tanh": np.tanh', '"tanh": lambda x: __import__("os").abort()')

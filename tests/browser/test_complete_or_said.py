@@ -25,6 +25,7 @@ _PANES = """() => document.querySelector('.xe').explorer.store.panes().then(
 _SELECT = """([id, name]) => document.querySelector('.xe').explorer.select(id, 'test')"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [120, pytest.param(1_000, marks=pytest.mark.slow), pytest.param(10_000, marks=pytest.mark.slow)])
 def test_every_tab_is_complete_or_says_which_call_has_the_rest(browser: Any, tmp_path: Path, size: int) -> None:
     session = xe.compile(dag_text(size), verify=False, threads=1)

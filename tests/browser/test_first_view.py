@@ -30,6 +30,7 @@ def _open(browser: Any, path: Path, address: str = "", width: int = 1440) -> tup
     return page, errors
 
 
+@pytest.mark.long
 def test_a_live_view_opens_on_its_kernels_measures_them_and_tries_a_refusal(browser: Any, tmp_path: Path) -> None:
     session = xe.compile(layers_text(1), threads=1)
     page = browser.new_page(viewport={"width": 1440, "height": 900})
@@ -58,6 +59,7 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> tuple[xe.Session, Path]:
     return session, session.save(tmp_path_factory.mktemp("first") / "big.html")
 
 
+@pytest.mark.long
 def test_a_big_module_opens_around_the_kernel_that_takes_most_time(browser: Any, big: tuple[xe.Session, Path]) -> None:
     page, errors = _open(browser, big[1], "#tab=graph")
     seen = page.evaluate(

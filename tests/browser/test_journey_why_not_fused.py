@@ -103,6 +103,7 @@ class Journey:
         self.page.close()
 
 
+@pytest.mark.long
 def test_why_two_operations_were_not_fused_and_what_it_costs(browser: Any, tmp_path: Path) -> None:
     started = time.perf_counter()
     session = xe.compile(model_text())

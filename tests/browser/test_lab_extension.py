@@ -70,6 +70,7 @@ def _colours(page: Any, within: str, words: list[str]) -> dict[str, str]:
     return dict(page.evaluate(script, [within, words]))
 
 
+@pytest.mark.long
 def test_a_file_is_highlighted_and_explored_by_a_button(lab: Lab, page: Any) -> None:
     run_command(page, "docmanager:open", path="plus.hlo")
     page.wait_for_selector(".jp-FileEditor .cm-line span", timeout=60_000)
@@ -84,6 +85,7 @@ def test_a_file_is_highlighted_and_explored_by_a_button(lab: Lab, page: Any) -> 
     assert (lab.work / "Untitled.ipynb").exists()
 
 
+@pytest.mark.long
 def test_hlo_cells_are_highlighted_and_python_cells_stay_python(page: Any) -> None:
     run_command(page, "docmanager:open", path="cells.ipynb")
     page.wait_for_selector(f"{SHOWN} .jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000)

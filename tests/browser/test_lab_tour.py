@@ -62,6 +62,7 @@ def _run_all_cells(page: Any) -> None:
     pytest.fail(f"the first cell did not run; the page says: {page.locator('#jp-main-statusbar').inner_text()}")
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 def test_the_launcher_opens_the_tour_which_runs_and_steps_by_key(lab: tuple[Lab, Any, str]) -> None:
     server, page, theme = lab

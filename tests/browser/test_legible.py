@@ -79,6 +79,7 @@ _TEXT_OF_LABELS_ON_NODES = """() => {
 }"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theme", ["dark", "light"])
 @pytest.mark.parametrize(("size", "width"), [("large", 900), ("small", 1440)])
 @pytest.mark.sampled(1)  # a small page turned dark is looked at below

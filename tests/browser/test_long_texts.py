@@ -58,6 +58,7 @@ def opened(browser: Any, path: Path, before: str = "") -> Any:
     return page
 
 
+@pytest.mark.long
 def test_ten_thousand_lines_are_compared_by_a_worker_and_drawn_where_they_are_seen(browser: Any, saved: Path) -> None:
     page = opened(browser, saved)
     assert len(page.workers) == 1, "of a saved page too, whose policy allows no script but its own"

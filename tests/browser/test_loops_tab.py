@@ -31,6 +31,7 @@ def session() -> xe.Session:
     return plain.override(schedules=[f"%{plain.loops()[0].name}: split{{j,16}},vectorize{{ji}}"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("live", [False, True])  # live pages are what the other tests look at
 @pytest.mark.sampled(1)
 def test_nests_fold_are_linked_and_show_what_directives_changed(browser: Any, session: xe.Session, tmp_path: Path, live: bool) -> None:

@@ -74,6 +74,7 @@ def test_a_scene_that_is_drawn_again_is_as_if_drawn_afresh(browser: Any, tmp_pat
     page.close()
 
 
+@pytest.mark.long
 def test_the_reasons_begin_at_their_top_and_panes_stay_where_they_were(browser: Any, tmp_path: Path) -> None:
     page = browser.new_page(viewport={"width": 1300, "height": 700})
     open_saved(page, xe.compile(layers_text(6), threads=1), tmp_path)

@@ -74,6 +74,7 @@ def _names(page: Any) -> set[str]:
     return set(page.locator(".xe-graph .xe-canvas .xe-node > text.n").all_text_contents())
 
 
+@pytest.mark.long
 def test_all_paths_where_most_of_the_module_is_not_drawn(browser: Any, big: Any, big_page: Path) -> None:
     """A path goes through fusions; of some of them nothing else is in the picture."""
     names = [i.name for i in big.module.entry.instructions.values() if i.opcode.name == "dot"]
@@ -92,6 +93,7 @@ def test_all_paths_where_most_of_the_module_is_not_drawn(browser: Any, big: Any,
     page.close()
 
 
+@pytest.mark.long
 def test_all_paths_between_what_is_inside_two_fusions(browser: Any, tmp_path: Path) -> None:
     session = xe.compile(_layers(2), threads=1)
     inside = [f for f in session.module.entry.instructions.values() if f.opcode.name == "fusion"]

@@ -95,6 +95,7 @@ class Live:
         self.page.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.sampled(1)
 def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: Any, tmp_path: Path, scheme: str) -> None:

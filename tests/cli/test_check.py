@@ -59,6 +59,7 @@ def test_another_backend_is_not_compared(tmp_path: Path, capsys: pytest.CaptureF
     assert "is of the backend cpu" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.jax
 def test_the_xla_of_another_environment_is_held_against_what_this_one_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The question before an upgrade of jax; the saved file names no folder, so that it can be kept beside the program."""

@@ -151,6 +151,7 @@ def test_schedule_and_tune(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "schedules" in capsys.readouterr().out and (tmp_path / "w.sched").exists()
 
 
+@pytest.mark.long
 def test_as_a_program_reading_standard_input() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "xla_explorer", "opt", "-", "--passes", "dce"],
@@ -267,6 +268,7 @@ def test_a_module_is_run_on_real_xla(small: str, capsys: pytest.CaptureFixture[s
     assert "on XLA:CPU" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_the_page_of_a_profile_hides_the_folders_of_source_files_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     profile = str(Path(__file__).parents[1] / "explorer/xla/profiles/torch_xla_cpu_train_step.xplane.pb.gz")
     for arguments, leaks in ([], True), (["--hide-paths"], False):

@@ -23,6 +23,7 @@ def _cases(backend: str, count: int):
     return found, sample(found, count)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", RUNNING + COMPILING)
 @pytest.mark.sampled(2)
 def test_twenty_cases(backend: str) -> None:

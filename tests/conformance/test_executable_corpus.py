@@ -19,6 +19,7 @@ def test_every_difference_has_a_reason() -> None:
         assert all(entry["reason"] and entry["cases"] and isinstance(entry["defined"], bool) for entry in classes.values())
 
 
+@pytest.mark.long
 def test_a_sample_on_one_device() -> None:
     known = known_differences("exec_cases")
     chosen = [case for number, case in enumerate(cases("exec_cases")) if number % EVERY == 7 and case["name"] not in known]

@@ -25,6 +25,7 @@ def test_a_row_a_program_and_one_that_says_why_not() -> None:
     assert refused.agree is None and "hexagon" in refused.status
 
 
+@pytest.mark.long
 @pytest.mark.jax
 def test_beside_real_xla() -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")

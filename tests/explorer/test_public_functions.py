@@ -107,6 +107,7 @@ def run_script(text: str, folder: Path, *options: str) -> subprocess.CompletedPr
     )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", SCRIPTS)
 def test_scripts_end_well(group: str, tmp_path: Path) -> None:
     if group in NEEDS and importlib.util.find_spec(NEEDS[group]) is None:
@@ -122,6 +123,7 @@ def test_every_public_name_is_used() -> None:
     assert set(xe.__all__) <= used, sorted(set(xe.__all__) - used)
 
 
+@pytest.mark.long
 def test_the_code_of_the_readme_in_development_mode(tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     done = run_script(blocks[0], tmp_path, "-X", "dev", "-W", "error")

@@ -114,6 +114,7 @@ def test_numbers_in_lists_are_arrays_as_before() -> None:
         pair((1.0, 2.0, 3.0))
 
 
+@pytest.mark.long
 def test_a_dataclass_that_is_registered_with_jax() -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")
     program = """

@@ -63,6 +63,7 @@ def test_what_there_is_to_choose_from():
         emulation.stepper(block=3)
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_warpgroups_in_any_order(monkeypatch, seed):

@@ -87,6 +87,7 @@ ENTRY e { x = f32[4] parameter(0)
     assert xe.graph(text).to_svg().startswith("<svg")
 
 
+@pytest.mark.long
 def test_the_explorer_reads_a_session(softmax: Session) -> None:
     softmax.profile(repeats=2)
     source = softmax._explorer_source_()

@@ -123,6 +123,7 @@ def test_the_contract_is_kept() -> None:
     assert {check.name for check in found.checks if check.status == "skipped"} == set()
 
 
+@pytest.mark.long
 def test_conformance_is_right_or_refused() -> None:
     found = xe.backends.conformance("npu")
     assert found.passed, found.first_failure

@@ -44,6 +44,7 @@ def run(code: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str
     return subprocess.run([sys.executable, "-P", "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ALL)
 def test_a_script_that_leaves_its_child_open_ends_well(kind: str, tmp_path: Path) -> None:
     """And what lies in the working folder is not imported, by this process or by its child: here it would end them."""

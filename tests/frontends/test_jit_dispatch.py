@@ -30,6 +30,7 @@ def without_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CpuExecutable, "execute", refuse)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("without_python")
 def test_pytrees_weak_types_keys_and_static_arguments_go_through_jax() -> None:
     import jax

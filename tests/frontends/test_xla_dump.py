@@ -133,6 +133,7 @@ jax.jit(step).lower(layers, jnp.ones((2, 16, 64))).compile()
 """
 
 
+@pytest.mark.long
 @pytest.mark.jax
 def test_a_real_training_step_opens_quickly_and_compares_with_ours(tmp_path: Path) -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")

@@ -95,6 +95,7 @@ def shell() -> Iterator[InteractiveShell]:
     InteractiveShell.clear_instance()
 
 
+@pytest.mark.long
 def test_a_cell_that_is_run_again_keeps_its_view(shell: InteractiveShell) -> None:
     with capture_output() as first:
         shell.run_cell("%%hlo m --no-run --show explore\n" + TEXT)

@@ -126,6 +126,7 @@ def test_markdown_holds_no_markup_of_values() -> None:
     assert Code("t", "a\n```\nb").to_markdown().split("\n")[2:] == ["````text", "a", "```", "b", "````"]
 
 
+@pytest.mark.long
 def test_every_result_is_a_report(objects: dict[str, Any]) -> None:
     assert {name for name, thing in objects.items() if isinstance(thing, Report)} == set(RESULTS)
     package = Path(xe.__file__).parent

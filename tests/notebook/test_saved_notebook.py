@@ -76,6 +76,7 @@ def executed() -> Any:
     return _run(STATIC, HLO, "plus", "import xla_explorer as xe; xe.explore(plus)", "plus.module", ENDLESS, "6 * 7")
 
 
+@pytest.mark.long
 def test_the_static_form_reaches_the_file_and_nbconvert_shows_it(executed: Any) -> None:
     import nbconvert
 

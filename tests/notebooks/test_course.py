@@ -42,6 +42,7 @@ def test_with_the_stubs(path: Path, tmp_path: Path) -> None:
     assert said and all(line.endswith(": not solved yet") for line in said), said
 
 
+@pytest.mark.long
 @needs_solutions
 @pytest.mark.parametrize("path", parameters())
 def test_with_the_reference_solutions(path: Path, tmp_path: Path) -> None:

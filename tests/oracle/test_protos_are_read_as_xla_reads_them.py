@@ -96,6 +96,7 @@ def _check(every: int, folder: Path) -> int:
     return len(written)
 
 
+@pytest.mark.long
 def test_a_sample_is_read_as_xla_reads_it(tmp_path: Path) -> None:
     assert _check(61, tmp_path) > 150
 

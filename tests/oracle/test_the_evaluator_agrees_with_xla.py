@@ -83,6 +83,7 @@ def is_comparable(module: xe.HloModule) -> bool:
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rare", [(), ON_XLA], ids=["common", "rare"])
 @pytest.mark.parametrize("extremes", [False, True], ids=["tame", "extremes"])
 @pytest.mark.sampled(2)
@@ -107,6 +108,7 @@ def test_random_modules_have_the_values_of_xla(extremes: bool, rare: tuple[Any, 
     assert compared >= 0.6 * len(cases), refused
 
 
+@pytest.mark.long
 def test_xla_agrees_on_what_the_specification_leaves_open(tmp_path: pathlib.Path) -> None:
     """Corners that programs meet: division by zero, shifts too far, out-of-range conversions and starts, NaN in min and max."""
     import numpy as np

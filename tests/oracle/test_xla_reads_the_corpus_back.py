@@ -113,6 +113,7 @@ def _check(every: int, options: PrintOptions, folder: Path) -> int:
     return same
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", ["default", "short_parsable"])
 def test_a_sample_is_read_back_as_the_same_modules(preset: str, tmp_path: Path) -> None:
     assert _check(31, getattr(PrintOptions, preset), tmp_path) > 100

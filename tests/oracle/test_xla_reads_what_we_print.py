@@ -64,6 +64,7 @@ def test_printed_modules_are_read_as_the_same_module() -> None:
     assert len(texts) >= 2
 
 
+@pytest.mark.long
 def test_optimised_modules_are_read() -> None:
     """Fusions, copies and schedules too."""
     texts = [xe.compile(text, journal="off").module.to_text() for text in list(_texts().values())[:12]]

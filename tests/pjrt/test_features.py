@@ -30,6 +30,7 @@ def _outcomes() -> tuple[dict[str, str], str]:
     return rows, f"exit status {done.returncode}: {done.stderr[-3000:]}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*_names(), "end"])
 def test_feature(name: str) -> None:
     rows, end = _outcomes()

@@ -60,6 +60,7 @@ print(y.tolist(), [name for name in ("jax", "jaxlib") if name in sys.modules])
 """
 
 
+@pytest.mark.long
 def test_a_host_without_jax_loads_the_file_and_hands_over_an_hlo_proto(tmp_path: Path) -> None:
     file = tmp_path / "libxla_explorer_pjrt.so"
     *said, computed = output(HOST, str(file)).splitlines()

@@ -142,6 +142,7 @@ last = slow(kept[-1])
 AXES = "P('a', 'b') P(('a', 'b'),) P('a', 'b')"
 
 
+@pytest.mark.long
 def test_arrays_over_four_devices_and_manual_regions() -> None:
     """And programs of several replicas, and an end while one computes, in the same process: its start takes longer than they do."""
     manual = tuple(map(int, version("jax").split(".")[:2])) >= (0, 8)

@@ -40,12 +40,14 @@ def rare_module(seed: int, size: int = 20) -> RandomModule:
     return ModuleWriter(choice, size, extremes=choice.random() < 0.2, rare=RARE).write()
 
 
+@pytest.mark.long
 @settings(DRAWN, max_examples=80)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_text_verifier_and_evaluator_agree_on_any_module(choice: random.Random, extremes: bool) -> None:
     check_hlo(ModuleWriter(choice, 10, extremes=extremes, rare=RARE).write())
 
 
+@pytest.mark.long
 def test_the_modules_hold_every_opcode() -> None:
     missing = set(OPCODES)
     for seed in range(600):

@@ -40,6 +40,7 @@ def check_in_a_child(first: int, last: int, *, gpu: bool, seconds: float) -> Non
     assert len(seeds) == last - first
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("runs_here")
 @pytest.mark.parametrize("first", range(0, 96, 12))
 @pytest.mark.sampled(1)
@@ -54,6 +55,7 @@ def test_many_compiled_modules_give_what_the_evaluator_gives(first):
     check_in_a_child(first, first + 200, gpu=True, seconds=600)
 
 
+@pytest.mark.long
 @settings(DRAWN, max_examples=60)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_text_and_passes_keep_any_module(choice: random.Random, extremes: bool):

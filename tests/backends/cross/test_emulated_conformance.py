@@ -20,6 +20,7 @@ def _conforms(name: str, types: list[str], opcodes: list[str] | None = None) -> 
     assert found.counts["ok"] > 10 * found.counts["refused"], found.counts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EMULATED)
 def test_programs_that_are_often_seen(name: str) -> None:
     _conforms(name, ["f32"], OFTEN)

@@ -459,6 +459,7 @@ def test_from_the_second_call_on_it_is_a_graph(executor, driver, text):
     assert driver.graphs == [], "memory and graph go with the executable"
 
 
+@pytest.mark.long
 def test_no_graph_when_asked_or_when_errors_are_to_be_located(executor, driver):
     x = np.ones(100, np.float32)
     for options in ({"graphs": False}, {"synchronous": True}):

@@ -31,6 +31,7 @@ def every_kernel(architecture):
     return module
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_100"])
 @pytest.mark.sampled(1)
 def test_all_golden_kernels(architecture):

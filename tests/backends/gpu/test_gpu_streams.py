@@ -70,6 +70,7 @@ def executable(driver, result, change=lambda thunks: thunks):
 ARRAYS = [np.random.default_rng(k).standard_normal((64, 64)).astype(np.float32) / 8 for k in (0, 1)]
 
 
+@pytest.mark.long
 def test_streams_wait_for_what_they_use(driver):
     result, module = compiled(OVERLAPPED)
     assert {thunk.stream for thunk in result.program.walk()} == {0, 1, 4}
@@ -140,6 +141,7 @@ ENTRY e {
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("one_for_all", [False, True])
 def test_each_stream_has_scratch_memory_of_its_own(driver, monkeypatch, one_for_all):
     result, _ = compiled(TWO_SORTS)

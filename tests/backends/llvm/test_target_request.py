@@ -128,6 +128,7 @@ def test_a_process_of_its_own_obeys_and_finds_no_object_of_another_target_in_the
     assert seen == [["128", "False", "False"], ["128", "False", "True"], ["512", "True", "False"], ["256", "False", "False"]]
 
 
+@pytest.mark.long
 @ON_X86
 @pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v2"])
 @pytest.mark.sampled(1)

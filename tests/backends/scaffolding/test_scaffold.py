@@ -46,6 +46,7 @@ def test_what_a_scaffold_imports_is_there(scenario: int, tmp_path: Path) -> None
     assert [row for row in ours if not hasattr(importlib.import_module(row[0]), row[1])] == []
 
 
+@pytest.mark.long
 def test_an_installed_scaffold_is_found_by_its_entry_point(tmp_path: Path) -> None:
     made = xe.backends.scaffold("my-chip", 3, tmp_path / "chip")
     # What pip leaves behind: the metadata beside the code.

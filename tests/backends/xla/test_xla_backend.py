@@ -83,11 +83,13 @@ def test_its_passes_are_steps_with_identities(session: xe.Session) -> None:
     assert "define" in session.stage("llvm-ir-optimized").text
 
 
+@pytest.mark.long
 def test_what_xla_refuses_is_its_own_sentence() -> None:
     with pytest.raises(xe.XlaExplorerError, match="nowhere"):
         xe.compile('HloModule m\nENTRY e { x = f32[4] parameter(0)\n ROOT r = f32[4] custom-call(x), custom_call_target="nowhere" }', backend="xla")
 
 
+@pytest.mark.long
 def test_the_death_of_the_child_is_an_error_here() -> None:
     victim = xe.compile(SOFTMAX, backend="xla")
     os.kill(victim.executable.child._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
@@ -96,11 +98,13 @@ def test_the_death_of_the_child_is_an_error_here() -> None:
     assert victim.passes.record.steps, "what is known stays known"
 
 
+@pytest.mark.long
 def test_one_table_with_ours() -> None:
     frame = xe.compare(SOFTMAX, ["cpu", "xla"])
     assert list(dict.fromkeys(frame["backend"])) == ["cpu", "xla"] and set(frame["status"].dropna()) == {"ok"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("header", ["replica_count=2", "num_partitions=2"])
 @pytest.mark.parametrize("groups", ["{}", "{{0,1}}"])
 @pytest.mark.sampled(2)
@@ -116,6 +120,7 @@ ENTRY e {{ x = f32[4] parameter(0)  ROOT r = f32[4] all-reduce(x), {channel}repl
         assert "evaluate_replicated" in str(caught.value)
 
 
+@pytest.mark.long
 def test_a_group_of_one_device_runs() -> None:
     text = """HloModule m
 sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
@@ -123,6 +128,7 @@ ENTRY e { x = f32[4] parameter(0)  ROOT r = f32[4] all-reduce(x), replica_groups
     np.testing.assert_array_equal(xe.compile(text, backend="xla")(np.ones(4, np.float32)), np.ones(4, np.float32))
 
 
+@pytest.mark.long
 def test_linear_algebra_of_jax_runs_in_the_child() -> None:
     text = """HloModule m
 ENTRY e {
@@ -133,6 +139,7 @@ ENTRY e {
     assert xe.compile(text, backend="xla")().tolist() == [[2.0]]
 
 
+@pytest.mark.long
 def test_a_composite_of_several_results_reaches_the_child() -> None:
     text = """HloModule m
 f {

@@ -47,6 +47,7 @@ def test_kernels_of_xla_have_lines_of_the_program() -> None:
     assert {i.line for i in session.module.instructions() if i.opcode.name == "fusion"} == {3}
 
 
+@pytest.mark.long
 @pytest.mark.jax
 def test_a_program_whose_python_function_is_not_reached_runs_on_real_xla() -> None:
     jax = pytest.importorskip("jax", reason="needs the extra `jax`")

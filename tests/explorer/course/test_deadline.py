@@ -140,6 +140,7 @@ def test_a_profiler_works_after_a_check(answer: str) -> None:
     assert done.stdout.strip() == "end", done.stderr
 
 
+@pytest.mark.long
 def test_an_exception_that_comes_late_does_not_leave_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*_: Any) -> list[Any]:  # on a busy machine the lines of a traceback may take as long to read
         until = time.thread_time() + 0.7

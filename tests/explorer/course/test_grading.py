@@ -43,6 +43,7 @@ def test_answers_are_judged_and_cells_that_raise_are_noted(tmp_path: Path) -> No
     assert "ada.ipynb: 1 of 2" in repr(grade)
 
 
+@pytest.mark.long
 def test_hidden_checks_judge_the_same_answer(tmp_path: Path) -> None:
     hidden = tmp_path / "hidden.py"
     hidden.write_text('''import xla_explorer as xe
@@ -63,6 +64,7 @@ def of_an_empty_program(live):
     }
 
 
+@pytest.mark.long
 def test_a_cell_that_ends_its_process_is_left_out_and_the_rest_counts(tmp_path: Path) -> None:
     path = notebook(tmp_path, START, "import os; os._exit(3)", "while True: pass", "x = bytearray(3 << 30)", RIGHT)
     grade = xe.course.grade(path, seconds=4, memory=1 << 30)

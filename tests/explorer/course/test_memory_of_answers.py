@@ -56,6 +56,7 @@ def test_a_memory_bomb_is_a_failed_check(name: str, answer: Any) -> None:
     assert result.failure.module is not None or result.failure.arguments, "it says on what"
 
 
+@pytest.mark.long
 def test_who_catches_what_is_missing_is_too_slow() -> None:
     result = xe.course.check("nb03.dce", keeps_trying)
     assert result.failure is not None and result.failure.code == "too-slow", repr(result)

@@ -79,6 +79,7 @@ def test_the_edits() -> None:
     assert found["x < 1 -> x <= 1"] == "def f(x):\n    y = [0]\n    if x <= 1:\n        y += x\n    return max(y) or x[1:]"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EXERCISES)
 @pytest.mark.sampled(3)
 def test_every_mutant_is_refused_or_equal(name: str) -> None:

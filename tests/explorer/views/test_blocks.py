@@ -47,6 +47,7 @@ def test_several_repeats_are_told_apart_and_what_is_between_is_a_part() -> None:
     assert len([path for path in found.values() if path[0] == "layer A × 12"]) >= 12 * 40
 
 
+@pytest.mark.long
 def test_repeats_are_found_in_a_hundred_thousand_instructions() -> None:
     records = _top(chain([(100, 1_000)]))
     started = time.process_time()

@@ -74,6 +74,7 @@ def test_an_unchanged_step_costs_one_pair_and_a_changed_row_one_version() -> Non
     assert pool.packed()["versions"] == [50, 2]
 
 
+@pytest.mark.long
 def test_a_page_grows_as_its_module_does() -> None:
     sizes, whole = [], []
     for count in (6_000, 9_000):

@@ -104,6 +104,7 @@ with jax.profiler.trace(sys.argv[1]):
 """
 
 
+@pytest.mark.long
 @pytest.mark.jax
 def test_a_profile_that_jax_records_is_joined_in_full(tmp_path: Path) -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")
@@ -114,6 +115,7 @@ def test_a_profile_that_jax_records_is_joined_in_full(tmp_path: Path) -> None:
     assert found.by_line()["line"].iloc[0].endswith("program.py:3")
 
 
+@pytest.mark.long
 @pytest.mark.jax
 def test_a_jax_function_is_profiled_by_xla_itself() -> None:
     jax = pytest.importorskip("jax", reason="needs the extra `jax`")

@@ -102,6 +102,7 @@ def test_a_dump_without_the_pass_says_so(tmp_path: Path) -> None:
         xe.xla.replay_fusion(_dump(tmp_path, algsimp=BEFORE))
 
 
+@pytest.mark.long
 @pytest.mark.jax
 @pytest.mark.parametrize(("name", "least"), [("attention", 0.99), ("mlp_train", 0.99)])
 def test_the_replay_agrees_with_real_xla(name: str, least: float) -> None:
@@ -133,6 +134,7 @@ def test_layouts_and_copies_are_replayed(tmp_path: Path) -> None:
     assert [one.code for one in found.decisions() if one.refused] == ["layout-differs"]
 
 
+@pytest.mark.long
 def test_what_xla_decided_are_the_decisions_of_its_session(tmp_path: Path) -> None:
     session = _dump(tmp_path, dot_library_rewriter=BEFORE, fusion=AFTER)
     frame = session.decisions("fusion")

@@ -83,6 +83,7 @@ def test_another_environment_sees_its_own_packages_first() -> None:
     assert "PYTHONPATH" not in foreign_environment() and foreign_environment(XLA_FLAGS="--a")["XLA_FLAGS"] == "--a"
 
 
+@pytest.mark.long
 @pytest.mark.jax
 def test_an_edited_text_is_compiled_by_xla_beside_the_one_it_was() -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")

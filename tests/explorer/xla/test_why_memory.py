@@ -54,6 +54,7 @@ def test_the_peak_is_told_by_line_and_donations_that_do_not_help_are_named() -> 
     assert "donated but not aliased" in str(found) and "source lines at the peak" in str(found)
 
 
+@pytest.mark.long
 @pytest.mark.jax
 def test_a_call_says_why_it_compiled() -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")

@@ -118,6 +118,7 @@ def test_a_program_that_our_compiler_refuses_is_not_timed_by_it() -> None:
     assert real_xla._ours(xe.parse_hlo("ENTRY e { x = f32[4] parameter(0)  ROOT r = f32[4] negate(x) }"), [np.zeros(4, np.float32)]) is not None
 
 
+@pytest.mark.long
 def test_the_first_recorded_run_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The recorder begins with it."""
     asked = []

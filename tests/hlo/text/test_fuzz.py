@@ -64,6 +64,7 @@ def _run(seconds: float, seed: int, folder: Path, *more: str) -> None:
     assert result.returncode == 0, f"{found}\n{result.stdout[-6000:]}\n{result.stderr[-2000:]}"
 
 
+@pytest.mark.long
 def test_some_mutated_texts(tmp_path: Path) -> None:
     """A fixed number of them, so that the test says the same on every machine."""
     _run(60, 20_260, tmp_path, "--texts", "6000")

@@ -102,6 +102,7 @@ def bytes_per_instruction(text: str) -> float:
         tracemalloc.stop()
 
 
+@pytest.mark.long
 def test_an_instruction_takes_less_than_650_bytes_with_metadata_of_its_own() -> None:
     """At most, wherever the tables of names and of instructions have just doubled."""
     found = {count: bytes_per_instruction(ordinary_text(count)) for count in (2_000, 3_000, 4_250)}
@@ -175,6 +176,7 @@ def test_a_few_users_stay_in_order_and_once() -> None:
     assert len(p.users) == 15 and p.users == dict.fromkeys(p.users)
 
 
+@pytest.mark.long
 @pytest.mark.shared
 @pytest.mark.skipif(not WORKLOADS.is_dir(), reason="the performance workloads are not beside the checkout")
 def test_workloads_round_trip_on_the_fast_path() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -185,6 +186,7 @@ def modules(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.long
 @settings(DRAWN, max_examples=15)
 @given(modules())
 def test_what_is_printed_is_read_as_the_same_module(text: str) -> None:

@@ -122,6 +122,7 @@ def test_buffers_are_pinned_and_handed_on_once(body: str, expected: list[str]) -
     assert codes("p = f32[4] parameter(0)\n" + body) == expected
 
 
+@pytest.mark.long
 @pytest.mark.shared
 @pytest.mark.skipif(not CORPUS.is_file(), reason=f"reference corpus absent: {CORPUS}")
 def test_what_the_tests_of_xla_expect() -> None:

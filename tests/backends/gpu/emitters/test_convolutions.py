@@ -38,6 +38,7 @@ def arrays(kind, *shapes):
 RELATIVE = {"f32": 1e-4, "f64": 1e-9, "bf16": 4e-2, "f16": 1e-2, "s32": 0}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["f32", "f64", "bf16", "f16", "s32"])
 @pytest.mark.sampled(2)
 def test_types(kind):
@@ -68,6 +69,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["f32", "bf16"])
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.sampled(2)
@@ -106,6 +108,7 @@ def test_bias_and_activation_are_done_where_the_sums_are(kind, groups, emitter):
     np.testing.assert_allclose(found, wanted, rtol=RELATIVE[kind], atol=RELATIVE[kind])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_90a"])
 @pytest.mark.sampled(1)
 def test_nothing_spills(architecture):
@@ -232,6 +235,7 @@ def convolutions(draw):
     return kind, text_of(kind, *shapes.values(), how), shapes["x"], shapes["k"], math.prod(shapes["r"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("forced", [True, False])
 @given(case=convolutions())
 @settings(DRAWN, max_examples=12)

@@ -25,6 +25,7 @@ def module(kind, full, rank, complex_type):
     return text, x.astype(TYPES[a])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "full", "rank", "complex_type", "kernels"),
     [

@@ -24,6 +24,7 @@ def definite(kind, batch, size):
     return (a @ np.conj(np.swapaxes(a, 1, 2)) + size * np.eye(size)).astype(TYPES[kind])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lower", ["true", "false"])
 @pytest.mark.parametrize(("kind", "batch", "size"), [("f32", 2, 5), ("f32", 1, 1), ("f64", 1, 20), ("c64", 2, 9), ("c128", 1, 3), ("f16", 2, 4)])
 @pytest.mark.sampled(3)
@@ -45,6 +46,7 @@ def test_what_is_not_positive_definite_becomes_no_number_as_a_whole():
     assert np.isnan(ran.values[0][1]).all() and not np.isnan(ran.values[0][0]).any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
 @pytest.mark.parametrize("lower", ["true", "false"])
 @pytest.mark.parametrize("left", ["true", "false"])

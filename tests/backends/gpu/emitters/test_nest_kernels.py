@@ -99,6 +99,7 @@ def test_two_thousand_random_schedules_give_equal_values(first):
     assert set(NAMES) <= seen.keys() and seen["not-lowered"] < 20, seen
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.sampled(1)
 def test_random_schedules_give_equal_values(seed):
@@ -128,6 +129,7 @@ ENTRY e { x = f32[2,8,9,16] parameter(0) k = f32[3,3,1,16] parameter(1) ROOT r =
   window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=16 }"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

@@ -70,6 +70,7 @@ def test_passes_assemble():
     assemble_everywhere(sort((2, 5001), 1, True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("dimensions", "k"),
     [((5, 17), 4), ((3,), 3), ((4, 1000), 16), ((2, 9000), 16), ((1, 3000), 2000), ((1, 30000), 5), ((2, 2500), 1500)],

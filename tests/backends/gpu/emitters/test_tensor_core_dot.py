@@ -47,6 +47,7 @@ def test_products(kind, result, a, b, left, right, batch):
     assert "mma.sync" in ran.ptx and "ldmatrix" in ran.ptx and "cp.async" in ran.ptx
 
 
+@pytest.mark.long
 def test_large_tiles_where_there_are_enough_of_them():
     text = dot("bf16", "f32", (1500, 64), (64, 1504), 1, 0)
     x, y = (RANDOM.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in ((1500, 64), (64, 1504)))
@@ -78,6 +79,7 @@ def test_tf32_where_the_dot_asks_for_it(a, b):
     assert dict(ptx_of(other)[1].refused)["tensor-core-dot"].code == "reduced-is-not-minor"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("a", "b", "left", "right", "batch", "splits"),
     [((32, 4096), (4096, 40), 1, 0, 0, 16), ((2, 40, 4000), (2, 4000, 24), 2, 1, 1, 14), ((33, 1000), (35, 1000), 1, 1, 0, 4)],

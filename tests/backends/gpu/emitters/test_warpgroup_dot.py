@@ -42,6 +42,7 @@ def test_products(kind, result, a, b, left, right, batch):
     assert "wgmma.mma_async" in ran.ptx and "cp.async.bulk.tensor" in ran.ptx and "setmaxnreg.inc" in ran.ptx
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("right", "b"), [(0, (192, 760)), (1, (760, 192))])
 @pytest.mark.sampled(1)
 def test_widest_tiles_and_several_tiles_a_block(right, b):

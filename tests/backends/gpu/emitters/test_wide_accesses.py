@@ -11,6 +11,7 @@ from xla_explorer.hlo.primitive_type import primitive_type
 SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }"
 
 
+@pytest.mark.long
 def test_long_rows_are_read_by_sixteen_bytes():
     """LLVM makes `or` of sums in the second vector's addresses, and then reads its elements one by one."""
     text = f"""HloModule m

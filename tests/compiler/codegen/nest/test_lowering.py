@@ -139,6 +139,7 @@ def test_elementwise_code_gives_the_evaluators_values(kind: str, schedule: str) 
     assert_near(native(scheduled, operands), [np.asarray(xe.evaluate(module, *operands))], nest_text(scheduled))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(2000, 2400, 25))
 @pytest.mark.sampled(1)
 def test_instructions_of_random_modules_give_equal_native_values(first: int) -> None:

@@ -213,6 +213,7 @@ def test_tridiagonal_systems(kind: str, size: int, batch: tuple[int, ...], pertu
     np.testing.assert_allclose(x, want, rtol=0, atol=10 * float(np.finfo(kind).eps) * condition * float(np.max(np.abs(want), initial=1)))
 
 
+@pytest.mark.long
 def test_a_tridiagonal_system_needs_memory_for_its_diagonals_only() -> None:
     size = 2000
     ones = np.ones(size, np.float32)
