@@ -71,7 +71,9 @@ def entry(name: str, thing: Any) -> str:
         kind = "function"
     else:
         kind = "data"
-    lines = [f".. py:{kind}:: {name}{signature(thing)}", ""]
+    described, within = (name.rsplit(".", 1)[-1], group_of(name)) if "[" in name else (name, "")
+    lines = [f".. py:{kind}:: {described}{signature(thing)}"]
+    lines += [f"   :module: {within}", ""] if within else [""]  # a name with a bracket would have no anchor
     lines.append(textwrap.indent(_documentation(thing), "   "))
     if name in EXAMPLES:
         code = f"{FIRST}\n{EXAMPLES[name]}" if group_of(name) in OWN_PAGES and "session" in EXAMPLES[name] else EXAMPLES[name]

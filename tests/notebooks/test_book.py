@@ -85,8 +85,10 @@ def test_a_page_for_each_public_name() -> None:
 
     pages = name_pages()
     text = "\n".join(pages.values())
-    missing = [name for name, _ in names() if name not in GROUPS and f":: {name}" not in text]
-    assert missing == []
+    # The members of `session.passes[k]` name it as their module: without it they have no anchor.
+    described = set(re.findall(r"^\.\. py:\w+:: ([\w.]+)", text, re.MULTILINE))
+    described |= {f"{module}.{name}" for name, module in re.findall(r"^\.\. py:\w+:: (\w+).*\n   :module: (.+)$", text, re.MULTILINE)}
+    assert [name for name, _ in names() if name not in GROUPS and name not in described] == []
     documented = {name for name, thing in names() if ">>> " in documentation_of(thing)}
     assert [name for name, _ in names() if name not in {*documented, *EXAMPLES, *GROUPS, *WITHOUT}] == []
     assert set(EXAMPLES) - {name for name, _ in names()} == set()
