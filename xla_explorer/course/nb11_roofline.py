@@ -184,6 +184,9 @@ def place(answers: dict[str, Any]) -> Cases:
     if any(answers.get(name) is None for name in _PLACES):
         raise NotImplementedError
     for name, (operations, moved, hint) in _PLACES.items():
+        if answers[name] not in ("memory", "arithmetic"):
+            raise WrongAnswer(Failure("another-form", f"The answer for {name} must be one of two words.", "'memory' or 'arithmetic'",
+                                      repr(answers[name]), hint="What takes longer there: to move the bytes, or to compute?"))  # fmt: skip
         if answers[name] != ("memory" if operations / moved < PEAK / BANDWIDTH else "arithmetic"):
             raise WrongAnswer(Failure("wrong-place", f"Not this one: {name}.", "the other one", repr(answers[name]), hint=hint))
         yield None

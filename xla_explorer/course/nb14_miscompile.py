@@ -158,6 +158,8 @@ def _other_culprit(
     name, (right, wrong) = getattr(got, "name", got), values
     if name is None:
         hint = f"%{want} is {value_text(right[want or ''])} before and {value_text(wrong[want or ''])} after."
+    elif not isinstance(name, str):
+        hint = "Return the name of one instruction as a text, or None."
     elif name not in right or name not in wrong:
         hint = f"{name!r} is the name of no instruction that both have."
     elif same_bits(right[name], wrong[name]):

@@ -284,7 +284,10 @@ def backend(function: Load) -> Cases:
                 module = session.source
                 arguments = _given(module, turn)
                 want, got = np.asarray(evaluate(module, *arguments)), np.asarray(session(*arguments))
-                if got.shape != want.shape or not np.allclose(got, want, _NEAR, _NEAR):
+                if got.shape != want.shape or got.dtype.kind != "f":
+                    yield Failure("no-result", f"{module.name}: a run must return the result's array.", f"{want.dtype} {list(want.shape)}",
+                                  f"{got.dtype} {list(got.shape)}", module, hint="machine.copy_out(result) returns it.")  # fmt: skip
+                if not np.allclose(got, want, _NEAR, _NEAR):
                     yield Failure(
                         "wrong-value",
                         f"{module.name}, turn {turn + 1}: another value.",

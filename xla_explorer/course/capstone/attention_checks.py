@@ -203,6 +203,10 @@ def beat(function: Callable[[int, int, int], Any]) -> Cases:
     saved = []
     for number, (rows, keys, depth) in enumerate(((64, 512, 16), (128, 1024, 32), (32, 2000, 8))):
         module = _checked(partial(function, rows, keys, depth), rows, depth)
+        wanted, given = [[n, depth] for n in (rows, keys, keys)], [list(p.shape.dimensions) for p in module.entry.parameters()]
+        if given != wanted:
+            yield Failure("other-parameters", "The program takes other arrays.", str(wanted), str(given), module,
+                          hint="Hand rows, keys and depth on to attention_module as they are.")  # fmt: skip
         mine, default = compile(module, threads=1), compile(attention_text(rows, keys, depth), threads=1)
         generator = np.random.default_rng(number)
         arrays = [generator.standard_normal((n, depth)).astype(np.float32) for n in (rows, keys, keys)]

@@ -133,3 +133,11 @@ def _(shape):  # a generator with a stack
             stack += [((*path, k), one) for k, one in reversed(list(enumerate(part.tuple_shapes)))]
         else:
             yield path, part
+
+
+mistake("nb01.leaves", "another-form")(lambda shape: len(walk(shape)))  # how many
+mistake("nb01.leaves", "wrong-leaves", 1)(lambda shape: walk(shape)[::-1])  # a stack without `reversed`
+mistake("nb01.leaves", "wrong-leaves", 1)(lambda shape: [((0, *path), leaf) for path, leaf in walk(shape)])  # the shape itself is counted
+mistake("nb01.leaves", "wrong-leaves", 1)(lambda shape: [(path[:-1], leaf) for path, leaf in walk(shape)])  # the path of the tuple it is in
+mistake("nb01.leaves", "wrong-leaves", 1)(lambda shape: [(number, leaf) for number, (_, leaf) in enumerate(walk(shape))])
+mistake("nb01.leaves", "wrong-leaves", 1)(lambda shape: list(dict.fromkeys(walk(shape)[:2])))  # pairs

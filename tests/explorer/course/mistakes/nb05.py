@@ -115,3 +115,15 @@ def _(m):  # round by round
     while fold(m, foldable, reversed):
         changed = True
     return changed
+
+
+mistake("nb05.unsafe", "not-safe")(dict.fromkeys(RIGHT))  # "mathematics says so"
+mistake("nb05.unsafe", "not-safe")({**RIGHT, "x - x -> 0": None})
+mistake("nb05.unsafe", "not-safe")({**RIGHT, "x / x -> 1": None})
+mistake("nb05.unsafe", "not-safe")({**RIGHT, "x + 0 -> x": None})
+mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x + 0 -> x": 0.0})  # the other zero
+mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x / 4 -> x * 0.25": 1e-30})
+mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x * 0 -> 0": 1e38})  # large, but finite
+mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x * 0 -> 0": (math.inf, 0.0)})  # two numbers for one
+mistake("nb05.unsafe", "no-number")({**RIGHT, "x - x -> 0": [math.inf]})
+mistake("nb05.unsafe", "no-number")({**RIGHT, "(x + y) - y -> x": ("1e30", "1")})

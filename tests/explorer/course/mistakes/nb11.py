@@ -111,3 +111,52 @@ PLACES = {
 }
 mistake("nb11.place", "wrong-place")(PLACES)
 mistake("nb11.place", "wrong-place")(dict.fromkeys(PLACES, "memory"))
+
+
+def placed(*arithmetic: int) -> dict[str, str]:
+    return {name: "arithmetic" if k in arithmetic else "memory" for k, name in enumerate(PLACES)}
+
+
+for _chosen in ((0, 1, 2, 3, 4), (0, 3), (1, 3), (2, 3), (1, 2, 3), (0, 1, 3), (0, 1, 2), (4,), (0, 1, 2, 4), (2, 3, 4), (1, 3, 4), (0, 3, 4), (1,), (2,)):
+    mistake("nb11.place", "wrong-place")(placed(*_chosen))  # e.g. "exponentials compute", "reductions compute", "the ridge is at 0.2"
+mistake("nb11.place", "another-form")({name: word == "memory" for name, word in placed(3).items()})
+mistake("nb11.place", "another-form")({name: word.title() for name, word in placed(3).items()})
+mistake("nb11.place", "another-form")({name: f"{word} bound" for name, word in placed(3).items()})
+mistake("nb11.place", "another-form")({**placed(3), "dot of f32[1024,1024] and f32[1024,1]": 0.5})  # operations a byte
+mistake("nb11.place", "another-form")({**placed(3), "exponential of f32[1000000]": "both"})
+
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: min(peak, bandwidth))
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: peak if o > b else bandwidth)  # the ridge at 1
+mistake("nb11.bound", "divides-by-zero")(lambda o, b, peak, bandwidth: peak if o / b >= peak / bandwidth else bandwidth * o / b)
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: min(peak, b / o * bandwidth) if o else 0.0)  # bytes an operation
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: o / min(o / peak, b / bandwidth) if o and b else peak)
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: min(peak, o / b * bandwidth) if b else 0.0)  # no bytes, no rate
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: min(peak, o / b * bandwidth) if b else math.inf)
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: o / (o / peak + b / bandwidth) / 2)
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: min(peak, o // b * bandwidth) if b else peak)  # whole numbers
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: str(o / max(o / peak, b / bandwidth)))
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: "memory" if o / peak < b / bandwidth else "arithmetic")
+
+mistake("nb11.predict", "wrong-time")(lambda o, m, t, machine: machine.launch * max(o / machine.peak, m / level(machine, t)))
+mistake("nb11.predict", "wrong-time")(lambda o, m, t, machine: machine.launch + min(o / machine.peak, m / level(machine, t)))
+mistake("nb11.predict", "wrong-time")(lambda o, m, t, machine: machine.launch + m / level(machine, t))  # always memory
+mistake("nb11.predict", "wrong-time")(lambda o, m, t, machine: machine.launch + o / machine.peak)  # always arithmetic
+mistake("nb11.predict", "wrong-time")(lambda o, m, t, machine: machine.launch + max(o / machine.peak, m / machine.levels[0][1]))
+mistake("nb11.predict", "wrong-time")(lambda o, m, t, machine: machine.launch + max(o / machine.peak, (m + t) / level(machine, t)))
+mistake("nb11.predict", "wrong-time")(lambda o, m, t, machine: 1e6 * (machine.launch + max(o / machine.peak, m / level(machine, t))))  # us
+mistake("nb11.predict", "wrong-time")(lambda o, m, t, machine: None)
+
+
+@mistake("nb11.predict", "wrong-time")
+def _(operations, moved, touched, machine):  # each level gives what it holds, the next one the rest
+    seconds, left = 0.0, touched
+    for size, speed in machine.levels:
+        seconds += min(left, size) / speed
+        left -= min(left, size)
+    return machine.launch + max(operations / machine.peak, seconds * (moved / touched if touched else 1))
+
+
+@mistake("nb11.predict", "wrong-time")
+def _(operations, moved, touched, machine):  # the last level that is too small
+    small = [speed for size, speed in machine.levels if touched > size] or [machine.levels[0][1]]
+    return machine.launch + max(operations / machine.peak, moved / small[-1])

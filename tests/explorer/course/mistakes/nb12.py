@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import xla_explorer as xe
-from tests.explorer.course.mistakes import mistake, solution
-from tests.notebooks.course_notebooks import solution_cells
+from tests.explorer.course.mistakes import edited, mistake, solution
 
 ELF = solution("nb12.elf", "machine_of")
 mistake("nb12.elf", "wrong-machine")(lambda data: (int.from_bytes(data[18:20], "little"), 64) if data[:4] == b"\x7fELF" else None)
@@ -24,15 +23,9 @@ mistake("nb12.build", "no-package")(lambda module: xe.aot(module, "riscv64-linux
 mistake("nb12.build", "wrong-machine")(lambda module: xe.aot(module, "x86_64-linux-gnu", prefix="device"))
 mistake("nb12.build", "wrong-prefix")(lambda module: xe.aot(module, "riscv64-linux-gnu", features="+v", prefix="my_device"))
 
+
 def changed(*edits: tuple[str, str]) -> Any:
-    """The reference with texts replaced, each of which must be there."""
-    source = solution_cells()["nb12.sections"]
-    for old, new in edits:
-        assert old in source, old
-        source = source.replace(old, new)
-    scope: dict[str, Any] = {}
-    exec(source, scope)
-    return scope["sections"]
+    return edited("nb12.sections", "sections", *edits)
 
 
 SECTIONS = changed()
@@ -48,3 +41,31 @@ mistake("nb12.sections", "no-table")(lambda data: None)
 mistake("nb12.sections", "wrong-names")(lambda data: {name: size for name, size in SECTIONS(data).items() if size})
 mistake("nb12.sections", "wrong-names")(lambda data: {".text": SECTIONS(data)[".text"]})
 mistake("nb12.sections", "wrong-sizes")(lambda data: {name: hex(size) for name, size in SECTIONS(data).items()})
+
+
+def built(triple: str = "riscv64-linux-gnu", features: str = "+v", prefix: str = "device") -> Any:
+    return lambda module: xe.aot(module, triple, features=features, prefix=prefix)
+
+
+mistake("nb12.build", "no-vectors")(built(features=""))
+mistake("nb12.build", "no-vectors")(built(features="+m,+f,+d"))  # multiplication and floating point, as usual
+mistake("nb12.build", "no-vectors")(built(features="-v"))
+mistake("nb12.build", "no-vectors")(built(features="+c"))
+mistake("nb12.build", "wrong-prefix")(built(prefix="Device"))
+mistake("nb12.build", "wrong-prefix")(built(prefix="device_run"))  # the whole name
+mistake("nb12.build", "raised-AotArgumentError")(built(prefix="device_"))
+mistake("nb12.build", "wrong-prefix")(built(prefix="axpy"))  # the module's name
+mistake("nb12.build", "wrong-machine")(built("wasm32-unknown-unknown", ""))
+mistake("nb12.build", "wrong-machine")(built("armv7-linux-gnueabihf", ""))
+mistake("nb12.build", "no-package")(lambda module: None)
+mistake("nb12.build", "no-package")(lambda module: built()(module).assembly)
+mistake("nb12.build", "no-package")(lambda module: xe.compile(module))
+mistake("nb12.build", "no-package")(lambda module: ("riscv64-linux-gnu", "+v", "device"))
+mistake("nb12.build", "raised-TypeError")(lambda module: xe.aot(module, "riscv64-linux-gnu", vectors=True, prefix="device"))
+
+
+@mistake("nb12.build", "raised-AotArgumentError")
+def _(module):  # the prefix is put into the text afterwards
+    package = built(prefix="")(module)
+    package.header.replace("run", "device_run")
+    return package

@@ -190,3 +190,91 @@ def _(module, still_fails):  # all combinations
         return min([one, *found], key=lambda m: m.instruction_count())
 
     return best(module)
+
+
+@mistake("nb14.first_wrong", "another-culprit")
+def _(before, after, arguments):  # all of them
+    right, got = values_of(before, *arguments), values_of(after, *arguments)
+    return [i.name for i in after.entry.post_order() if i.name in right and not same_bits(right[i.name], got[i.name])] or None
+
+
+@mistake("nb14.first_wrong", "another-culprit")
+def _(before, after, arguments):  # the value instead of the name
+    name = first(before, after, arguments, same_bits)
+    return name and values_of(after, *arguments)[name].tolist()
+
+
+@mistake("nb14.first_wrong", "another-culprit")
+def _(before, after, arguments):  # as the text prints it
+    name = first(before, after, arguments, same_bits)
+    return name and f"%{name}"
+
+
+@mistake("nb14.first_wrong", "another-culprit")
+def _(before, after, arguments):  # the first argument only
+    return first(before, after, [np.zeros_like(a) for a in arguments], same_bits)
+
+
+@mistake("nb14.first_wrong", "another-culprit")
+def _(before, after, arguments):  # the text, not the values
+    old = {i.name: i.opcode.name for i in before.entry.post_order()}
+    return next((i.name for i in after.entry.post_order() if old.get(i.name, i.opcode.name) != i.opcode.name), None)
+
+
+@mistake("nb14.first_wrong", "another-culprit")
+def _(before, after, arguments):  # a sum hides what cancels
+    return first(before, after, arguments, lambda a, b: np.nansum(a) == np.nansum(b))
+
+
+@mistake("nb14.first_wrong", "another-culprit")
+def _(before, after, arguments):  # from the root, one operand down
+    right, got = values_of(before, *arguments), values_of(after, *arguments)
+    wrong, i = None, after.entry.root
+    while i.name in right and not same_bits(right[i.name], got[i.name]):
+        wrong = i.name
+        if not i.operands:
+            break
+        i = i.operands[0]
+    return wrong
+
+
+def shrinking(keep, again=True, most=1000):
+    """Answers to nb14.shrink that take the candidates which `keep` accepts."""
+
+    def answer(module, still_fails):
+        for _ in range(most):
+            found = next((one for one in smaller(module) if keep(one, module, still_fails)), None)
+            if found is None:
+                break
+            module = found
+        return module
+
+    return answer
+
+
+mistake("nb14.shrink", "not-the-smallest")(shrinking(lambda one, module, fails: fails(one), most=3))  # three steps
+mistake("nb14.shrink", "does-not-fail")(shrinking(lambda one, module, fails: not fails(one)))  # the wrong way round
+mistake("nb14.shrink", "not-the-smallest")(  # parameters are never left out
+    shrinking(lambda one, module, fails: len(one.entry.parameters()) == len(module.entry.parameters()) and fails(one))
+)
+mistake("nb14.shrink", "not-the-smallest")(  # the root must stay
+    shrinking(lambda one, module, fails: one.entry.root.name == module.entry.root.name and fails(one))
+)
+mistake("nb14.shrink", "not-the-smallest")(  # one instruction at a time
+    shrinking(lambda one, module, fails: one.instruction_count() == module.instruction_count() - 1 and fails(one))
+)
+mistake("nb14.shrink", "no-module")(lambda module, still_fails: still_fails(module))
+mistake("nb14.shrink", "no-module")(lambda module, still_fails: module.entry)
+mistake("nb14.shrink", "no-module")(lambda module, still_fails: None)
+mistake("nb14.shrink", "raised-TypeError")(lambda module, still_fails: smaller(module)[0])
+
+
+@mistake("nb14.shrink", "raised-StopIteration")
+def _(module, still_fails):  # until there is nothing left
+    while True:
+        module = next(one for one in smaller(module) if still_fails(one))
+
+
+@mistake("nb14.shrink", "not-the-smallest")
+def _(module, still_fails):  # the smallest of the first steps
+    return min([one for one in smaller(module) if still_fails(one)], key=lambda one: one.instruction_count(), default=module)

@@ -134,3 +134,33 @@ def _(n, cache):  # in bytes
 @mistake("nb15.blocks", "no-pair")
 def _(n, cache):
     return n
+
+
+def tiled(order=("jo", "ji"), rows="ii", vector="jii", unrolled="jio", scale=1, reverse=False):
+    """Answers to nb15.schedule that name another loop, or split by another factor."""
+
+    def answer(plain, lanes, rows_, vectors):
+        outer, inner = (lanes, lanes * vectors) if reverse else (lanes * vectors * scale, lanes)
+        found = plain.split("j", outer).split("ji", inner).vectorize(vector)
+        for name in unrolled.split():
+            found = found.unroll(name)
+        return found.split("i", rows_).unroll(rows) if rows else found
+
+    return answer
+
+
+mistake("nb15.schedule", "another-tile")(tiled(rows=""))  # rows are forgotten
+mistake("nb15.schedule", "another-tile")(tiled(unrolled=""))  # the loop of vectors stays a loop
+mistake("nb15.schedule", "another-tile")(tiled(scale=2))
+mistake("nb15.schedule", "another-tile")(tiled(reverse=True))  # lanes first, then lanes * vectors
+mistake("nb15.schedule", "raised-ScheduleError")(tiled(vector="jio", unrolled="jii"))  # the vector in the middle
+mistake("nb15.schedule", "another-tile")(tiled(rows="io"))  # the outer part
+mistake("nb15.schedule", "another-tile")(tiled(unrolled="jo"))
+mistake("nb15.schedule", "raised-ScheduleError")(tiled(unrolled="ji"))  # it was split
+mistake("nb15.schedule", "raised-ScheduleError")(tiled(unrolled="jio jio"))
+mistake("nb15.schedule", "another-tile")(lambda plain, lanes, rows, vectors: tiled()(plain, lanes, vectors, rows))
+mistake("nb15.schedule", "another-tile")(lambda plain, lanes, rows, vectors: tiled()(plain, vectors, rows, lanes))
+mistake("nb15.schedule", "another-tile")(lambda plain, lanes, rows, vectors: tiled()(plain, 8, 6, 2))  # the first case's numbers
+mistake("nb15.schedule", "another-tile")(lambda plain, lanes, rows, vectors: tiled()(plain, lanes * vectors, rows, 1))
+mistake("nb15.schedule", "no-schedule")(lambda plain, lanes, rows, vectors: None)
+mistake("nb15.schedule", "no-schedule")(lambda plain, lanes, rows, vectors: (lanes, rows, vectors))

@@ -162,3 +162,39 @@ def _(blocks):  # the immediate one only
 def _(blocks):  # the only predecessors
     before = {b: [o for o in blocks if b in blocks[o].goes_to] for b in blocks}
     return {b: {b, *(before[b] if len(before[b]) == 1 else [])} for b in blocks}
+
+
+mistake("nb17.dominators", "not-dominating")(dominating(meet=lambda first, *others: first))  # one predecessor
+mistake("nb17.dominators", "not-dominating")(dominating(meet=lambda *found: max(found, key=len)))
+mistake("nb17.dominators", "missed-dominating")(dominating(meet=lambda *found: frozenset()))
+mistake("nb17.dominators", "no-sets")(lambda blocks: {b: sorted(found) for b, found in dominating()(blocks).items()})
+mistake("nb17.dominators", "no-sets")(lambda blocks: dominating()(blocks)[next(iter(blocks))])  # those of the entry
+mistake("nb17.dominators", "no-sets")(lambda blocks: {b: found for b, found in dominating()(blocks).items() if len(found) > 1})
+mistake("nb17.dominators", "not-dominating")(lambda blocks: {b: {blocks[d] for d in found} for b, found in dominating()(blocks).items()})
+
+
+@mistake("nb17.dominators", "not-dominating")
+def _(blocks):  # whom a block dominates, not by whom it is
+    full = dominating(bottom=frozenset)(blocks)
+    return {b: {d for d in blocks if b in full[d]} for b in blocks}
+
+
+@mistake("nb17.dominators", "not-dominating")
+def _(blocks):  # one round, in the order of the labels
+    entry, found = next(iter(blocks)), dict.fromkeys(blocks, frozenset(blocks))
+    found[entry] = frozenset({entry})
+    for b in blocks:
+        before = [found[o] for o in blocks if b in blocks[o].goes_to]
+        if before and b != entry:
+            found[b] = frozenset.intersection(*before) | {b}
+    return found
+
+
+@mistake("nb17.dominators", "not-dominating")
+def _(blocks):  # all that can come before
+    found = {b: {b} for b in blocks}
+    for _ in blocks:
+        for b in blocks:
+            for other in blocks[b].goes_to:
+                found[other] |= found[b]
+    return found

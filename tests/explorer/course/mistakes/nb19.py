@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 from tests.explorer.course.mistakes import mistake
@@ -58,3 +59,58 @@ mistake("nb19.fragment", "another-element")(lambda lane, number: (lane % 8 + 8 *
 mistake("nb19.fragment", "another-element")(lambda lane, number: (lane // 2, 4 * (lane % 2) + number))
 mistake("nb19.fragment", "another-element")(lambda lane, number: [lane // 4 + 8 * (number // 2), 2 * (lane % 4) + number % 2])
 mistake("nb19.fragment", "another-element")(lambda lane, number: (2 * (lane % 4) + number % 2, lane // 4 + 8 * (number // 2)))
+
+
+mistake("nb19.sectors", "another-count")(lambda addresses: len({a // 4 for a in addresses}))  # words
+mistake("nb19.sectors", "another-count")(lambda addresses: len({a // 8 for a in addresses}))
+mistake("nb19.sectors", "another-count")(lambda addresses: len({a // 32 for a in addresses}) // 4)  # lines of four sectors
+mistake("nb19.sectors", "another-count")(lambda addresses: len({round(a / 32) for a in addresses}))
+mistake("nb19.sectors", "another-count")(lambda addresses: len({a // 32 for a in addresses} | {(a + 3) // 32 for a in addresses}))  # the word's end
+mistake("nb19.sectors", "another-count")(lambda addresses: len({a // 4 % 32 for a in addresses}))  # banks
+mistake("nb19.sectors", "another-count")(lambda addresses: sum(1 for a, b in pairwise(addresses) if a // 32 != b // 32) + 1)
+mistake("nb19.sectors", "another-count")(lambda addresses: 32 * len({a // 32 for a in addresses}))  # bytes
+mistake("nb19.sectors", "another-count")(lambda addresses: len({(a - min(addresses)) // 32 for a in addresses}))  # from the first lane
+mistake("nb19.sectors", "another-count")(lambda addresses: len({a >> 4 for a in addresses}))
+mistake("nb19.sectors", "no-number")(lambda addresses: len({a // 32 for a in addresses}) / 1)
+mistake("nb19.sectors", "no-number")(lambda addresses: str(len({a // 32 for a in addresses})))
+
+mistake("nb19.passes", "another-count")(busiest(lambda a: a // 4 // 32))  # rows of banks
+mistake("nb19.passes", "another-count")(busiest(lambda a: a // 128))
+mistake("nb19.passes", "another-count")(lambda addresses: sum(n - 1 for n in Counter({a // 4: a // 4 % 32 for a in addresses}.values()).values()))
+mistake("nb19.passes", "another-count")(lambda addresses: len({a // 4 for a in addresses}))  # words
+mistake("nb19.passes", "another-count")(lambda addresses: -(-len(set(addresses)) // 32))  # words by 32
+mistake("nb19.passes", "another-count")(lambda addresses: 1 if addresses else 0)
+mistake("nb19.passes", "another-count")(lambda addresses: len({a // 128 for a in addresses}))  # lines
+mistake("nb19.passes", "another-count")(lambda addresses: min(Counter({a // 4: a // 4 % 32 for a in addresses}.values()).values(), default=0))
+mistake("nb19.passes", "raised-ValueError")(lambda addresses: max(Counter({a // 4: a // 4 % 32 for a in addresses}.values()).values()))
+mistake("nb19.passes", "no-number")(lambda addresses: Counter([a // 4 % 32 for a in addresses]).most_common(1))
+mistake("nb19.passes", "another-count")(busiest(lambda a: a // 8 % 32))
+mistake("nb19.passes", "another-count")(lambda addresses: len(addresses) - len({a // 4 % 32 for a in addresses}) + 1 if addresses else 0)
+
+
+def staged(pad: int = 33, array: str = "x", at: str = "jo", memory: str = "shared") -> Any:
+    return lambda plain: tiles(plain).stage(array, at, memory, pad)
+
+
+def copied(schedule: Any, lanes: str = "iis", others: str = "jis", each: int = 8) -> Any:
+    return schedule.split(others, each).unroll(f"{others}o").thread(f"{others}i").warp(lanes)
+
+
+mistake("nb19.transpose", "conflicts")(lambda plain: stored(copied(staged(40)(plain))))
+mistake("nb19.transpose", "conflicts")(lambda plain: stored(copied(staged(36)(plain))))
+mistake("nb19.transpose", "conflicts")(lambda plain: stored(copied(staged(48)(plain))))
+mistake("nb19.transpose", "conflicts")(lambda plain: stored(copied(staged(64)(plain))))
+mistake("nb19.transpose", "many-sectors")(  # the store runs down columns
+    lambda plain: copied(staged()(plain)).split("ji", 8).unroll("jio").thread("jii").warp("ii")
+)
+mistake("nb19.transpose", "many-sectors")(lambda plain: plain)
+mistake("nb19.transpose", "many-sectors")(lambda plain: plain.split("j", 32).warp("ji"))  # warps, no blocks
+mistake("nb19.transpose", "many-sectors")(  # lanes on the other side
+    lambda plain: tiles(plain).split("ji", 8).unroll("jio").thread("jii").warp("ii")
+)
+mistake("nb19.transpose", "raised-ScheduleError")(lambda plain: stored(copied(staged(31)(plain))))  # one word shorter
+mistake("nb19.transpose", "raised-ScheduleError")(lambda plain: stored(copied(staged(memory="fast")(plain))))
+mistake("nb19.transpose", "raised-ScheduleError")(lambda plain: stored(copied(staged(at="jj")(plain))))
+mistake("nb19.transpose", "raised-ScheduleError")(lambda plain: stored(copied(staged()(plain), "ii", "ji")))  # the axes of the copy have other names
+mistake("nb19.transpose", "raised-ScheduleError")(lambda plain: stored(plain.split("i", 32).split("j", 32).stage("x", "jo", "shared", 33).block("jo")))
+mistake("nb19.transpose", "no-schedule")(lambda plain: None)

@@ -107,3 +107,43 @@ mistake("nb21.beat", "no-program")(lambda rows, keys, depth: 64)
 mistake("nb21.beat", "wrong-value")(lambda rows, keys, depth: attention_module(lambda b, q, k, v, block: attention(b, q, k, k, block), rows, keys, depth, keys // 8))
 mistake("nb21.beat", "other-shape")(lambda rows, keys, depth: attention_module(attention, rows + 1, keys, depth, keys // 8))
 variant("nb21.beat")(lambda rows, keys, depth: attention_module(attention, rows, keys, depth, keys // 7))
+
+
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 8 * (rows * depth + keys * depth) + 4 * stored * rows * keys)  # written only
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 8 * (rows * depth + keys * depth + rows * keys))  # one, whatever is stored
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 8 * stored * (rows * depth + keys * depth + rows * keys))  # all is stored
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 4 * (rows * depth + 2 * keys * depth + stored * rows * keys))
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 4 * (rows * depth + keys * depth + stored * rows * keys))
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 8 * (rows + keys + stored * rows * keys) * depth)  # scores have depth
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 8 * (rows * depth + keys * depth + stored * keys * keys))
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 2 * rows * keys * depth)  # operations
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 16 * (rows * depth + keys * depth + stored * rows * keys))  # f64
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: 4 * (2 * rows * depth + keys * depth + 2 * stored * rows * keys))  # v only
+mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: None)
+
+
+def program(block, change=attention, **sizes):
+    """Answers to nb21.beat: blocks of so many keys, or other sizes than were asked for."""
+
+    def answer(rows, keys, depth):
+        given = {"rows": rows, "keys": keys, "depth": depth}
+        given |= {name: size(given[name]) for name, size in sizes.items()}
+        return attention_module(change, *given.values(), max(block(keys, depth), 1))
+
+    return answer
+
+
+mistake("nb21.beat", "too-much-memory")(program(lambda keys, depth: keys // 2))  # two halves
+mistake("nb21.beat", "too-much-memory")(program(lambda keys, depth: 8))
+mistake("nb21.beat", "too-much-memory")(program(lambda keys, depth: depth // 2))
+mistake("nb21.beat", "other-shape")(program(lambda keys, depth: keys // 8, depth=lambda n: n + 1))
+mistake("nb21.beat", "other-parameters")(program(lambda keys, depth: keys // 8, keys=lambda n: n // 2))  # half of the keys
+mistake("nb21.beat", "wrong-value")(program(lambda keys, depth: keys // 8, lambda b, q, k, v, block: attention(b, b.negate(q), k, v, block)))
+mistake("nb21.beat", "wrong-value")(program(lambda keys, depth: keys // 8, lambda b, q, k, v, block: attention(b, q, v, k, block)))
+mistake("nb21.beat", "wrong-value")(program(lambda keys, depth: keys // 8, lambda b, q, k, v, block: q))
+mistake("nb21.beat", "wrong-value")(program(lambda keys, depth: keys // 8, lambda b, q, k, v, block: attention(b, q, k[0:block], v[0:block], block)))
+mistake("nb21.beat", "other-shape")(program(lambda keys, depth: keys // 8, lambda b, q, k, v, block: attention(b, q, k, v, block).sum(axis=1)))
+mistake("nb21.beat", "no-program")(lambda rows, keys, depth: attention_text(rows, keys, depth))
+mistake("nb21.beat", "no-program")(lambda rows, keys, depth: attention)
+mistake("nb21.beat", "no-program")(lambda rows, keys, depth: None)
+mistake("nb21.beat", "raised-TypeError")(lambda rows, keys: attention_module(attention, rows, keys, 16, 64))

@@ -108,3 +108,68 @@ def _(module, machine):
         return result
 
     return run
+
+
+def given_to(change):
+    """An answer to nb22.backend whose runs get, or give, something else."""
+
+    def answer(module, machine):
+        run = load(module, machine)
+        return lambda arguments: change(run, arguments)
+
+    return answer
+
+
+mistake("nb22.backend", "wrong-value")(given_to(lambda run, arguments: run(arguments[::-1]) if arguments[0].shape == arguments[-1].shape else run(arguments)))
+mistake("nb22.backend", "no-result")(given_to(lambda run, arguments: run(arguments).T))
+mistake("nb22.backend", "wrong-value")(given_to(lambda run, arguments: run(arguments).astype(np.float16)))
+mistake("nb22.backend", "no-result")(given_to(lambda run, arguments: run(arguments)[:8]))  # one row of tiles
+mistake("nb22.backend", "not-on-the-machine")(given_to(lambda run, arguments: (run(arguments), run(arguments))[1]))  # two copies
+mistake("nb22.backend", "wrong-value")(given_to(lambda run, arguments: np.zeros_like(run(arguments))))
+mistake("nb22.backend", "no-result")(given_to(lambda run, arguments: None))
+mistake("nb22.backend", "no-result")(given_to(lambda run, arguments: [run(arguments)]))
+mistake("nb22.backend", "another-form")(lambda module, machine: None)
+mistake("nb22.backend", "another-form")(lambda module, machine: load(module, machine)([np.zeros(p.shape.dimensions) for p in module.entry.parameters()]))
+
+
+@mistake("nb22.backend", "memory-lost")  # each run allocates
+def _(module, machine):
+    load(module, machine)
+    return lambda arguments: (machine.allocate(8, 8), load(module, machine)(arguments))[1]
+
+
+@mistake("nb22.backend", "accepted-too-much")  # sizes are rounded up
+def _(module, machine):
+    if any(d % 8 for p in module.entry.parameters() for d in p.shape.dimensions):
+        return lambda arguments: arguments[0]
+    return load(module, machine)
+
+
+@mistake("nb22.backend", "wrong-value")  # the result is read before the run
+def _(module, machine):
+    arrays = [machine.allocate(*p.shape.dimensions) for p in module.entry.parameters()]
+    result = machine.allocate(*module.entry.root.shape.dimensions)
+    program = compile_for(module.entry, arrays, result, machine.allocate)
+
+    def run(arguments):
+        for array, value in zip(arrays, arguments, strict=True):
+            machine.copy_in(array, value)
+        found = machine.copy_out(result)
+        machine.run(program)
+        return found
+
+    return run
+
+
+@mistake("nb22.backend", "wrong-value")  # the first argument only
+def _(module, machine):
+    arrays = [machine.allocate(*p.shape.dimensions) for p in module.entry.parameters()]
+    result = machine.allocate(*module.entry.root.shape.dimensions)
+    program = compile_for(module.entry, arrays, result, machine.allocate)
+
+    def run(arguments):
+        machine.copy_in(arrays[0], arguments[0])
+        machine.run(program)
+        return machine.copy_out(result)
+
+    return run
