@@ -70,7 +70,7 @@ def llvm(page: Any) -> None:
     """Go through LLVM's passes of the first kernel."""
     press("k")(page)
     page.locator(".xe-kernels tbody tr .xe-act").first.click()
-    page.wait_for_function("document.querySelector('.xe').explorer.store.steps.at(-1).level === 'llvm'", timeout=60_000)
+    page.wait_for_function("() => document.querySelector('.xe').explorer.store.steps.at(-1).level === 'llvm'", timeout=60_000)
     page.wait_for_timeout(500)
 
 

@@ -49,20 +49,20 @@ def test_a_click_opens_a_block_and_the_address_brings_it_back(browser: Any, laye
     _block(page, "layer 13 to 24").wait_for()
     _block(page, "layer 13 to 24").click()
     _block(page, "layer 14 of 360").click()
-    page.wait_for_function("document.querySelector('.xe-canvas').textContent.includes('%y13')")
+    page.wait_for_function("() => document.querySelector('.xe-canvas').textContent.includes('%y13')")
     assert page.locator(NODES).count() < 120
     page.keyboard.press("[")
-    page.wait_for_function("document.querySelector('.xe').dataset.step === '0'")
-    page.wait_for_function("document.querySelector('.xe-canvas').textContent.includes('%y13')")  # after a step it is open as before
+    page.wait_for_function("() => document.querySelector('.xe').dataset.step === '0'")
+    page.wait_for_function("() => document.querySelector('.xe-canvas').textContent.includes('%y13')")  # after a step it is open as before
     if host == "page":
         page.reload()
         page.wait_for_selector(".xe[data-ready]")
-        page.wait_for_function("document.querySelector('.xe-canvas').textContent.includes('%y13')")
+        page.wait_for_function("() => document.querySelector('.xe-canvas').textContent.includes('%y13')")
     page.keyboard.press("/")
     page.keyboard.type("%e200")
     page.locator(".xe-found > div").first.wait_for()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('.xe-canvas .xe-node.on')?.textContent.includes('%e200')")
+    page.wait_for_function("() => document.querySelector('.xe-canvas .xe-node.on')?.textContent.includes('%e200')")
     assert errors == []
     page.close()
 

@@ -107,13 +107,13 @@ def test_a_notebook_keeps_tabs_when_its_cell_runs_again(browser: Any, tmp_path: 
     page.wait_for_selector(".xe-pane")
     first = page.locator(".xe-pane").first
     first.locator(".xe-pane-more").select_option(label="edit")
-    page.wait_for_function("document.querySelector('.xe-edit textarea').value.includes('exponential')")
+    page.wait_for_function("() => document.querySelector('.xe-edit textarea').value.includes('exponential')")
     kept = page.evaluate("() => window.state.view.panes")
     assert any(pane.endswith(".edit*") for pane in kept), kept
     before = _open(page)
     area = page.locator(".xe-edit textarea")
     area.fill(area.input_value().replace("exponential", "tanh"))
-    page.wait_for_function("document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')")
+    page.wait_for_function("() => document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')")
     page.wait_for_selector(".xe[data-ready]")
     page.wait_for_selector(".xe-pane-tabs")
     assert _open(page) == before and page.evaluate("() => window.state.view.panes") == kept

@@ -253,7 +253,7 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
         page.page.locator(".xe-times .xe-pane-chips button", has_text=view).click()
     page.press("k")
     page.page.locator(".xe-kernels .xe-act").first.click()
-    page.page.wait_for_function("document.querySelector('.xe').explorer.tab === 'text'")
+    page.page.wait_for_function("() => document.querySelector('.xe').explorer.tab === 'text'")
     page.press("]", "[", "g")
     page.page.evaluate("document.querySelector('.xe').explorer.go(1)")  # what LLVM's passes show has no graph
     page.press("g")

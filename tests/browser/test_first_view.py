@@ -39,9 +39,9 @@ def test_a_live_view_opens_on_its_kernels_measures_them_and_tries_a_refusal(brow
     assert page.locator(".xe-tabs button.on").text_content() == "Overview"
     assert "estimated by the cost model" in page.locator(".xe-overview .xe-bar-row").inner_text()
     page.locator(".xe-measure").click()
-    page.wait_for_function("document.querySelector('.xe-measure').textContent === 'measure'")
+    page.wait_for_function("() => document.querySelector('.xe-measure').textContent === 'measure'")
     page.evaluate("deliver()")
-    page.wait_for_function("document.querySelector('.xe-overview .xe-bar-row').innerText.includes('measured')")
+    page.wait_for_function("() => document.querySelector('.xe-overview .xe-bar-row').innerText.includes('measured')")
     times = dict(zip(session.last_profile["kernel"], session.last_profile["median_us"], strict=True))
     assert list(times.values())[1:] == [3 + 2 * k for k in range(len(times) - 1)]
     assert page.locator(".xe-hottest tbody tr td").first.inner_text() == "%reduce_fusion× 2", "the run that the button made; two that are alike are one row"

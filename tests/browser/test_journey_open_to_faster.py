@@ -68,7 +68,7 @@ _UNITS = {"ns": 1e-3, "µs": 1.0, "ms": 1e3, "s": 1e6}
 
 def _microseconds(page: Any) -> float:
     """The whole program, as the head of the view says it."""
-    page.wait_for_function(f"document.querySelector('{SHOWN} .xe-head').textContent.includes('runs in')")
+    page.wait_for_function(f"() => document.querySelector('{SHOWN} .xe-head').textContent.includes('runs in')")
     found = re.search(r"runs in ([\d.,]+)\s?(ns|µs|ms|s)\b", page.locator(f"{SHOWN} .xe-head").inner_text())
     assert found is not None
     return float(found[1].replace(",", "")) * _UNITS[found[2]]
@@ -129,10 +129,10 @@ def test_ten_actions_from_a_dump_to_a_faster_program(light_lab: Lab, light_page:
     xe.locator(".xe-graph .xe-node.on").first.wait_for()
     done("g: the graph, the sort in it")
     xe.locator(".xe-pane-chips button", has_text="edit").click()
-    page.wait_for_function("document.querySelector('.xe-edit textarea')?.value.includes('sort(')")
+    page.wait_for_function("() => document.querySelector('.xe-edit textarea')?.value.includes('sort(')")
     done("open the editor")
     xe.locator(".xe-edit textarea").fill(TEXT.replace(SORTED, REDUCED))
-    page.wait_for_function("document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')", timeout=60_000)
+    page.wait_for_function("() => document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')", timeout=60_000)
     page.wait_for_selector(f"{SHOWN} .xe[data-ready]")
     done("write a reduction in its place: compiled on the pause")
     xe.focus()

@@ -31,7 +31,7 @@ def live(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, Any]]:
     widget: Any = xe.explore(xe.compile(TEXT, threads=1))
     open_live(page, widget, tmp_path)
     page.locator(".xe-pane-chips button", has_text="edit").click()
-    page.wait_for_function("document.querySelector('.xe-edit textarea').value.includes('exponential')")
+    page.wait_for_function("() => document.querySelector('.xe-edit textarea').value.includes('exponential')")
     yield page, widget
     page.close()
 
@@ -67,7 +67,7 @@ def test_the_view_stays_where_it_is(live: tuple[Any, Any]) -> None:
     area = page.locator(".xe-edit textarea")
     area.fill(TEXT.replace("  y", "  w = f32[64] tanh(x)\n  y").replace("add(y, x)", "add(y, w)"))
     area.evaluate("e => { e.focus(); e.setSelectionRange(20, 20); }")
-    page.wait_for_function("document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')")
+    page.wait_for_function("() => document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')")
     page.wait_for_selector(".xe[data-ready]")
     page.wait_for_function(f"{explorer}.step > 0 && document.querySelectorAll('.xe-pane').length === {len(panes)}")
     after = widget.source.steps()

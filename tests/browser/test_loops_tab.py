@@ -58,7 +58,7 @@ def test_nests_fold_are_linked_and_show_what_directives_changed(browser: Any, se
     entries.nth(1).click()
     assert "@vector" in page.locator(".xe-directives .xe-diff .add").inner_text()
     page.locator(".xe-loops .xe-line", has_text="opaque @sorted").click()
-    page.wait_for_function("document.querySelector('.xe-directives b').textContent.startsWith('%sorted')")
+    page.wait_for_function("() => document.querySelector('.xe-directives b').textContent.startsWith('%sorted')")
     assert "no-loop-nest" in page.locator(".xe-directives").inner_text() and errors == []
     page.close()
 
@@ -80,10 +80,10 @@ def test_what_if_shows_the_nest_the_estimate_and_the_refusal(browser: Any, sessi
     page.locator(".xe-what-if input").fill("split{j,16},unroll{ji}")
     page.locator(".xe-what-if input").press("Enter")
     page.wait_for_selector(".xe-tried")
-    page.wait_for_function("document.querySelector('.xe-tried').textContent.includes('@unrolled')")
+    page.wait_for_function("() => document.querySelector('.xe-tried').textContent.includes('@unrolled')")
     page.locator(".xe-what-if input").fill("vectorize{nothing}")
     page.locator(".xe-what-if input").press("Enter")
-    page.wait_for_function("document.querySelector('.xe-what-if [role=alert]')?.textContent.includes('nothing')")
+    page.wait_for_function("() => document.querySelector('.xe-what-if [role=alert]')?.textContent.includes('nothing')")
     page.locator(".xe-what-if button", has_text="as it is").click()
     assert page.locator(".xe-tried").count() == 0 and "@vector" in page.locator(".xe-loops .xe-lines").inner_text() and errors == []
     page.close()

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.browser.model_screenshots import SHOTS, VIEWS, take
+from tests.browser.main_thread import longest_tasks
+from tests.browser.model_screenshots import PROGRAMS, SHOTS, VIEWS, page_of, take
 from tests.support.corpora import SHARED
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -39,3 +40,10 @@ def test_a_model_shows_something_and_breaks_nothing(browser: Any, tmp_path: Path
             assert seen[name]["rows"] >= 8, f"{name}: {seen[name]}"
         assert (tmp_path / f"{name}.png").stat().st_size > 20_000, name
     assert len(seen) == len(VIEWS)
+
+
+@pytest.mark.parametrize("program", ["unet", "resnet50_training", "dag_10000", "tf48", "gpt2_small", "one_of_eight"])
+def test_no_task_of_a_model_takes_fifty_milliseconds(browser: Any, tmp_path: Path, program: str) -> None:
+    longest = longest_tasks(browser.chromium, page_of(PROGRAMS[program], tmp_path))
+    print(program, longest)
+    assert longest["open"] < 8 and longest["steps"] < 8

@@ -86,7 +86,7 @@ def test_a_python_line_lights_all_that_it_became(browser: Any, tmp_path: Path) -
     assert [name for name in ("%ones", "%p", "%a", "%r") if any(f"{name} = " in line for line in after)] == ["%ones", "%p", "%a"]
     assert page.evaluate("document.querySelectorAll('.xe-graph .xe-node.on').length") >= 2  # the constant is folded into its reader
     page.evaluate("async last => { await document.querySelector('.xe').explorer.go(last); }", session.passes.last)
-    page.wait_for_function("document.querySelectorAll('.xe-pane[data-pane=hlo-after] .xe-line.on').length >= 3")
+    page.wait_for_function("() => document.querySelectorAll('.xe-pane[data-pane=hlo-after] .xe-line.on').length >= 3")
     page.click(".xe-pane[data-pane=hlo-after] .xe-line:has-text('multiply(')")
     assert ["x * y" in line for line in page.evaluate(lit, "source")] == [True]
     page.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.browser.live_page import open_saved, settled
+from tests.browser.main_thread import longest_tasks
 from tests.browser.test_legible import layers_text
 from tests.support.dag import dag_text
 from xla_explorer.explorer.page.front_end import script
@@ -51,9 +53,14 @@ window.drawn = () => {
 """
 
 
+@cache
+def compiled(text: str) -> Any:
+    return xe.compile(text, threads=1, verify=False)
+
+
 @pytest.mark.parametrize("text", [layers_text(3), dag_text(150, 3), dag_text(300, 8)], ids=["layers", "dag_150", "dag_300"])
 def test_a_scene_that_is_drawn_again_is_as_if_drawn_afresh(browser: Any, tmp_path: Path, text: str) -> None:
-    session = xe.compile(text, threads=1, verify=False)
+    session = compiled(text)
     source = session._explorer_source_()
     steps = [p.number for p in session.passes if p.changed]
     details = json.dumps([step_detail(source, k) for k in [*steps, *reversed(steps)]])
@@ -94,3 +101,11 @@ def test_the_reasons_begin_at_their_top_and_panes_stay_where_they_were(browser: 
         assert page.evaluate(top, ".xe-why-body") == 0
         page.evaluate(scrolled, [".xe-why-body", 40])
     page.close()
+
+
+@pytest.mark.long
+def test_no_task_of_opening_or_stepping_is_felt(browser: Any, tmp_path: Path) -> None:
+    path = compiled(dag_text(300, 8)).save(tmp_path / "page.html")
+    longest = longest_tasks(browser.chromium, path, "[]")
+    print(longest)  # 3 and 3; laid out and drawn in one task: 14 and 5
+    assert longest["open"] < 7 and longest["steps"] < 4.5

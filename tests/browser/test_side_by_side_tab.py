@@ -47,7 +47,7 @@ def test_columns_are_aligned_follow_the_selection_and_cut_no_line(browser: Any, 
     row = page.locator(".xe-beside-table tr", has=page.locator("td.hlo .on"))
     assert "fadd" in row.locator("td").nth(1).inner_text() and "add.f32" in row.locator("td").nth(2).inner_text()
     page.locator(".xe-beside .xe-pane-chips button", has_text="assembly").click()
-    page.wait_for_function("document.querySelectorAll('.xe-beside-table th').length === 4")
+    page.wait_for_function("() => document.querySelectorAll('.xe-beside-table th').length === 4")
     row.locator("td").nth(3).locator(".xe-line").first.click()
     assert page.evaluate("document.querySelector('.xe').explorer.origin") == "beside"
     cut = "() => [...document.querySelectorAll('.xe-beside-table code')].filter(el => el.scrollWidth > el.clientWidth + 1).length"

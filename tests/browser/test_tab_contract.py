@@ -83,7 +83,7 @@ def test_a_file_and_a_row_are_a_tab(browser: Any, tmp_path: Path) -> None:
         page.keyboard.press(key)
     assert page.locator(".xe-passes").is_visible() and page.locator(".xe-tabs button.on").text_content() == "Passes"
     page.locator(".xe-passes li", has_text="cse").first.click()
-    page.wait_for_function("document.querySelector('.xe-passes .chosen').textContent === 'selected: 9'")
+    page.wait_for_function("() => document.querySelector('.xe-passes .chosen').textContent === 'selected: 9'")
     assert "op=9" in page.url
     page.keyboard.press("?")
     helped = page.locator(".xe-help").inner_text()

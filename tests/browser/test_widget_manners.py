@@ -82,12 +82,12 @@ def test_all_paths_where_most_of_the_module_is_not_drawn(browser: Any, big: Any,
     for name in (names[3], names[5]):
         _select(page, name)
         page.keyboard.press("p")
-    page.wait_for_function("document.querySelector('.xe-graph .xe-count').textContent.includes('all paths')")
+    page.wait_for_function("() => document.querySelector('.xe-graph .xe-count').textContent.includes('all paths')")
     drawn = page.locator(".xe-graph .xe-canvas .xe-node").count()
     assert 3 <= drawn < 60 and {f"%{names[k]}" for k in (3, 4, 5)} <= _names(page)
     step = page.locator(".xe").get_attribute("data-step")
     page.keyboard.press("[")
-    page.wait_for_function(f"document.querySelector('.xe').dataset.step !== '{step}'")
+    page.wait_for_function(f"() => document.querySelector('.xe').dataset.step !== '{step}'")
     assert page.locator(".xe-graph .xe-canvas .xe-node").count() >= 3 and "nothing to draw" not in page.locator(".xe-graph .xe-count").inner_text()
     assert errors == []
     page.close()
@@ -102,7 +102,7 @@ def test_all_paths_between_what_is_inside_two_fusions(browser: Any, tmp_path: Pa
     for name in (first, last):
         page.evaluate("name => { const a = document.querySelector('.xe').explorer; a.select([...a.now.names].find(([, n]) => n === name)[0], 'graph') }", name)
         page.keyboard.press("p")
-    page.wait_for_function("document.querySelector('.xe-graph .xe-count').textContent.includes('all paths')")
+    page.wait_for_function("() => document.querySelector('.xe-graph .xe-count').textContent.includes('all paths')")
     assert page.locator(".xe-graph .xe-canvas .xe-node").count() >= 3 and errors == []
     page.close()
 
@@ -111,7 +111,7 @@ def test_an_export_says_what_it_left_out(browser: Any, big: Any, big_page: Path)
     page, _ = _open(browser, big_page)
     name = [i.name for i in big.module.entry.instructions.values() if i.opcode.name == "dot"][80]
     _select(page, name)
-    page.wait_for_function("document.querySelector('.xe-history')?.textContent.length > 3")
+    page.wait_for_function("() => document.querySelector('.xe-history')?.textContent.length > 3")
     assert f'left out of this page for its size: session.passes.history("%{name}")' in page.locator(".xe-history").inner_text()
     page.close()
 

@@ -117,7 +117,7 @@ def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: An
     assert "forbidden-by-user" in live.page.locator(".xe-decisions").inner_text()
     live.page.locator(".xe-tabs button[data-tab=compare]").click()
     live.page.locator(".xe-compare .xe-act").click()
-    live.page.wait_for_function("document.querySelectorAll('.xe-compared').length === 0")
+    live.page.wait_for_function("() => document.querySelectorAll('.xe-compared').length === 0")
     live.wait(".xe[data-ready]")
     assert widget.source.session is session
     live.close()
@@ -185,7 +185,7 @@ def test_remarks_stand_at_the_instruction_and_passes_of_llvm_are_steps(browser: 
     live.press("k")
     live.wait(".xe-kernels tbody tr")
     live.page.locator(".xe-kernels tbody tr", has_text="exp(").locator(".xe-act").click()
-    live.page.wait_for_function(f"document.querySelector('.xe').explorer.store.steps.length > {steps + 5}", timeout=60_000)
+    live.page.wait_for_function(f"() => document.querySelector('.xe').explorer.store.steps.length > {steps + 5}", timeout=60_000)
     live.wait(".xe-step", "LoopVectorize").first.click()
     live.wait(".xe-line.add", "vector.body")
     assert "LoopVectorize" in live.page.locator(".xe-where").inner_text()
@@ -277,7 +277,7 @@ def test_all_paths_between_two_instructions(browser: Any, session: Any, tmp_path
     for name in ("m", "d"):
         live.page.evaluate(f"document.querySelector('.xe').explorer.select({session.passes.find(name)}, 'graph')")
         live.press("p")
-    live.page.wait_for_function("document.querySelector('.xe-count').textContent.includes('all paths')")
+    live.page.wait_for_function("() => document.querySelector('.xe-count').textContent.includes('all paths')")
     names = set(live.page.locator(".xe-graph .xe-canvas text.n").all_text_contents())
     assert {"%m", "%mb", "%s", "%ex", "%d"} <= names and not {"%q", "%w", "%x", "%db"} & names
     live.press("Escape", "Escape", "Escape")

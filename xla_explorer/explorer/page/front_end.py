@@ -19,8 +19,8 @@ from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _BELOW = (
-    "schema", "layout", "anchored", "scene_tree", "scene", "elements", "state", "diff", "pools", "kinship", "store", "tasks",
-    "worker_source", "background", "labels", "drawing", "colours", "neighbours", "blocks", "tables", "highlighted", "noise", "long_list",
+    "schema", "layout", "anchored", "elements", "state", "diff", "pools", "kinship", "store", "tasks", "worker_source", "background",
+    "scene_tree", "scene", "labels", "drawing", "colours", "neighbours", "blocks", "tables", "highlighted", "noise", "long_list",
     "lines", "pane_titles", "mnemonics", "hover", "llvm", "flame", "roofline", "basic_blocks", "loops_space", "loops_try", "tabs",
     "columns", "graph_camera", "minimap", "fusion_frames", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
@@ -36,7 +36,7 @@ def modules() -> tuple[str, ...]:
     return (*_BELOW, *[tab.name for tab in TABS], *_ABOVE)
 
 
-WORKER = ("diff", "tasks", "worker")  # of one script of its own: see background.js
+WORKER = ("layout", "anchored", "diff", "tasks", "worker")  # of one script of its own: see background.js
 
 _TYPES = re.compile(r"/\*\*.*?\*/\s*", re.DOTALL)  # JSDoc: for the type checker only
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)

@@ -34,7 +34,8 @@ export function actionsOf(app, { tabs, why, help }) {
       return;
     }
     if (mine !== ticket) return; // a later key press overtook this one
-    app.change({ problem: "", origin: "step", now, before: now.previous ?? old, nowStep: number });
+    await app.change({ problem: "", origin: "step", now, before: now.previous ?? old, nowStep: number });
+    if (mine !== ticket) return;
     root.dataset.step = number;
     root.dataset.stepMs = (performance.now() - started).toFixed(1);
     if (isLlvm(number) && app.tab === "graph") app.setTab("text");

@@ -35,6 +35,14 @@ async function startWorker() {
 }
 
 /**
+ * What a work in pieces waits for: a task, which is done at once where the work is.
+ * @param {keyof typeof TASKS} task
+ * @param {...any} given plain data
+ * @returns {Exclude<import("./elements.js").Pause, void>}
+ */
+export const asTask = (task, ...given) => ({ now: () => TASKS[task](...given), later: () => inBackground(task, ...given) });
+
+/**
  * What a task gives, from the worker.
  * @param {keyof typeof TASKS} task
  * @param {...any} given plain data

@@ -1,5 +1,5 @@
 // A placed scene as SVG elements. Shapes as svg.py; colours come from the style sheet by class, so that themes can differ.
-import { shape } from "./elements.js";
+import { atOnce, FRAME, shape } from "./elements.js";
 import { labelPlaces } from "./labels.js";
 import { PITCH } from "./layout.js";
 
@@ -77,23 +77,32 @@ const drawnScenes = new WeakMap();
 /** What a drawn node stands for now, what its clicks do, and the words from which it was built. @type {WeakMap<Element, { node: import("./scene.js").SceneNode, hooks: DrawingHooks, words: string }>} */
 const drawnNodes = new WeakMap();
 
-/** @param {Element} el @param {string} name @param {string} value */
-const setIfOther = (el, name, value) => el.getAttribute(name) !== value && el.setAttribute(name, value);
+/**
+ * What is to be done to what is on the screen: nothing of it before all is built, and then a frame's worth at a time. scenes: how they are
+ * drawn then; fresh: in the order of importance, each with what puts it in its place.
+ * @typedef {{ scenes: [Element, DrawnScene][], words: [Element, string, string][], gone: Element[], fresh: [Element, (el: Element) => void][] }} Changes
+ */
+const BUILT_AT_ONCE = 80, // nodes, edges or labels
+  MOST_IN_FRAME = 700; // elements: more take the browser too long to style, lay out and paint
 
-/** @param {import("./scene.js").SceneEdge} edge @param {DrawingHooks} hooks @param {Element | undefined} old of the same ends */
-function drawEdge(edge, hooks, isFaded = false, old = undefined) {
+/** @param {Element} el @param {string} name @param {string} value @param {Changes} changes */
+const setIfOther = (el, name, value, changes) => el.getAttribute(name) !== value && changes.words.push([el, name, value]);
+
+/** @param {import("./scene.js").SceneEdge} edge @param {DrawingHooks} hooks @param {boolean} isFaded @param {Changes} changes @param {Element | undefined} old of the same ends */
+function drawEdge(edge, hooks, isFaded, changes, old) {
   const p = edge.points ?? [],
     x = p[p.length - 2],
     y = p[p.length - 1],
-    g = old ?? shape("g", {}, edge.label ? shape("title") : null, shape("path", { class: "line" }), shape("path", { class: "tip" })),
-    [tip, line, title] = [...g.children].reverse();
-  setIfOther(g, "class", `xe-edge ${edge.kind}${isFaded ? " far" : ""}`);
-  setIfOther(line, "d", lineOf(p));
-  setIfOther(line, "stroke-width", num(1 + Math.min(3, Math.floor(Math.log2(Math.max(edge.weight_bytes, 1)) / 8))));
-  setIfOther(tip, "d", `M${num(x - 3)} ${num(y - 6)}L${num(x)} ${num(y)}L${num(x + 3)} ${num(y - 6)}Z`);
-  if (title) title.textContent = saying(edge.label, hooks);
-  edge.el = g;
-  return g;
+    looks = { class: `xe-edge ${edge.kind}${isFaded ? " far" : ""}` },
+    line = { d: lineOf(p), "stroke-width": num(1 + Math.min(3, Math.floor(Math.log2(Math.max(edge.weight_bytes, 1)) / 8))) },
+    tip = { d: `M${num(x - 3)} ${num(y - 6)}L${num(x)} ${num(y)}L${num(x + 3)} ${num(y - 6)}Z` };
+  if (old) {
+    const [oldTip, oldLine] = [...old.children].reverse();
+    for (const [el, given] of /** @type {[Element, Record<string, string>][]} */ ([[old, looks], [oldLine, line], [oldTip, tip]]))
+      for (const name in given) setIfOther(el, name, given[name], changes);
+  }
+  edge.el = old ?? shape("g", looks, edge.label ? shape("title", {}, saying(edge.label, hooks)) : null, shape("path", { class: "line", ...line }), shape("path", { class: "tip", ...tip }));
+  return edge.el;
 }
 
 /** The labels that have room, by what they are drawn from. @param {import("./scene.js").Scene} scene @param {DrawingHooks} hooks @param {Map<string, Element> | undefined} old */
@@ -149,20 +158,26 @@ const titleOfNode = (node, name) =>
     .filter(Boolean)
     .join("\n");
 
-/** @param {import("./scene.js").SceneNode} node @param {Map<number, string>} status @param {DrawingHooks} hooks @param {Element | undefined} old of the same key */
-function drawNode(node, status, hooks, old) {
+/**
+ * @param {import("./scene.js").SceneNode} node @param {Map<number, string>} status @param {DrawingHooks} hooks @param {Changes} changes
+ * @param {Element | undefined} old of the same key
+ * @returns {Generator<import("./elements.js").Pause, Element, any>}
+ */
+function* drawNode(node, status, hooks, changes, old) {
   const change = statusOfElement(node, status),
     name = node.name ? "%" + node.name : "";
   node.title = titleOfNode(node, name);
   const words = JSON.stringify([node.kind, node.width, node.height, change, node.label, node.title, node.above, node.below, node.group !== null, node.box !== null]),
     stays = old && drawnNodes.get(old)?.words === words ? old : undefined,
     g = stays ?? nodeElement(node, change, name);
-  setIfOther(g, "transform", `translate(${num(node.x - node.width / 2)} ${num(node.y)})`);
+  const place = (/** @type {Element} */ el, /** @type {number} */ x, /** @type {number} */ y, isOld = false) =>
+    isOld ? setIfOther(el, "transform", `translate(${num(x)} ${num(y)})`, changes) : el.setAttribute("transform", `translate(${num(x)} ${num(y)})`);
+  place(g, node.x - node.width / 2, node.y, g === old);
   drawnNodes.set(g, { node, hooks, words });
   if (node.box) {
     const kept = stays && /** @type {Element} */ ([...g.children].find(el => drawnScenes.has(el))),
-      inner = drawScene(node.box, status, hooks, kept);
-    setIfOther(inner, "transform", `translate(${num((node.width - node.box.width) / 2 - node.box.left)} ${num(node.inset - node.box.top)})`);
+      inner = kept ? yield* redraw(node.box, status, hooks, kept, changes) : yield* drawnInPieces(node.box, status, hooks);
+    place(inner, (node.width - node.box.width) / 2 - node.box.left, node.inset - node.box.top, inner === kept);
     if (!kept) g.querySelector(":scope > .t").after(inner);
   }
   node.el = g;
@@ -207,6 +222,14 @@ function nodeElement(node, change, name) {
   return g;
 }
 
+/** The element of a scene of which nothing is drawn yet. */
+export function emptyScene() {
+  const [above, over] = [shape("g", { class: "xe-above" }), shape("g", { class: "xe-over" })], // nodes begin, labels begin
+    g = shape("g", {}, above, over);
+  drawnScenes.set(g, { nodes: new Map(), edges: new Map(), labels: new Map(), above, over });
+  return g;
+}
+
 /**
  * A scene as an element. old: how it, or another one, was drawn before; what looks alike stays as it is.
  * @param {import("./scene.js").Scene} scene
@@ -215,27 +238,63 @@ function nodeElement(node, change, name) {
  * @param {Element} [old]
  * @returns {Element}
  */
-export function drawScene(scene, status, hooks, old) {
+export const drawScene = (scene, status, hooks, old) => atOnce(drawnInPieces(scene, status, hooks, old));
+
+/**
+ * The same in pieces. Nothing that is on the screen changes before all is built and `shown` was told; what is new then comes by frames.
+ * @param {import("./scene.js").Scene} scene @param {Map<number, string>} status @param {DrawingHooks} hooks @param {Element} [old]
+ * @param {() => void} [shown]
+ * @returns {Generator<import("./elements.js").Pause, Element, any>}
+ */
+export function* drawnInPieces(scene, status, hooks, old = emptyScene(), shown = () => {}) {
+  /** @type {Changes} */
+  const changes = { scenes: [], words: [], gone: [], fresh: [] };
+  yield* redraw(scene, status, hooks, old, changes);
+  for (const [g, drawn] of changes.scenes) drawnScenes.set(g, drawn);
+  for (const [el, name, value] of changes.words) el.setAttribute(name, value);
+  for (const el of changes.gone) el.remove();
+  shown();
+  let inFrame = 0;
+  for (const [el, put] of changes.fresh) {
+    put(el);
+    inFrame += 1 + el.getElementsByTagName("*").length;
+    if (inFrame < MOST_IN_FRAME || !old.isConnected) continue;
+    inFrame = 0;
+    yield FRAME;
+  }
+  return old;
+}
+
+/**
+ * What is to be done so that an element shows a scene.
+ * @param {import("./scene.js").Scene} scene @param {Map<number, string>} status @param {DrawingHooks} hooks @param {Element} g @param {Changes} changes
+ * @returns {Generator<import("./elements.js").Pause, Element, any>}
+ */
+function* redraw(scene, status, hooks, g, changes) {
   const far = farEdges(scene),
-    before = old && drawnScenes.get(old),
-    [above, over] = before ? [before.above, before.over] : [shape("g", { class: "xe-above" }), shape("g", { class: "xe-over" })], // nodes begin, labels begin
-    g = before ? /** @type {Element} */ (old) : shape("g", {}, above, over),
+    before = /** @type {DrawnScene} */ (drawnScenes.get(g)),
+    { above, over } = before,
     /** @type {DrawnScene} */
-    now = { nodes: new Map(), edges: new Map(), labels: drawEdgeLabels(scene, hooks, before?.labels), above, over };
+    now = { nodes: new Map(), edges: new Map(), labels: drawEdgeLabels(scene, hooks, before.labels), above, over };
+  let built = now.labels.size;
   for (const edge of scene.edges) {
     let key = [scene.nodes[edge.source].key, scene.nodes[edge.target].key, edge.kind, edge.label].join("\u0000");
     while (now.edges.has(key)) key += "\u0000"; // one of several between the same ends
-    now.edges.set(key, drawEdge(edge, hooks, far.has(edge), before?.edges.get(key)));
+    now.edges.set(key, drawEdge(edge, hooks, far.has(edge), changes, before.edges.get(key)));
+    if (++built % BUILT_AT_ONCE === 0) yield;
   }
-  for (const node of scene.nodes) now.nodes.set(node.key, drawNode(node, status, hooks, before?.nodes.get(node.key)));
-  const elements = (/** @type {DrawnScene} */ { edges, nodes, labels }) => [edges, nodes, labels].map(map => [...map.values()]),
-    stays = new Set(elements(now).flat());
-  for (const el of before ? elements(before).flat() : []) if (!stays.has(el)) el.remove();
-  const [edges, nodes, labels] = elements(now).map(all => all.filter(el => el.parentNode !== g));
-  above.before(...edges);
-  over.before(...nodes);
-  g.append(...labels);
-  drawnScenes.set(g, now);
+  for (const node of scene.nodes) {
+    now.nodes.set(node.key, yield* drawNode(node, status, hooks, changes, before.nodes.get(node.key)));
+    if (++built % BUILT_AT_ONCE === 0) yield;
+  }
+  const elements = (/** @type {DrawnScene} */ { nodes, edges, labels }) => [nodes, edges, labels].map(map => [...map.values()]),
+    stays = new Set(elements(now).flat()),
+    puts = [(/** @type {Element} */ el) => over.before(el), (/** @type {Element} */ el) => above.before(el), (/** @type {Element} */ el) => g.append(el)];
+  changes.scenes.push([g, now]);
+  for (const el of elements(before).flat()) if (!stays.has(el)) changes.gone.push(el);
+  elements(now).forEach((all, k) => {
+    for (const el of all) if (el.parentNode !== g) changes.fresh.push([el, puts[k]]);
+  });
   return g;
 }
 

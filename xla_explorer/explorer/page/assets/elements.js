@@ -142,18 +142,34 @@ export const painted = () =>
     requestAnimationFrame(() => setTimeout(done));
     setTimeout(done, MOST_WAITED);
   });
-/** All of a work that yields between its pieces. @template T @param {Generator<void, T>} work @returns {T} */
+/**
+ * What a work yields between its pieces: nothing, or what it waits for, which can be had at once too.
+ * @typedef {void | { now: () => any, later: () => Promise<any> }} Pause
+ */
+/** Until what was done so far is on the screen. @type {Pause} */
+export const FRAME = { now: () => {}, later: painted };
+/** All of a work that yields between its pieces. @template T @param {Generator<Pause, T, any>} work @returns {T} */
 export function atOnce(work) {
+  let given;
   for (;;) {
-    const { done, value } = work.next();
+    const { done, value } = work.next(given);
     if (done) return value;
+    given = value?.now();
   }
 }
-/** The same, with a breath between the pieces. @template T @param {Generator<void, T>} work @returns {Promise<T>} */
-export async function inPieces(work) {
+/**
+ * The same, with a breath between the pieces.
+ * @template T
+ * @param {Generator<Pause, T, any>} work
+ * @param {() => boolean} [isOvertaken] whether nobody wants it any more: it is left where it is
+ * @returns {Promise<T | undefined>}
+ */
+export async function inPieces(work, isOvertaken = () => false) {
+  let given;
   for (;;) {
-    const { done, value } = work.next();
+    if (isOvertaken()) return undefined;
+    const { done, value } = work.next(given);
     if (done) return value;
-    await breath();
+    given = await (value ? value.later() : breath());
   }
 }

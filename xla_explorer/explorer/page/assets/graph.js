@@ -135,16 +135,19 @@ function graphTab(app) {
   if (app.boxes.length) Object.assign(view.state.options, { opened: new Set(app.boxes), blocks: new Set(app.boxes) });
   app.subscribe(["now"], async () => {
     const first = !looked,
-      known = (looked || app.boxes.length) && view.state.options.focus === null ? fetchMiddle(view) : null; // a page has it at once
+      { now } = app;
     looked = true;
+    await breath();
+    if (now.whole && (!first || app.boxes.length) && view.state.options.focus === null) await bringBlocks(view, view.state.options.blocks); // a page has it at once
+    if (app.now !== now) return;
     if (first) {
-      await breath();
       chooseStart(view); // before anything is drawn, so that nothing is drawn twice
       await breath();
     }
-    view.draw();
+    await view.drawInPieces();
+    if (app.now !== now) return;
     if (first) lookAtHottest(view);
-    else if (!known) fetchMiddle(view);
+    else fetchMiddle(view);
   });
   app.subscribe(["selected"], () => {
     if (app.frames) {

@@ -1,6 +1,6 @@
 // The graph beyond its picture: neighbourhoods, paths, and instructions of a big module that were not drawn until somebody asked.
 import { bringBlocks, openBlocks } from "./blocks.js";
-import { messageOf } from "./elements.js";
+import { atOnce, messageOf } from "./elements.js";
 import { hottestInstruction } from "./graph_state.js";
 import { bringAround, bringBetween } from "./neighbours.js";
 import { BUDGET } from "./scene_tree.js";
@@ -36,9 +36,11 @@ export function chooseStart(view) {
     hot = hottestInstruction(app);
   state.options.start = hot;
   if (hot === null || !app.now) return;
-  view.layOut();
-  if (openScopesOf(view, hot)) view.tellBoxes();
-  else view.isLaidOut = true;
+  view.next = atOnce(view.layOut());
+  Object.assign(state, view.next);
+  if (!openScopesOf(view, hot)) return;
+  view.next = null;
+  view.tellBoxes();
 }
 
 /** Brings what the picture begins with into view. @param {GraphView} view */
@@ -80,7 +82,7 @@ async function showBlocksOf(view, id) {
     if (!(await bringBlocks(view, view.state.options.blocks, [id])) || app.now !== now) return;
     view.state.options = { ...view.state.options, blocks: new Set(openBlocks(now.picture)) };
     view.tellBoxes();
-    view.draw(true);
+    await view.drawInPieces(true);
     app.change({ picture: now.picture });
   } catch (error) {
     view.count.textContent = messageOf(error);
@@ -96,7 +98,7 @@ export async function fetchMiddle(view) {
   if (focus !== null) await bringAside(view, focus, state.options.budget);
   else if (!(await bringBlocks(view, blocks))) return;
   if (app.now !== now || state.options.focus !== focus) return;
-  view.draw(true);
+  await view.drawInPieces(true);
   if (focus !== null) view.centre(focus);
 }
 

@@ -1,13 +1,13 @@
 // The graph on the screen: the elements of a scene, their colours and marks, the line under them. Who was selected stays where it was.
 import { bringBlocks } from "./blocks.js";
 import { colouring } from "./colours.js";
-import { drawGhost, drawScene, farEdges, flat, statusOfElement, statusSince } from "./drawing.js";
-import { make, shape } from "./elements.js";
+import { drawGhost, drawnInPieces, emptyScene, farEdges, flat, statusOfElement, statusSince } from "./drawing.js";
+import { atOnce, inPieces, make, shape } from "./elements.js";
 import { columnCuts, inColumns } from "./columns.js";
 import { cameraOn } from "./graph_camera.js";
 import { drawnElement, frameOf, goneSince, graphCaption, hottestInstruction, newGraphState } from "./graph_state.js";
 import { minimapOn } from "./minimap.js";
-import { buildScene } from "./scene.js";
+import { sceneInPieces } from "./scene.js";
 import { KINDS } from "./schema.js";
 
 const MOST_GHOSTS = 60;
@@ -16,6 +16,7 @@ const COMFORTABLE = 0.85;
 
 /**
  * What a reader does to what is drawn.
+ * @typedef {Pick<import("./graph_state.js").GraphState, "frame" | "all"> & { scene: import("./scene.js").Scene }} LaidOut
  * @typedef {{ select: (node: import("./scene.js").SceneNode) => void, toggle: (node: import("./scene.js").SceneNode) => void,
  *     more: (node: import("./scene.js").SceneNode) => void }} GraphHooks
  */
@@ -29,7 +30,8 @@ export class GraphView {
     this.app = app;
     this.hooks = hooks;
     this.state = newGraphState(app);
-    this.canvas = shape("g");
+    this.drawn = emptyScene();
+    this.canvas = shape("g", {}, this.drawn);
     this.svg = shape("svg", { class: "xe-canvas", role: "img", "aria-label": "instruction graph" }, this.canvas);
     this.count = make("span", { className: "xe-count" });
     this.legend = make("span", { className: "xe-legend" });
@@ -38,9 +40,9 @@ export class GraphView {
     this.camera = cameraOn(this.stage, this.canvas);
     this.minimap = minimapOn(this.camera);
     this.stage.append(this.minimap.root);
-    this.isLaidOut = false; // what is drawn next
-    /** @type {Element | undefined} */
-    this.drawn = undefined; // the scene
+    /** @type {LaidOut | null} */
+    this.next = null; // what is drawn next, where it is laid out already
+    this.drawings = 0;
   }
 
   /** @param {number | null} id */
@@ -52,59 +54,65 @@ export class GraphView {
    * Draws the step that is shown. redrawOnly: the same step, other options.
    */
   draw(redrawOnly = false) {
+    this.drawings++; // what is being drawn in pieces is left where it is
+    atOnce(this.drawing(redrawOnly));
+  }
+
+  /** The same while the page goes on answering. Resolves when all is drawn, or a later drawing has overtaken this one. */
+  drawInPieces(redrawOnly = false) {
+    const mine = ++this.drawings,
+      { now } = this.app;
+    return inPieces(this.drawing(redrawOnly), () => mine !== this.drawings || now !== this.app.now);
+  }
+
+  /** @param {boolean} redrawOnly @returns {Generator<import("./elements.js").Pause, void, any>} */
+  *drawing(redrawOnly) {
     const { app, state, camera } = this;
     if (!app.now) return;
     if (!redrawOnly) state.options = { ...state.options, only: null, end: null }; // another step has paths of its own
     const started = performance.now(),
       anchor = this.find(app.selected),
-      last = state.all;
-    if (!this.isLaidOut) this.layOut();
-    this.isLaidOut = false;
-    const gone = redrawOnly || state.frame ? [] : goneSince(state, last);
-    this.showElements(gone);
-    if (state.scene) this.minimap.show(state.scene);
-    if (!state.fitted) this.fitFirst();
-    else if (anchor) {
-      const now = this.find(app.selected);
-      if (now) camera.follow(anchor, now);
-    }
-    camera.move();
-    this.showCaption(gone.length);
-    this.paint();
+      last = state.all,
+      laidOut = this.next ?? (yield* this.layOut()),
+      gone = redrawOnly || laidOut.frame ? [] : goneSince(state, last),
+      status = laidOut.frame ? new Map() : statusSince(app.before, app.now, app.store.steps[app.step].changed),
+      hooks = { ...this.hooks, reason: (/** @type {string} */ label) => app.store.data.reasons[label] };
+    this.next = null;
+    yield;
+    yield* drawnInPieces(laidOut.scene, status, hooks, this.drawn, () => {
+      Object.assign(state, laidOut, { status, gone: gone.length });
+      for (const ghost of this.canvas.querySelectorAll(":scope > .xe-ghost")) ghost.remove();
+      this.canvas.prepend(...gone.slice(0, MOST_GHOSTS).map(e => drawGhost(e.node)));
+      if (!state.fitted) this.fitFirst();
+      else if (anchor) {
+        const now = this.find(app.selected);
+        if (now) camera.follow(anchor, now);
+      }
+      camera.move();
+      this.showCaption(gone.length);
+      this.paint();
+      this.mark();
+    });
+    this.minimap.show(laidOut.scene);
     app.root.dataset.drawMs = (performance.now() - started).toFixed(1);
-    this.mark();
   }
 
-  layOut() {
+  /** @returns {Generator<import("./elements.js").Pause, LaidOut, any>} */
+  *layOut() {
     const { state } = this,
-      frame = (state.frame = frameOf(this.app)),
+      frame = frameOf(this.app),
       place = frame ? "frame" : state.options.only || state.options.focus;
     const memory = state.memories.get(place) ?? new Map(); // a neighbourhood has places of its own
     state.memories.set(place, memory);
     const isAside = state.aside?.step === this.app.now && (state.options.only || state.options.focus !== null);
     const picture = frame?.picture ?? (isAside ? state.aside?.picture : this.app.now.picture),
       options = frame ? { ...state.options, only: null, focus: null, start: this.app.selected } : state.options,
-      scene = buildScene(picture, options, memory);
-    const cuts = columnCuts(scene, memory.get("cuts"));
+      places = yield* sceneInPieces(picture, options, memory),
+      cuts = columnCuts(places, memory.get("cuts"));
     memory.set("cuts", cuts); // no path of a box
-    state.scene = inColumns(scene, cuts);
-    state.scene.outermost = true;
-    state.all = flat(state.scene);
-  }
-
-  /** @param {import("./drawing.js").DrawnElement[]} gone */
-  showElements(gone) {
-    const { app, state } = this,
-      hooks = { ...this.hooks, reason: (/** @type {string} */ label) => app.store.data.reasons[label] };
-    state.status = state.frame ? new Map() : statusSince(app.before, app.now, app.store.steps[app.step].changed);
-    state.gone = gone.length;
-    for (const ghost of this.canvas.querySelectorAll(":scope > .xe-ghost")) ghost.remove();
-    if (state.scene) {
-      const drawn = drawScene(state.scene, state.status, hooks, this.drawn);
-      if (drawn !== this.drawn) this.canvas.replaceChildren(drawn);
-      this.drawn = drawn;
-    }
-    this.canvas.prepend(...gone.slice(0, MOST_GHOSTS).map(e => drawGhost(e.node)));
+    const scene = inColumns(places, cuts);
+    scene.outermost = true;
+    return { frame, scene, all: flat(scene) };
   }
 
   /** @param {number} gone */
@@ -164,9 +172,9 @@ export class GraphView {
     for (const id of [app.selected, ...app.store.standing(app.also, drawn, app.now?.picture.aliases), ...ends]) {
       const entry = this.find(id);
       if (!entry) continue;
-      entry.node.el.classList.add("on");
+      entry.node.el?.classList.add("on");
       const k = entry.scene.nodes.indexOf(entry.node);
-      if (id === app.selected) for (const e of entry.scene.edges) if (e.source === k || e.target === k) e.el.classList.add("on");
+      if (id === app.selected) for (const e of entry.scene.edges) if (e.source === k || e.target === k) e.el?.classList.add("on");
     }
   }
 

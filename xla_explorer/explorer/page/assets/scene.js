@@ -1,8 +1,9 @@
 // What is drawn and where: boxes opened or closed, the neighbourhood that fits the budget, boxes laid out inside boxes, places kept
 // from step to step. An element is a node, a closed box (drawn as one node) or an open box (a picture of its own, placed as one node);
 // open scopes dissolve. Elements are keyed by node id (a number) or group id (a string).
-import { anchoredLayout } from "./anchored.js";
-import { bendKey, GAP_Y, layeredLayout, PITCH } from "./layout.js";
+import { asTask } from "./background.js";
+import { atOnce } from "./elements.js";
+import { bendKey, GAP_Y, PITCH } from "./layout.js";
 import { treeOf } from "./scene_tree.js";
 
 /**
@@ -71,6 +72,7 @@ const BOX_HEAD = 20,
   BOX_PAD = 12,
   LABEL_ROOM = 30,
   LOOSE = 14,
+  FEW = 40, // elements, which are laid out at once
   LABEL_LENGTH = 30,
   NAME_LENGTH = 26,
   DETAIL_LENGTH = 36;
@@ -151,10 +153,12 @@ function elementOf(tree, key) {
   };
 }
 
-/** @param {SceneNode} node @param {Tree} tree @param {SceneOptions} options @param {Places} memory @param {string} path */
-function measure(node, tree, options, memory, path) {
+/** @typedef {import("./elements.js").Pause} Pause */
+
+/** @param {SceneNode} node @param {Tree} tree @param {SceneOptions} options @param {Places} memory @param {string} path @returns {Generator<Pause, void, any>} */
+function* measure(node, tree, options, memory, path) {
   if (node.group !== null && tree.opened.has(node.group)) {
-    node.box = levelOf(tree, node.group, options, memory, `${path}/${node.group}`);
+    node.box = yield* levelOf(tree, node.group, options, memory, `${path}/${node.group}`);
     node.width = Math.max(7.5 * (codePoints(node.label) + codePoints(node.name) + 4) + 16, node.box.width + 2 * BOX_PAD);
     const loose = node.kind === "computation" || node.box.nodes.some(inner => inner.kind === "fusion" && inner.box);
     node.inset = loose ? BOX_HEAD + LOOSE : BOX_HEAD;
@@ -177,9 +181,9 @@ const originOf = (/** @type {SceneNode} */ node) => (node.box ? [Math.round(node
 
 /**
  * @param {SceneNode[]} nodes @param {SceneEdge[]} edges @param {number} hidden @param {Places} memory @param {string} path
- * @returns {Scene}
+ * @returns {Generator<Pause, Scene, any>}
  */
-function placed(nodes, edges, hidden, memory, path) {
+function* placed(nodes, edges, hidden, memory, path) {
   const keys = nodes.map(n => n.key),
     widths = nodes.map(n => n.width),
     heights = nodes.map(n => n.height),
@@ -189,8 +193,7 @@ function placed(nodes, edges, hidden, memory, path) {
     links = edges.map(e => [e.source, e.target]),
     before = memory.get(path),
     old = before && keys.some(key => before.recent.has(key)) ? before : null;
-  /** @type {import("./layout.js").Layout} */
-  let r;
+  let task = asTask("layeredLayout", widths, heights, taken, links);
   if (old) {
     const { at, recent } = old,
       index = new Map(keys.map((key, k) => [key, k])),
@@ -204,8 +207,10 @@ function placed(nodes, edges, hidden, memory, path) {
       const owner = index.get(key);
       if (owner !== undefined) bends.set(bendKey(owner, row), x);
     }
-    r = anchoredLayout(widths, heights, taken, links, anchors, bends);
-  } else r = layeredLayout(widths, heights, taken, links);
+    task = asTask("anchoredLayout", widths, heights, taken, links, anchors, bends);
+  }
+  /** @type {import("./layout.js").Layout} */
+  const r = keys.length < FEW ? task.now() : yield task;
   const at = new Map(old ? old.at : /** @type {[Key, [number, number]][]} */ ([]));
   keys.forEach((key, k) => at.set(key, [r.row[k] - inside[k][0], r.x[k] - inside[k][1]]));
   memory.set(path, {
@@ -254,8 +259,8 @@ function movedBetweenLevels(tree, keys, memory, path) {
   }
 }
 
-/** @param {Tree} tree @param {string | null} container @param {SceneOptions} options @param {Places} memory @param {string} path @returns {Scene} */
-function levelOf(tree, container, options, memory, path) {
+/** @param {Tree} tree @param {string | null} container @param {SceneOptions} options @param {Places} memory @param {string} path @returns {Generator<Pause, Scene, any>} */
+function* levelOf(tree, container, options, memory, path) {
   const keys = tree.level.get(container) || [],
     index = new Map(keys.map((key, k) => [key, k]));
   /** @type {[number, number, import("./scene_tree.js").TreeEdge][]} */
@@ -273,17 +278,18 @@ function levelOf(tree, container, options, memory, path) {
     fresh = new Map(visible.map((k, n) => [k, n]));
   movedBetweenLevels(tree, visible.map(k => keys[k]), memory, path); // prettier-ignore
   const hiddenOf = (/** @type {number[]} */ list) => list.reduce((n, u) => n + (shown[u] ? 0 : 1), 0);
-  const nodes = visible.map(k => {
+  const nodes = [];
+  for (const k of visible) {
     const node = elementOf(tree, keys[k]);
     node.above = hiddenOf(ups[k]);
     node.below = hiddenOf(downs[k]);
-    measure(node, tree, options, memory, path);
-    return node;
-  });
+    yield* measure(node, tree, options, memory, path);
+    nodes.push(node);
+  }
   const edges = links
     .filter(([a, b]) => shown[a] && shown[b])
     .map(([a, b, e]) => ({ source: fresh.get(a) ?? -1, target: fresh.get(b) ?? -1, kind: e.kind, weight_bytes: e.weight_bytes, label: e.label }));
-  return placed(nodes, edges, keys.length - nodes.length, memory, path);
+  return yield* placed(nodes, edges, keys.length - nodes.length, memory, path);
 }
 
 // The nodes that are asked for; of a box that is asked for and holds none of them, all.
@@ -319,18 +325,20 @@ function withoutParameters(picture) {
   return folded.size ? { ...picture, nodes: picture.nodes.filter(n => !folded.has(n.id)) } : picture;
 }
 
+/** @param {Picture} whole @param {SceneOptions} options @param {Places} [memory] places, kept from scene to scene @returns {Scene} */
+export const buildScene = (whole, options, memory) => atOnce(sceneInPieces(whole, options, memory));
+
 /**
- * @param {Picture} whole
- * @param {SceneOptions} options
- * @param {Places} memory places, kept from scene to scene
- * @returns {Scene}
+ * The same as a work that may wait for its layouts.
+ * @param {Picture} whole @param {SceneOptions} options @param {Places} memory
+ * @returns {Generator<Pause, Scene, any>}
  */
-export function buildScene(whole, options, memory = new Map()) {
+export function* sceneInPieces(whole, options, memory = new Map()) {
   setFolded(whole, null);
   const folds = options.fold && !options.only && whole.nodes.length >= FOLDS_FROM,
     picture = options.only ? { ...whole, nodes: nodesOf(whole, options.only) } : folds ? withoutParameters(whole) : whole;
   const tree = treeOf(picture, options),
-    scene = levelOf(tree, null, options, memory, "");
+    scene = yield* levelOf(tree, null, options, memory, "");
   scene.opened = tree.opened;
   scene.folded = whole.folded?.size ?? 0;
   return scene;

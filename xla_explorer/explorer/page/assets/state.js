@@ -3,12 +3,12 @@
 /**
  * What views and actions are given: the state (the fields of STATE in explorer.js), the data behind it, and the actions.
  * @typedef {{ store: Awaited<ReturnType<typeof import("./store.js").openStore>>, root: HTMLElement & { dataset: any },
- *     subscribe: (keys: string[], listener: (news: any) => void) => () => boolean, change: (news: any) => void } & Record<string, any>} App
+ *     subscribe: (keys: string[], listener: (news: any) => void) => () => boolean, change: (news: any) => Promise<unknown> } & Record<string, any>} App
  */
 /**
  * An object whose fields are the shared state.
  * `subscribe(keys, listener)` returns the way to end it; `change(news)` sets fields and tells, in the order in which they
- * subscribed, those who watch one of them.
+ * subscribed, those who watch one of them; it resolves when those that go on in pieces are done.
  * @param {Record<string, any>} fields
  * @returns {App}
  */
@@ -24,7 +24,9 @@ export function observable(fields) {
     /** @param {Record<string, any>} news */
     change(news) {
       Object.assign(fields, news);
-      for (const entry of [...watching]) if (watching.has(entry) && entry.keys.some((/** @type {string} */ key) => Object.hasOwn(news, key))) entry.listener(news);
+      const answers = [];
+      for (const entry of [...watching]) if (watching.has(entry) && entry.keys.some((/** @type {string} */ key) => Object.hasOwn(news, key))) answers.push(entry.listener(news));
+      return Promise.all(answers);
     },
   });
   return /** @type {any} */ (made);
