@@ -73,6 +73,10 @@ ENTRY main { p = f32[2] parameter(0)  q = f32[2] parameter(1)  a = f32[2] add(p,
 ENTRY main { p = f32[2] parameter(0)  q = f32[2] parameter(1)  a = f32[2] multiply(p, q)  b = f32[2] multiply(q, p)
   c = f32[2] maximum(a, p)
   d = f32[2] maximum(p, b)  ROOT r = f32[2] add(c, d) }""",
+    """HloModule outer_and_inner
+ENTRY main { p = f32[2] parameter(0)  q = f32[2] parameter(1)  s = f32[2] parameter(2)  t = f32[2] parameter(3)
+  a = f32[2] add(p, t)  b = f32[2] add(q, s)  c = f32[2] add(p, q)  d = f32[2] add(p, s)
+  ROOT r = (f32[2], f32[2], f32[2], f32[2]) tuple(a, b, c, d) }""",
 )
 
 

@@ -92,13 +92,15 @@ def _halved(function: Callable[[int, Callable[[int], bool]], Any], bad: list[boo
     found = function(count, is_bad)
     if isinstance(found, bool) or not isinstance(found, (int, np.integer)):
         return failure("no-step", "The answer is the number of a step.", "an integer", repr(found), "Return the bad end.")
-    if not 1 <= found <= count or not bad[found - 1]:
+    if not 0 <= found <= count:
+        return failure("no-such-step", f"Your answer, step {found}, is beyond the last one.", f"1 to {count}", str(found))
+    if found == 0 or not bad[found - 1]:
         return failure("good-step", f"Step {found} is good.", "a bad step", str(found), "The bad end is the answer, not the good one.")
     if found > 1 and bad[found - 2]:
         return failure("not-the-first", f"Step {found - 1} is bad already.", "a step whose predecessor is good", str(found),
                        "When the middle is bad, the end moves to the middle itself.")  # fmt: skip
     if len(asked) > budget:
-        return failure("too-many-questions", f"{len(asked)} questions for {count} steps.", f"at most {budget}", str(len(asked)),
+        return failure("too-many-questions", f"Questions asked: {len(asked)}, steps: {count}.", f"at most {budget}", str(len(asked)),
                        "Each question halves what is between the ends: log2 of the steps are enough, and the ends are known.")  # fmt: skip
     return None
 

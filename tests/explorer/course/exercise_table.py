@@ -1,12 +1,14 @@
 """The table of exercises: `python -m tests.explorer.course.exercise_table [NAME ...]` tries every wrong answer and every right variant.
 
-A row an exercise: wrong answers tried and refused with their code, right answers written in another way that pass, the instructions of the
-programs that show mistakes, and the processor's seconds of the variant and of the wrong answer that take longest. All of them take an hour;
-one line is printed after the other.
+A row an exercise: wrong answers of students tried and refused with their code; mutants of the reference solution, those whose cell runs and that
+do not answer the same, tried and refused with a sentence; right answers written in another way that pass, the instructions of the programs that
+show mistakes, and the processor's seconds of the variant and of the wrong answer that take longest. All of them take an hour; one line is printed
+after the other.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import statistics
 import sys
@@ -15,9 +17,11 @@ from typing import Any, NamedTuple
 
 import xla_explorer as xe
 from tests.explorer.course.mistakes import MISTAKES, VARIANTS, read_all
+from tests.explorer.course.mutants import answer_of, mutants, source_of
+from tests.explorer.course.test_mutants import EQUAL
 
-HEAD = """| exercise | wrong answers refused | right variants | counter-example | right, s | wrong, s |
-|---|---|---|---|---|---|"""
+HEAD = """| exercise | wrong answers refused | mutants refused | right variants | counter-example | right, s | wrong, s |
+|---|---|---|---|---|---|---|"""
 
 
 class Row(NamedTuple):
@@ -26,6 +30,8 @@ class Row(NamedTuple):
     name: str
     refused: int
     tried: int
+    killed: int
+    made: int
     accepted: int
     variants: int
     sizes: tuple[int, ...]
@@ -37,7 +43,8 @@ class Row(NamedTuple):
         sizes = f"{statistics.median(self.sizes):g}, at most {max(self.sizes)}" if self.sizes else "–"
         variants = f"{self.accepted} of {self.variants}" if self.variants else "–"
         right = f"{self.right:.2f}" if self.variants else "–"
-        return f"| `{self.name}` | {self.refused} of {self.tried} | {variants} | {sizes} | {right} | {self.wrong:.2f} |"
+        mutants = f"{self.killed} of {self.made}" if self.made else "–"
+        return f"| `{self.name}` | {self.refused} of {self.tried} | {mutants} | {variants} | {sizes} | {right} | {self.wrong:.2f} |"
 
 
 def checked(name: str, answer: Any, code: str = "") -> tuple[Any, float]:
@@ -47,6 +54,16 @@ def checked(name: str, answer: Any, code: str = "") -> tuple[Any, float]:
         return xe.course.check(name, copy.copy(answer)), time.process_time() - started
 
 
+def mutants_of(name: str) -> list[Any]:
+    """The answers of all mutants that run and are not in the list of those that answer the same."""
+    answers = []
+    for mutant in mutants(source_of(name)):
+        if mutant.what not in EQUAL.get(name, ()):
+            with contextlib.suppress(Exception):  # the cell itself fails: a student would see that
+                answers.append(answer_of(name, mutant.source))
+    return answers
+
+
 def row_of(name: str) -> Row:
     """All that is known of one exercise, tried."""
     wrong = [(code, *checked(name, answer, code)) for n, code, _, answer in MISTAKES if n == name]
@@ -54,8 +71,10 @@ def row_of(name: str) -> Row:
     refused = [r.failure for code, r, _ in wrong if r.status == "failed" and r.failure.code == code]
     sizes = tuple(sorted([f.module.instruction_count() for f in refused if f.module is not None]))
     accepted = sum([result.passed for result, _ in right])
+    made = [checked(name, answer, "too-slow")[0] for answer in mutants_of(name)]
+    killed = sum([r.status == "failed" and bool(r.failure.message) and bool(r.failure.expected or r.failure.got) for r in made])
     longest = [max([s for *_, s in group], default=0.0) for group in (right, wrong)]
-    return Row(name, len(refused), len(wrong), accepted, len(right), sizes, *longest)
+    return Row(name, len(refused), len(wrong), killed, len(made), accepted, len(right), sizes, *longest)
 
 
 def main(names: list[str]) -> None:

@@ -242,7 +242,9 @@ def compile_for(function: Callable[..., Any]) -> Cases:
             yield Failure(
                 "input-overwritten",
                 f"After the run the array of parameter {spoilt} holds something else.",
-                module=module,
+                value_text(arguments[spoilt]),
+                value_text(machine.memory[arrays[spoilt]]) if arrays[spoilt] in machine.memory else "no array",
+                module,
                 hint="Weights stay on the device from run to run.",
             )
         dots = sum([step.instruction[0] == "dot" for step in machine.steps])

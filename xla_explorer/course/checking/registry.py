@@ -219,9 +219,9 @@ def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
     except Exception as error:
         if _frames_of_the_answer(error) or isinstance(error, AnswerTooSlowError | AnswerTooLargeError):
             return CheckResult(name, "failed", cases, _on(watch.last, error_failure(error)), error=error)
-        if not isinstance(error, TypeError | AttributeError):
+        if not _is_another_form(error):
             raise  # a mistake of the check, not of the answer
-        return CheckResult(name, "failed", cases, _another_form(found, error), error=error)
+        return CheckResult(name, "failed", cases, _on(watch.last, _another_form(found, error)), error=error)
     return CheckResult(name, "passed", cases, note=remark)
 
 
@@ -233,6 +233,8 @@ def answering(module: HloModule | None = None) -> Iterator[None]:
     except (NotImplementedError, WrongAnswer):
         raise
     except Exception as error:
+        if _is_another_form(error):
+            raise  # the check could not read what came back: the judge says so
         raise WrongAnswer(error_failure(error)._replace(module=module)) from error
 
 
@@ -273,6 +275,10 @@ def _on(arguments: tuple[Any, ...], failure: Failure) -> Failure:
             return failure._replace(module=value)
     hint = failure.hint.replace("on the program above", "on the arguments above")
     return failure._replace(arguments=arguments, hint=hint)
+
+
+def _is_another_form(error: BaseException) -> bool:
+    return isinstance(error, TypeError | AttributeError) and not _frames_of_the_answer(error)
 
 
 def _another_form(exercise: Exercise, error: BaseException) -> Failure:

@@ -57,8 +57,8 @@ mistake("nb03.live", "other-set")(lambda c: needed(c, lambda i: i.operands[:1]))
 mistake("nb03.live", "other-set")(lambda c: {i for i in c.instructions.values() if i.users} | {c.root})  # whoever has a reader
 mistake("nb03.live", "other-set", 2)(lambda c: [*needed(c), c.root])  # the root twice
 mistake("nb03.live", "other-set")(lambda c, seen=set(): needed(c, seen=seen))  # one set for all calls
-mistake("nb03.live", "raised-AttributeError")(lambda c: {i.name for i in needed(c)})
-mistake("nb03.live", "raised-TypeError")(lambda c: None)
+mistake("nb03.live", "another-form")(lambda c: {i.name for i in needed(c)})
+mistake("nb03.live", "another-form")(lambda c: None)
 mistake("nb03.live", "raised-AttributeError")(lambda c: needed(c.entry))  # taken for a module
 
 

@@ -135,3 +135,20 @@ def _(m):  # until nothing changes
 @variant("nb04.commutative")
 def _(m):  # sorted by name, or by id()
     return cse(m, lambda i: (*full(i)[:2], tuple(sorted(i.operands, key=lambda o: o.name)) if i.opcode.commutative else i.operands, *full(i)[3:]))
+
+
+def commutative(part):
+    """An answer to nb04.commutative whose keys have another thing in the place of the operands."""
+    return lambda m: cse(m, lambda i: (*full(i)[:2], part(i), *full(i)[3:]))
+
+
+mistake("nb04.commutative", "value-changed")(commutative(lambda i: frozenset(i.operands)))  # x + x is y + x's set; subtract is not ordered
+mistake("nb04.commutative", "value-changed")(commutative(lambda i: frozenset(i.operands) if i.opcode.commutative else tuple(i.operands[:1])))
+mistake("nb04.commutative", "equal-left")(commutative(lambda i: tuple(i.operands[::-1]) if i.opcode.commutative else len(i.operands)))
+mistake("nb04.commutative", "equal-left")(commutative(lambda i: tuple(i.operands[::-1])))  # all turned round: nothing meets
+mistake("nb04.commutative", "value-changed")(commutative(lambda i: sum(o.id for o in i.operands) if i.opcode.commutative else i.operands))  # 1 + 4 is 2 + 3
+mistake("nb04.commutative", "value-changed")(commutative(lambda i: max((o.id for o in i.operands), default=0)))
+mistake("nb04.commutative", "value-changed")(commutative(lambda i: tuple(sorted(str(o.shape) for o in i.operands))))
+mistake("nb04.commutative", "equal-left")(lambda m: cse(m, ordered, skip=("parameter", "constant")))
+mistake("nb04.commutative", "no-verdict")(lambda m: [cse(m, ordered)])
+mistake("nb04.commutative", "untrue-verdict")(lambda m: cse(m, ordered) and False)

@@ -97,7 +97,7 @@ mistake("nb05.rules", "rule-missing-4 (twice)")(lambda i: simplify(i) if i.opcod
 mistake("nb05.rules", "rule-missing-5 (transposes)")(lambda i: simplify(i) if i.opcode.name != "transpose" else None)
 mistake("nb05.rules", "value-changed")(rule(lambda i: i.opcode.name == i.operands[0].opcode.name == "abs" if i.operands else False, lambda i: i.operands[0].operands[0]))
 mistake("nb05.rules", "value-changed")(rule(lambda i: i.opcode.name == "subtract" and i.operands[0] is i.operands[1], lambda i: i.operands[0]))
-mistake("nb05.rules", "raised-AttributeError")(lambda i: splat(i.operands[1]) if len(i.operands) == 2 else None)  # a number, not an instruction
+mistake("nb05.rules", "another-form")(lambda i: splat(i.operands[1]) if len(i.operands) == 2 else None)  # a number, not an instruction
 mistake("nb05.unsafe", "not-safe")({**RIGHT, "x * 0 -> 0": None})
 mistake("nb05.unsafe", "not-safe")({**RIGHT, "(x + y) - y -> x": None})
 mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x / x -> 1": 2.0})

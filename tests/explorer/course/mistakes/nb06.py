@@ -54,7 +54,7 @@ mistake("nb06.legality", "wrong-code-accepted")(lambda p, c: may_merge(p, c) or 
 mistake("nb06.path", "not-a-path")(lambda p, c: (found := other_path(p, c)) and found[1:-1])  # without its ends
 mistake("nb06.path", "not-a-path")(lambda p, c: other_path(p, c) and [p, c])
 mistake("nb06.path", "not-a-path")(lambda p, c: (found := other_path(p, c)) and set(found))
-mistake("nb06.path", "raised-AttributeError")(lambda p, c: (found := other_path(p, c)) and [i.name for i in found])
+mistake("nb06.path", "another-form")(lambda p, c: (found := other_path(p, c)) and [i.name for i in found])
 mistake("nb06.path", "no-such-path")(lambda p, c: other_path(p, c) or [])  # an empty list for None
 mistake("nb06.path", "missed-path")(lambda p, c: other_path(p, c) if p in c.operands else None)  # where there is no edge, there may be a way
 

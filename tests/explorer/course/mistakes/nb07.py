@@ -64,3 +64,18 @@ mistake("nb07.plan", "no-gain")(default_plan)
 mistake("nb07.plan", "too-much-work")(required)
 mistake("nb07.plan", "must-be-stored", 2)(lambda computation: set())
 mistake("nb07.plan", "worse-than-default", 3)(lambda computation: {i for i in computation.instructions.values() if not is_given(i)})
+
+mistake("nb07.plan", "no-gain")(improved(fewer, rounds=0))
+mistake("nb07.plan", "not-of-this-computation")(lambda computation: default_plan(computation.module.clone().entry))
+mistake("nb07.plan", "worse-than-default")(lambda computation: default_plan(computation) | {i for i in computation.instructions.values() if len(i.users) == 1 and not is_given(i)})
+mistake("nb07.plan", "too-much-work")(lambda computation: required(computation) | {computation.root} - {i for i in computation.instructions.values() if is_given(i)})
+mistake("nb07.plan", "another-form")(lambda computation: len(default_plan(computation)))
+mistake("nb07.plan", "another-form")(lambda computation: None)
+mistake("nb07.plan", "must-be-stored")(lambda computation: {i for i in computation.instructions.values() if i.opcode.name == "reduce"})
+mistake("nb07.plan", "must-be-stored")(lambda computation: {i for i in default_plan(computation) if len(i.users) > 1})  # readers, and not the results
+mistake("nb07.plan", "must-be-stored")(lambda computation: {i for i in default_plan(computation) if i.opcode.name != "dot"})
+mistake("nb07.plan", "must-be-stored")(lambda computation: {computation.root})
+mistake("nb07.plan", "no-gain")(lambda computation: default_plan(computation) | {i for i in computation.instructions.values() if len(i.users) > 2 and not is_given(i)})
+mistake("nb07.plan", "too-much-work")(  # of what has several readers only the expensive
+    lambda computation: required(computation) | {i for i in default_plan(computation) if i.opcode.name in ("tanh", "log")}
+)

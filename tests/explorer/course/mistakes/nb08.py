@@ -63,7 +63,7 @@ mistake("nb08.liveness", "result-freed")(changed_ranges(lambda c, r: {i: (a, b +
 mistake("nb08.liveness", "wrong-range")(changed_ranges(lambda c, r: {i: (a, b) for i, (a, b) in r.items() if i.users or i is c.root}))  # without the unread
 mistake("nb08.liveness", "result-freed", 2)(changed_ranges(lambda c, r: {i: (a, b) for i, (a, b) in r.items() if i is not c.root}))
 mistake("nb08.liveness", "another-form")(changed_ranges(lambda c, r: {i.name: place for i, place in r.items()}))
-mistake("nb08.liveness", "raised-TypeError")(changed_ranges(lambda c, r: {i: b - a for i, (a, b) in r.items()}))  # how long, not when
+mistake("nb08.liveness", "another-form")(changed_ranges(lambda c, r: {i: b - a for i, (a, b) in r.items()}))  # how long, not when
 mistake("nb08.liveness", "wrong-range")(  # the first reader, not the last
     changed_ranges(lambda c, r: {i: (a, min([c.post_order().index(u) for u in i.users]) if i.users and b < len(c.post_order()) - 1 else b) for i, (a, b) in r.items()})
 )

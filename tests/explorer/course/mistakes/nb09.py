@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.explorer.course.mistakes import mistake, solution
+from tests.explorer.course.mistakes import mistake, solution, variant
 
 EMIT, SUM = solution("nb09.emit", "emit"), solution("nb09.sum", "sum_ir")
 mistake("nb09.emit", "wrong-value", 3)(lambda c: EMIT(c).replace("@llvm.maximum.f32", "@llvm.maxnum.f32"))
@@ -51,3 +51,32 @@ mistake("nb09.lanes", "not-written")(LANES.replace("add i64 %i, 8", "add i64 %i,
 mistake("nb09.lanes", "wrong-value")(LANES.replace("fmul <8", "fadd <8"))
 mistake("nb09.lanes", "wrong-value")(LANES.replace("fadd float %square1, 1.0", "fadd float %square1, 2.0"))
 mistake("nb09.lanes", "cannot-run")(LANES.replace("phi i64 [ 0, %entry ]", "phi i64 [ 0, %between ]"))
+
+mistake("nb09.emit", "wrong-value")(lambda c: EMIT(c).replace("fneg float", "fsub float 0.0,"))  # -x is not 0 - x for 0
+mistake("nb09.emit", "wrong-value")(lambda c: EMIT(c).replace("fdiv float %v0, %v1", "fdiv float %v1, %v0"))
+mistake("nb09.emit", "wrong-value")(lambda c: EMIT(c).replace("fmul float", "fadd float"))
+mistake("nb09.emit", "wrong-value")(lambda c: EMIT(c).replace("ptr %x1, i64 %i", "ptr %x0, i64 %i"))  # one parameter for all
+mistake("nb09.emit", "wrong-value")(lambda c: EMIT(c).replace("@llvm.maximum.f32", "@llvm.minimum.f32"))
+mistake("nb09.emit", "not-written")(lambda c: EMIT(c).replace("ptr %out, i64 %i", "ptr %out, i64 0"))  # always the first place
+variant("nb09.emit")(lambda c: EMIT(c).replace("declare float @llvm.maximum.f32(float, float)", ""))  # LLVM knows its own functions
+mistake("nb09.emit", "cannot-run")(lambda c: EMIT(c).replace("define void", "define float"))
+mistake("nb09.emit", "cannot-run")(lambda c: EMIT(c).replace("load float", "load double"))
+mistake("nb09.emit", "cannot-run")(lambda c: EMIT(c).replace(", i64 %n)", ")"))
+mistake("nb09.emit", "cannot-run")(lambda c: EMIT(c).replace("%next, %loop ]", "%i, %loop ]").replace("%next = add i64 %i, 1", "%next = add i64 %next, 1"))
+mistake("nb09.emit", "promises-too-much")(lambda c: re.sub(r"= (fmul|fadd|fsub|fdiv) float", r"= \1 fast float", EMIT(c)))
+mistake("nb09.emit", "promises-too-much")(lambda c: re.sub(r"= (fmul|fadd|fsub|fdiv) float", r"= \1 nnan float", EMIT(c)))
+
+mistake("nb09.sum", "wrong-sum")(SUM.replace("%result = phi float [ 0.0,", "%result = phi float [ 1.0,"))  # n = 0
+mistake("nb09.sum", "wrong-sum")(SUM.replace("[ %longer, %loop ]\n  store", "[ %total, %loop ]\n  store"))  # the last one is missing
+mistake("nb09.sum", "wrong-sum")(SUM.replace("fadd reassoc float %total, %x", "fadd reassoc float %x, %x"))
+mistake("nb09.sum", "wrong-sum")(SUM.replace("fadd reassoc float %total, %x", "fmul reassoc float %total, %x"))
+mistake("nb09.sum", "wrong-sum")(SUM.replace("fadd reassoc float %total, %x", "fsub reassoc float %total, %x"))
+mistake("nb09.sum", "wrong-sum")(SUM.replace("ptr %x0, i64 %i", "ptr %x0, i64 0"))
+mistake("nb09.sum", "cannot-run")(SUM.replace("%result = phi float [ 0.0, %entry ], [ %longer, %loop ]\n  ", "").replace("%result,", "%longer,"))
+mistake("nb09.sum", "cannot-run")(SUM.replace("@sum(ptr %x0, ptr %out, i64 %n)", "@sum(ptr %x0, i64 %n)"))
+mistake("nb09.sum", "cannot-run")(SUM.replace("fadd", "add"))
+mistake("nb09.sum", "promises-too-much")(SUM.replace("reassoc", "reassoc nnan"))
+mistake("nb09.sum", "promises-too-much")(SUM.replace("reassoc", "reassoc ninf nsz"))
+mistake("nb09.sum", "not-vectorised")(SUM.replace(" reassoc", " contract"))
+mistake("nb09.sum", "cannot-run")("sum(x0)")
+mistake("nb09.sum", "no-text")(lambda n: SUM)

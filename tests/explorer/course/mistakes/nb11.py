@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tests.explorer.course.mistakes import mistake
+from tests.explorer.course.mistakes import mistake, variant
 from tests.notebooks.course_notebooks import solution_cells
 
 SCOPE: dict[str, Any] = {"MOVES": {"broadcast", "transpose", "copy", "reshape"}, "math": math}
@@ -160,3 +160,29 @@ def _(operations, moved, touched, machine):  # each level gives what it holds, t
 def _(operations, moved, touched, machine):  # the last level that is too small
     small = [speed for size, speed in machine.levels if touched > size] or [machine.levels[0][1]]
     return machine.launch + max(operations / machine.peak, moved / small[-1])
+
+mistake("nb11.cost", "wrong-cost-dot", 3)(cost_with(dot=lambda o, b, i: (i.shape.element_count, b)))
+mistake("nb11.cost", "wrong-cost-dot", 3)(cost_with(dot=lambda o, b, i: (2 * i.operands[0].shape.element_count * i.operands[1].shape.element_count, b)))
+mistake("nb11.cost", "wrong-cost-dot", 3)(cost_with(dot=lambda o, b, i: (2 * i.shape.element_count * i.operands[0].shape.dimensions[0], b)))
+mistake("nb11.cost", "wrong-cost-dot")(cost_with(dot=lambda o, b, i: (2 * i.shape.element_count * i.operands[0].shape.dimensions[1], b)))  # batch
+mistake("nb11.cost", "wrong-cost-reduce")(cost_with(reduce=lambda o, b, i: (i.shape.element_count, b)))
+mistake("nb11.cost", "wrong-cost-transpose", 2)(cost_with(transpose=lambda o, b, i: (i.shape.element_count, b)))
+mistake("nb11.cost", "wrong-cost-copy", 2)(cost_with(copy=lambda o, b, i: (i.shape.element_count, b)))
+mistake("nb11.cost", "wrong-cost-broadcast", 2)(cost_with(broadcast=lambda o, b, i: (o, 2 * i.shape.byte_size)))
+mistake("nb11.cost", "wrong-cost-convert", 2)(cost_with(convert=lambda o, b, i: (0, b)))  # taken for data movement
+mistake("nb11.cost", "wrong-cost-negate", 2)(lambda i: cost_with()(i)[::-1])
+mistake("nb11.cost", "wrong-cost-negate", 2)(lambda i: sum(cost_with()(i)))
+
+mistake("nb11.fused", "wrong-operations", 3)(lambda c: (sum([SCOPE["cost"](i)[0] for i in c.post_order() if i.opcode.name != "tuple"]) + 1, fused()(c)[1]))
+mistake("nb11.fused", "wrong-operations", 2)(lambda c: (0, fused()(c)[1]))
+mistake("nb11.fused", "wrong-operations", 3)(lambda c: (sum([SCOPE["cost"](i)[0] for i in c.instructions.values() if i.opcode.name not in ("parameter", "constant", "tuple")]), fused()(c)[1]))
+mistake("nb11.fused", "wrong-operations")(lambda c: (SCOPE["cost"](c.root)[0], fused()(c)[1]))  # the root alone
+variant("nb11.fused")(fused(results=False))  # the bytes of a tuple are those of its elements
+mistake("nb11.fused", "wrong-bytes", 2)(lambda c: (fused()(c)[0], fused()(c)[1] + c.root.shape.byte_size))  # read again
+mistake("nb11.fused", "wrong-bytes")(lambda c: (fused()(c)[0], fused()(c)[1] - c.root.shape.byte_size))  # nothing is written
+mistake("nb11.fused", "wrong-bytes")(lambda c: (fused()(c)[0], fused()(c)[1] // 4))  # elements
+mistake("nb11.fused", "wrong-bytes")(lambda c: (fused()(c)[0], 0))
+mistake("nb11.fused", "wrong-bytes")(lambda c: (fused()(c)[0], sum([p.shape.byte_size for p in c.parameters()]) + c.root.shape.byte_size))
+mistake("nb11.fused", "wrong-operations")(lambda c: fused()(c)[::-1])
+mistake("nb11.fused", "no-pair")(lambda c: None)
+mistake("nb11.fused", "no-pair")(lambda c: list(fused()(c)))

@@ -69,3 +69,29 @@ def _(module):  # the prefix is put into the text afterwards
     package = built(prefix="")(module)
     package.header.replace("run", "device_run")
     return package
+
+
+def told(place: int = 18, length: int = 2, order: Any = None, bits: Any = None, magic: int = 4) -> Any:
+    """Answers to nb12.elf that read another place, or in another order."""
+
+    def machine_of(data: bytes) -> Any:
+        if data[:magic] != b"\x7fELF"[:magic]:
+            return None
+        found = order or ("little" if data[5] == 1 else "big")
+        return int.from_bytes(data[place : place + length], found), bits(data) if bits else 32 if data[4] == 1 else 64
+
+    return machine_of
+
+
+mistake("nb12.elf", "wrong-machine")(told(place=16))  # the kind of file
+mistake("nb12.elf", "wrong-machine")(told(place=17))
+mistake("nb12.elf", "wrong-machine")(told(place=20))  # the version
+mistake("nb12.elf", "wrong-machine")(told(length=4))
+mistake("nb12.elf", "wrong-machine")(told(length=1))
+mistake("nb12.elf", "wrong-machine")(told(order="big"))
+mistake("nb12.elf", "wrong-machine")(told(bits=lambda data: data[4]))  # the code, not the bits
+mistake("nb12.elf", "wrong-machine")(told(bits=lambda data: 32 * data[5]))
+mistake("nb12.elf", "wrong-machine")(told(bits=lambda data: 64 if data[4] == 1 else 32))
+mistake("nb12.elf", "wrong-machine")(told(magic=0))  # every file is one
+mistake("nb12.elf", "wrong-machine")(lambda data: hex(ELF(data)[0]) if ELF(data) else None)
+mistake("nb12.elf", "wrong-machine")(lambda data: list(ELF(data)) if ELF(data) else None)

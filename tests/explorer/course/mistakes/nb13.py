@@ -77,7 +77,7 @@ mistake("nb13.compile", "machine-stopped")(peephole(lambda p, *_: [("constant", 
 mistake("nb13.compile", "machine-stopped")(lambda c, slots, result, new_slot: compile_for(c, range(1, 9), result, new_slot))  # slots as they happen to be numbered
 mistake("nb13.compile", "machine-stopped")(lambda c, slots, result, new_slot: [])
 mistake("nb13.compile", "machine-stopped")(lambda c, slots, result, new_slot: str(compile_for(c, slots, result, new_slot)))
-mistake("nb13.compile", "raised-TypeError")(lambda c, slots, result, new_slot: None)
+mistake("nb13.compile", "another-form")(lambda c, slots, result, new_slot: None)
 mistake("nb13.compile", "raised-AttributeError")(lambda c, slots, result, new_slot: compile_for(c.entry, slots, result, new_slot))
 mistake("nb13.compile", "wrong-value")(lambda c, slots, result, new_slot: compile_for(c, slots, result, lambda: result))
 

@@ -278,3 +278,33 @@ def _(module, still_fails):  # until there is nothing left
 @mistake("nb14.shrink", "not-the-smallest")
 def _(module, still_fails):  # the smallest of the first steps
     return min([one for one in smaller(module) if still_fails(one)], key=lambda one: one.instruction_count(), default=module)
+
+
+def halved(start=0, end=0, gap=1, answer=lambda good, bad: bad, middle=lambda good, bad: (good + bad) // 2, shift=0):
+    """Answers to nb14.first_bad that begin, stop or step elsewhere."""
+
+    def first_bad(count, is_bad):
+        good, bad = start, count + end
+        while bad - good > gap:
+            between = middle(good, bad)
+            if is_bad(between):
+                bad = between + shift
+            else:
+                good = between
+        return answer(good, bad)
+
+    return first_bad
+
+
+mistake("nb14.first_bad", "too-many-questions")(halved(start=-1))  # asks about step 0
+mistake("nb14.first_bad", "too-many-questions")(halved(end=2))
+mistake("nb14.first_bad", "not-the-first")(halved(gap=2))  # stops early
+mistake("nb14.first_bad", "good-step")(halved(answer=lambda good, bad: good))
+mistake("nb14.first_bad", "no-such-step")(halved(answer=lambda good, bad: bad + 1 if bad < 64 else bad))
+mistake("nb14.first_bad", "no-step")(halved(answer=lambda good, bad: (good, bad)))
+mistake("nb14.first_bad", "no-step")(halved(answer=lambda good, bad: str(bad)))
+mistake("nb14.first_bad", "no-step")(halved(answer=lambda good, bad: (good + bad) / 2))
+mistake("nb14.first_bad", "too-many-questions")(halved(middle=lambda good, bad: good + 1))  # from the left
+mistake("nb14.first_bad", "too-many-questions")(halved(middle=lambda good, bad: bad - 1))  # from the right
+mistake("nb14.first_bad", "too-many-questions")(halved(middle=lambda good, bad: good + max((bad - good) // 4, 1)))
+mistake("nb14.first_bad", "good-step")(lambda count, is_bad: 1)

@@ -164,3 +164,61 @@ mistake("nb15.schedule", "another-tile")(lambda plain, lanes, rows, vectors: til
 mistake("nb15.schedule", "another-tile")(lambda plain, lanes, rows, vectors: tiled()(plain, lanes * vectors, rows, 1))
 mistake("nb15.schedule", "no-schedule")(lambda plain, lanes, rows, vectors: None)
 mistake("nb15.schedule", "no-schedule")(lambda plain, lanes, rows, vectors: (lanes, rows, vectors))
+
+
+def chosen(key, fits=lambda r, v, registers: r * v + v + 1 <= registers):
+    """Answers to nb15.tile that prefer other pairs."""
+
+    def best_tile(registers):
+        found = [(r, v) for r in range(1, registers) for v in range(1, registers) if fits(r, v, registers)]
+        return min(found, key=lambda p: key(*p))
+
+    return best_tile
+
+
+def loads(r, v):
+    return (r + v) / (r * v)
+
+
+mistake("nb15.tile", "more-loads")(chosen(lambda r, v: -loads(r, v)))
+mistake("nb15.tile", "more-loads")(chosen(lambda r, v: r + v))  # the fewest loads at all
+mistake("nb15.tile", "more-loads")(chosen(lambda r, v: -r))
+mistake("nb15.tile", "more-loads")(chosen(lambda r, v: -v))
+mistake("nb15.tile", "more-loads")(chosen(lambda r, v: abs(r - v)))
+mistake("nb15.tile", "more-loads")(chosen(lambda r, v: (r + v) // (r * v)))  # whole numbers
+mistake("nb15.tile", "does-not-fit")(chosen(loads, lambda r, v, registers: r * v + 1 <= registers))
+mistake("nb15.tile", "does-not-fit")(chosen(loads, lambda r, v, registers: r + v + 1 <= registers))
+mistake("nb15.tile", "does-not-fit")(lambda registers: (6, 2))  # what this machine takes
+mistake("nb15.tile", "does-not-fit")(lambda registers: chosen(loads)(registers)[::-1])
+mistake("nb15.tile", "no-tile")(lambda registers: chosen(loads)(registers)[0])
+mistake("nb15.tile", "no-tile")(lambda registers: list(chosen(loads)(registers)))
+mistake("nb15.tile", "no-tile")(lambda registers: (*chosen(loads)(registers), registers))
+
+
+def blocked(traffic, arrays=12, divides=True, choose=max, also=lambda t: True):
+    """Answers to nb15.blocks that count another traffic, or choose another block."""
+
+    def blocks(n, cache):
+        t = choose([t for t in range(1, n + 1) if (not divides or n % t == 0) and arrays * t * t <= cache and also(t)], default=1)
+        return t, traffic(n, t)
+
+    return blocks
+
+
+def right_traffic(n, t):
+    return 2 * t * t * (n // t) ** 3 + n * n
+
+
+mistake("nb15.blocks", "another-block")(blocked(right_traffic, arrays=8))  # two blocks
+mistake("nb15.blocks", "another-block")(blocked(right_traffic, arrays=24))  # f64
+mistake("nb15.blocks", "another-block")(blocked(right_traffic, choose=min))
+mistake("nb15.blocks", "another-block")(blocked(right_traffic, divides=False))
+mistake("nb15.blocks", "another-block")(blocked(right_traffic, also=lambda t: t & (t - 1) == 0))  # powers of two
+mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: t * t * (n // t) ** 3 + n * n))  # a alone
+mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 2 * t * t * (n // t) ** 2 + n * n))
+mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 2 * n**3 + n * n))  # without blocks
+mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 3 * n * n))  # as if each were read once
+mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 2 * t * t * (n // t) ** 3 + 2 * n * n))  # the result is read, too
+mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 2 * (n // t) ** 3 + n * n))  # blocks, not elements
+mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: str(right_traffic(n, t))))
+mistake("nb15.blocks", "no-pair")(lambda n, cache: [*blocked(right_traffic)(n, cache)])

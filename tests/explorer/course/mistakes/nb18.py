@@ -105,3 +105,20 @@ def _(computation, values, pullback):  # by users, each pulled back by itself: a
         if i.operands:
             todo += list(zip(i.operands, pullback(i, [values[o.name] for o in i.operands], found[i]), strict=True))
     return [found[p] for p in computation.parameters()]
+
+
+def given_back(change):
+    return lambda computation, values, pullback: change(backwards()(computation, values, pullback), computation)
+
+
+mistake("nb18.gradients", "wrong-gradient", 14)(backwards(start=lambda value: np.ones(()) * 2))
+mistake("nb18.gradients", "wrong-gradient", 14)(backwards(start=lambda value: np.zeros(())))
+mistake("nb18.gradients", "wrong-gradient", 14)(backwards(joined=np.maximum))
+mistake("nb18.gradients", "wrong-gradient", 14)(backwards(joined=lambda old, new: (old + new) / 2))
+mistake("nb18.gradients", "wrong-gradient", 14)(backwards(joined=np.subtract))
+mistake("nb18.gradients", "wrong-gradient", 14)(given_back(lambda found, c: [-g for g in found]))  # a step downhill
+mistake("nb18.gradients", "no-gradients", 14)(given_back(lambda found, c: found[::-1] if len(found) < 2 else found[:-1]))
+mistake("nb18.gradients", "no-gradients", 14)(given_back(lambda found, c: dict(zip(c.parameters(), found, strict=True))))
+mistake("nb18.gradients", "no-gradients", 14)(given_back(lambda found, c: None))
+mistake("nb18.gradients", "another-shape", 14)(given_back(lambda found, c: [np.sum(g) for g in found]))
+mistake("nb18.gradients", "no-gradients", 14)(given_back(lambda found, c: found[0]))

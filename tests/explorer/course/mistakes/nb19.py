@@ -114,3 +114,31 @@ mistake("nb19.transpose", "raised-ScheduleError")(lambda plain: stored(copied(st
 mistake("nb19.transpose", "raised-ScheduleError")(lambda plain: stored(copied(staged()(plain), "ii", "ji")))  # the axes of the copy have other names
 mistake("nb19.transpose", "raised-ScheduleError")(lambda plain: stored(plain.split("i", 32).split("j", 32).stage("x", "jo", "shared", 33).block("jo")))
 mistake("nb19.transpose", "no-schedule")(lambda plain: None)
+
+
+def held(row: Any, column: Any) -> Any:
+    return lambda lane, number: (row(lane, number), column(lane, number))
+
+
+def right_row(lane: int, number: int) -> int:
+    return lane // 4 + 8 * (number // 2)
+
+
+def right_column(lane: int, number: int) -> int:
+    return 2 * (lane % 4) + number % 2
+
+
+mistake("nb19.fragment", "another-element")(held(lambda lane, number: lane // 4, right_column))
+mistake("nb19.fragment", "another-element")(held(lambda lane, number: lane // 4 + 8 * (number % 2), right_column))
+mistake("nb19.fragment", "another-element")(held(lambda lane, number: lane // 4 + number, right_column))
+mistake("nb19.fragment", "another-element")(held(lambda lane, number: lane // 4 + 4 * (number // 2), right_column))
+mistake("nb19.fragment", "another-element")(held(lambda lane, number: lane // 2, right_column))
+mistake("nb19.fragment", "another-element")(held(lambda lane, number: lane % 8 + 8 * (number // 2), right_column))
+mistake("nb19.fragment", "another-element")(held(lambda lane, number: 2 * (lane // 4) + number // 2, right_column))
+mistake("nb19.fragment", "another-element")(held(right_row, lambda lane, number: lane % 4))
+mistake("nb19.fragment", "another-element")(held(right_row, lambda lane, number: lane % 4 + 4 * (number % 2)))  # four columns apart
+mistake("nb19.fragment", "another-element")(held(right_row, lambda lane, number: 2 * (lane % 4)))
+mistake("nb19.fragment", "another-element")(held(right_row, lambda lane, number: lane % 8))
+mistake("nb19.fragment", "another-element")(held(right_row, lambda lane, number: 2 * (lane % 4) + number // 2))
+mistake("nb19.fragment", "another-element")(lambda lane, number: divmod(4 * lane + number, 8))  # in the order of memory
+mistake("nb19.fragment", "another-element")(lambda lane, number: 8 * right_row(lane, number) + right_column(lane, number))  # the number, not the pair

@@ -146,4 +146,65 @@ mistake("nb21.beat", "other-shape")(program(lambda keys, depth: keys // 8, lambd
 mistake("nb21.beat", "no-program")(lambda rows, keys, depth: attention_text(rows, keys, depth))
 mistake("nb21.beat", "no-program")(lambda rows, keys, depth: attention)
 mistake("nb21.beat", "no-program")(lambda rows, keys, depth: None)
-mistake("nb21.beat", "raised-TypeError")(lambda rows, keys: attention_module(attention, rows, keys, 16, 64))
+mistake("nb21.beat", "another-form")(lambda rows, keys: attention_module(attention, rows, keys, 16, 64))
+
+
+def merged(f, s, largest=np.maximum, mixed=None, total=None):
+    """Answers to nb21.merge with other factors; where everything is masked, they are right."""
+
+    def answer(first, second):
+        most = largest(first[0], second[0])
+        safe = np.where(np.isneginf(most), 0, most)
+        with np.errstate(all="ignore"):
+            a, b = f(first[0], second[0], safe), s(first[0], second[0], safe)
+            c, d = mixed(a, b) if mixed else (a, b)
+            e, g = total(a, b) if total else (a, b)
+            return most, first[1] * e + second[1] * g, first[2] * c[:, None] + second[2] * d[:, None]
+
+    return answer
+
+
+def of_first(a, b, most):
+    return np.exp(a - most)
+
+
+def of_second(a, b, most):
+    return np.exp(b - most)
+
+
+mistake("nb21.merge", "wrong-part")(merged(of_second, of_first))  # exchanged
+mistake("nb21.merge", "wrong-part")(merged(of_first, lambda a, b, most: np.ones_like(b)))
+mistake("nb21.merge", "wrong-part")(merged(of_first, of_second, largest=np.minimum))
+mistake("nb21.merge", "wrong-part")(merged(of_first, of_second, largest=np.add))
+mistake("nb21.merge", "wrong-part")(merged(of_first, of_second, mixed=lambda a, b: (np.ones_like(a), np.ones_like(b))))
+mistake("nb21.merge", "wrong-part")(merged(of_first, of_second, total=lambda a, b: (np.ones_like(a), np.ones_like(b))))
+mistake("nb21.merge", "wrong-part")(merged(lambda a, b, most: a - most + 1, lambda a, b, most: b - most + 1))  # exp forgotten
+mistake("nb21.merge", "wrong-part")(merged(lambda a, b, most: np.exp2(a - most), lambda a, b, most: np.exp2(b - most)))
+mistake("nb21.merge", "wrong-part")(merged(lambda a, b, most: np.exp(a - b), lambda a, b, most: np.ones_like(b)))  # brought to the second
+mistake("nb21.merge", "wrong-part")(lambda first, second: tuple(np.nan_to_num(piece, neginf=0) for piece in merge(first, second)))  # masked is not 0
+mistake("nb21.merge", "no-part")(lambda first, second: list(merge(first, second)))
+mistake("nb21.merge", "no-part")(lambda first, second: tuple(piece.sum() for piece in merge(first, second)))
+
+
+def changed(b, q, k, v, block, of_q=None, of_k=None, of_v=None, of_result=None):
+    given = [(change(b, x) if change else x) for change, x in ((of_q, q), (of_k, k), (of_v, v))]
+    result = attention(b, *given, block)
+    return of_result(b, result) if of_result else result
+
+
+def doubled(b, x):
+    return b.add(x, x)
+
+
+mistake("nb21.attention", "wrong-value")(lambda b, *given: changed(b, *given, of_q=doubled))
+mistake("nb21.attention", "wrong-value")(lambda b, *given: changed(b, *given, of_k=doubled))
+mistake("nb21.attention", "wrong-value")(lambda b, *given: changed(b, *given, of_result=doubled))
+mistake("nb21.attention", "wrong-value")(lambda b, *given: changed(b, *given, of_q=lambda b, x: b.negate(x)))
+mistake("nb21.attention", "wrong-value")(lambda b, *given: changed(b, *given, of_v=lambda b, x: b.exponential(x)))
+mistake("nb21.attention", "wrong-value")(lambda b, q, k, v, block: attention(b, q, k[0:1], v[0:1], block))  # the first key
+mistake("nb21.attention", "wrong-value")(lambda b, q, k, v, block: attention(b, q, k[0 : min(block, k.shape.dimensions[0])], v[0 : min(block, k.shape.dimensions[0])], block))
+mistake("nb21.attention", "other-shape")(lambda b, q, k, v, block: v)
+mistake("nb21.attention", "wrong-value")(lambda b, q, k, v, block: q)
+mistake("nb21.attention", "other-shape")(lambda b, q, k, v, block: b.dot(q, k, lhs_contracting_dims=(1,), rhs_contracting_dims=(1,)))  # scores
+mistake("nb21.attention", "another-form")(lambda b, q, k, v: attention(b, q, k, v, 4))
+mistake("nb21.attention", "other-shape")(lambda b, q, k, v, block: (attention(b, q, k, v, block), q))

@@ -173,3 +173,51 @@ def _(module, machine):
         return machine.copy_out(result)
 
     return run
+
+
+def edited_product(change, whole=product):
+    return lambda *given: [new for old in whole(*given) for new in change(old)]
+
+
+mistake("nb22.product", "wrong-value")(edited_product(lambda i: [("fill", 0, 1.0)] if i[0] == "fill" else [i]))
+mistake("nb22.product", "wrong-value")(edited_product(lambda i: [("dot", 0, 2, 1)] if i[0] == "dot" else [i]))  # b times a
+mistake("nb22.product", "machine-stopped")(edited_product(lambda i: [("dot", 3, 1, 2)] if i[0] == "dot" else [i]))
+mistake("nb22.product", "wrong-value")(edited_product(lambda i: [i, i] if i[0] == "dot" else [i]))  # twice
+mistake("nb22.product", "wrong-value")(edited_product(lambda i: [("store", i[1], i[2], i[3], 1)] if i[0] == "store" else [i]))
+mistake("nb22.product", "wrong-value")(edited_product(lambda i: [("add", 0, 0, 1)] if i[0] == "dot" else [i]))
+mistake("nb22.product", "wrong-value")(edited_product(lambda i: [("store", i[1], 0, 0, 0)] if i[0] == "store" else [i]))
+mistake("nb22.product", "machine-stopped")(edited_product(lambda i: [("load", i[1], i[2], i[4], i[3])] if i[0] == "load" else [i]))  # k, i
+mistake("nb22.product", "machine-stopped")(edited_product(lambda i: [("matmul", *i[1:])] if i[0] == "dot" else [i]))
+mistake("nb22.product", "machine-stopped")(edited_product(lambda i: [("store", i[1] + 9, *i[2:])] if i[0] == "store" else [i]))
+mistake("nb22.product", "another-form")(lambda a, b, c, rows, depth: product(a, b, c, rows, depth, 1))
+mistake("nb22.product", "another-form")(lambda *given: None)
+
+mistake("nb22.fast", "too-slow-product")(lambda *given: fast(*given, side=1))
+mistake("nb22.fast", "too-slow-product")(edited_product(lambda i: [i, i] if i[0] == "load" else [i], fast))
+mistake("nb22.fast", "wrong-value")(edited_product(lambda i: [i, i] if i[0] == "dot" else [i], fast))
+mistake("nb22.fast", "machine-stopped")(edited_product(lambda i: [] if i[0] == "fill" else [i], fast))
+mistake("nb22.fast", "wrong-value")(edited_product(lambda i: [] if i[0] == "store" else [i], fast))
+mistake("nb22.fast", "wrong-value")(edited_product(lambda i: [("fill", i[1], 2.0)] if i[0] == "fill" else [i], fast))
+mistake("nb22.fast", "wrong-value")(edited_product(lambda i: [("dot", i[1], i[3], i[2])] if i[0] == "dot" else [i], fast))
+mistake("nb22.fast", "machine-stopped")(edited_product(lambda i: [("load", i[1], i[2], i[4], i[3])] if i[0] == "load" else [i], fast))
+mistake("nb22.fast", "machine-stopped")(edited_product(lambda i: [("fill", i[1] + 12, 0.0)] if i[0] == "fill" else [i], fast))
+mistake("nb22.fast", "wrong-value")(lambda a, b, c, *sizes: fast(b, a, c, *sizes) if sizes[0] == sizes[1] == sizes[2] else fast(a, b, c, sizes[0], 1, sizes[2]))
+mistake("nb22.fast", "another-form")(lambda *given: None)
+mistake("nb22.fast", "wrong-value")(lambda *given: [])
+mistake("nb22.fast", "wrong-value")(lambda *given: fast(*given)[:-1])
+mistake("nb22.fast", "too-slow-product")(lambda *given: sorted(product(*given), key=lambda i: 0))
+mistake("nb22.fast", "wrong-value")(lambda *given: sorted(fast(*given), key=lambda i: i[0] == "store"))  # all stores at the end
+
+mistake("nb22.compile", "wrong-value")(lambda *given: replaced(compile_for(*given), "subtract", "add"))
+mistake("nb22.compile", "wrong-value")(lambda *given: replaced(compile_for(*given), "exponential", "tanh"))
+mistake("nb22.compile", "wrong-value")(lambda *given: replaced(compile_for(*given), "divide", "multiply"))
+mistake("nb22.compile", "wrong-value")(lambda *given: replaced(compile_for(*given), "negate", "exponential"))
+mistake("nb22.compile", "wrong-value")(lambda *given: without(compile_for(*given), "add-rows"))
+mistake("nb22.compile", "machine-stopped")(lambda *given: without(compile_for(*given), "fill"))
+mistake("nb22.compile", "wrong-value")(lambda *given: without(compile_for(*given), "store"))
+mistake("nb22.compile", "wrong-value")(lambda *given: without(compile_for(*given), "dot"))
+mistake("nb22.compile", "wrong-value")(lambda *given: [])
+mistake("nb22.compile", "another-form")(lambda *given: None)
+mistake("nb22.compile", "machine-stopped")(lambda c, arrays, result, new_array: compile_for(c, arrays, result + 99, new_array))
+mistake("nb22.compile", "machine-stopped")(lambda c, arrays, result, new_array: compile_for(c, arrays, result, lambda rows, columns: new_array(8, 8)))
+mistake("nb22.compile", "another-form")(lambda c, arrays, result: compile_for(c, arrays, result, None))
