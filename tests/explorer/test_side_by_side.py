@@ -51,6 +51,14 @@ def test_each_line_of_a_function_stands_in_one_row_with_its_labels(session: xe.S
     assert shown.kernels[0].code["ptx"][0].startswith(".visible .entry") and shown.kernels[0].code["llvm-ir-optimized"][-1] == "}"
 
 
+def test_each_kernel_that_a_gpu_makes_of_one_instruction_is_shown_once() -> None:
+    text = """a { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) }
+    ENTRY main { x = f32[200000] parameter(0) z = f32[] constant(0) ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=a }"""
+    (kernel,) = xe.compile(text, threads=1).side_by_side("ptx").kernels
+    entries = [line for line in kernel.code["ptx"] if ".entry" in line]
+    assert len(entries) == 2 and entries[0] != entries[1]
+
+
 def test_what_one_kernel_of_the_gpu_computes_is_found_in_several_of_the_cpu() -> None:
     split = xe.compile(TEXT, threads=1).override(forbid=[("fusion", "%y", "%a")])
     found = split.side_by_side("ptx").kernels

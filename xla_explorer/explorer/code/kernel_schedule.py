@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.estimate import Estimate
@@ -22,6 +21,7 @@ from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.given_schedules import given_schedules
 from xla_explorer.explorer.sessions.isolation.program import RemoteExecutable
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.kept import kept
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -139,17 +139,13 @@ def parts_of(session: Compilation, i: HloInstruction) -> list[Schedule]:
     return [Schedule(start, start).with_policys(parse_directives(directives)) for start, directives in parts]
 
 
-_WRITTEN: WeakKeyDictionary[Compilation, Mapping[int, WrittenSchedule]] = WeakKeyDictionary()
-
-
+@kept
 def _written(session: Compilation) -> Mapping[int, WrittenSchedule]:
     """By which schedules the kernels that run were written, here or in a process of their own."""
     executable = session.result.executable if session.result is not None else None
     if isinstance(executable, RemoteExecutable):
         return executable.written_schedules
-    if session not in _WRITTEN:
-        _WRITTEN[session] = written_schedules(getattr(executable, "program", None))
-    return _WRITTEN[session]
+    return written_schedules(getattr(executable, "program", None))
 
 
 def schedules_beside(session: Compilation, schedules: Iterable[KernelSchedule | str] | KernelSchedule | str) -> str | None:

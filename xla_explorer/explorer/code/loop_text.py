@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
 from xla_explorer.compiler.codegen.nest.ir import axes_of, walk
 from xla_explorer.explorer.code.loop_nests import KernelLoops, Loops, all_loops
 from xla_explorer.explorer.code.loop_rows import Fold
 from xla_explorer.explorer.display import TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.foundation.kept import kept
 
 MOST_SHOWN = 60
 """Of longer programs the nests of the first kernels are shown: each is proved and estimated when it is made."""
 
 
-_SHOWN: WeakKeyDictionary[Compilation, Loops] = WeakKeyDictionary()
-
-
+@kept
 def shown_loops(compilation: Compilation) -> Loops:
     """The nests of the kernels that are shown, made once: the pane, the tab and the static form have the same."""
-    found = _SHOWN.get(compilation)
-    if found is None:
-        found = _SHOWN[compilation] = all_loops(compilation, MOST_SHOWN)
-    return found
+    return all_loops(compilation, MOST_SHOWN)
 
 
 def loop_lines(kernels: Sequence[KernelLoops]) -> tuple[list[TextLine], list[int]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.display import wide_frame
-from xla_explorer.explorer.measures.kernel_costs import kernel_costs
+from xla_explorer.explorer.measures.kernel_costs import costs_of
 from xla_explorer.explorer.questions.provenance import provenance
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -72,7 +72,7 @@ def _kernel_of(session: Compilation) -> dict[int, tuple[str, float | None, int |
     frame = session.last_profile
     measured = {} if frame is None else {str(row["kernel"]): float(row["median_us"]) for row in frame.to_dict("records")}
     found: dict[int, tuple[str, float | None, int | None]] = {}
-    for cost in kernel_costs(session.module, session.passes.record.target):
+    for cost in costs_of(session):
         kernel: HloInstruction = cost.instruction
         name = f"%{kernel.name}"
         row = (name, measured.get(name, cost.nanoseconds / 1e3), int(cost.times * cost.cost.bytes_accessed))

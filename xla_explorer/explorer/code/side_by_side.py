@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.explorer.code.kernel_times import column_time
-from xla_explorer.explorer.code.stage_functions import CodeLine, functions_of
+from xla_explorer.explorer.code.stage_functions import CodeLine, stage_functions
 from xla_explorer.explorer.display import Blocks, Code, Layout, Report, Sentence, Table, escape, number_of
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, program_steps, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -221,41 +221,36 @@ class _Column:
         if self.made_by is None or self.problem:
             return {}
         try:
-            return functions_of(self.stage, self.made_by.stage(self.stage).lines())
+            return stage_functions(self.made_by.stage(self.stage))
         except Exception as problem:  # a second backend must never spoil the view of the first
             self.problem = f"{type(problem).__name__}: {problem}"
             return {}
 
     @cached_property
-    def _of_step(self) -> dict[int, list[tuple[str, dict[int, int]]]]:
-        """Of each step its functions, by name, and what the ids in their lines mean for it: a function that several steps share was written
+    def _steps(self) -> dict[str, list[ProgramStep]]:
+        """The steps that each function is written for."""
+        assert self.made_by is not None
+        alike: dict[str, list[ProgramStep]] = {}
+        for step in program_steps(self.made_by):
+            alike.setdefault(step.function, []).append(step)
+        return alike
+
+    def _of_step(self, step: ProgramStep) -> Iterator[tuple[str, dict[int, int]]]:
+        """The functions of a step, by name, and what the ids in their lines mean for it: a function that several steps share was written
         for one of them, whose instructions stand for those of the others in their order."""
         assert self.made_by is not None
-        steps = list(program_steps(self.made_by))
-        alike: dict[str, list[ProgramStep]] = {}
-        for step in steps:
-            alike.setdefault(step.function, []).append(step)
-        members = {step.instruction: _members(self.made_by, step) for step in steps}
-        ids = {key: {i.id for i in found} for key, found in members.items()}
-        counts = {name: Counter([line.instruction for line in lines]) for name, lines in self._functions.items()}
-        unnamed = [name for name in counts if name not in alike]
-        writers: dict[tuple[str, str], ProgramStep] = {}
-        found: dict[int, list[tuple[str, dict[int, int]]]] = {}
-        for step in steps:
-            names = [step.function] if step.function in counts else []
-            further = [name for name in unnamed if step.function and name.startswith(step.function)]
-            names += [name for name in further if _mostly(counts[name], ids[step.instruction])]
-            entries = []
-            for name in names:
-                place = (step.function, name)
-                if place not in writers:
-                    written = counts[name]
-                    writers[place] = max(alike[step.function], key=lambda s: sum([written.get(key, 0) for key in ids[s.instruction]]))
-                writer = writers[place]
-                same = zip(members[writer.instruction], members[step.instruction], strict=False)
-                entries.append((name, {theirs.id: mine.id for theirs, mine in same}))
-            found[step.instruction] = entries
-        return found
+        members = _members(self.made_by, step)
+        ids = {i.id for i in members}
+        further = [name for name in self._functions if step.function and name.startswith(step.function) and name not in self._steps]
+        for name in [step.function, *further]:
+            if name not in self._functions:
+                continue
+            counts = Counter([line.instruction for line in self._functions[name]])
+            if name != step.function and not _mostly(counts, ids):
+                continue
+            alike = [_members(self.made_by, other) for other in self._steps[step.function]]
+            written_for = max(alike, key=lambda those: sum([counts[i.id] for i in those]))
+            yield name, {theirs.id: mine.id for theirs, mine in zip(written_for, members, strict=False)}
 
     def _overlapping(self, step: ProgramStep, members: Sequence[HloInstruction]) -> list[tuple[ProgramStep, dict[int, int]]]:
         """The steps of `made_by` that compute something of a step of the session, with {id there: id here}."""
@@ -299,7 +294,7 @@ class _Column:
         found: Placed = []
         for number, (other, same) in enumerate(self._overlapping(step, members)):
             whole = self.made_by is self.session or not self._beyond(other, same)
-            for name, means in self._of_step.get(other.instruction, ()):
+            for name, means in self._of_step(other):
                 found += [((number, line.number), line) for line in _of_function(self._functions[name], means, same, whole=whole)]
         return found
 
@@ -309,7 +304,7 @@ class _Column:
             return self.problem
         found = self._overlapping(step, members)
         if self.made_by is self.session:
-            return "" if self._of_step.get(step.instruction) else "no code of its own: it is computed elsewhere, or by a library"
+            return "" if any(self._of_step(step)) else "no code of its own: it is computed elsewhere, or by a library"
         said = []
         for other, same in found:
             beyond = self._beyond(other, same)

@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from xla_explorer.backends.interfaces.stage import Stage
+from xla_explorer.foundation.kept import kept
+
 
 class CodeLine(NamedTuple):
     """A line of a stage's text. number: in that text, from 1. instruction: that it came from, None for headers and labels."""
@@ -19,6 +22,12 @@ _LLVM = re.compile(r'^define [^@]*@"?([^"( ]+)"?\(')
 _PTX = re.compile(r"^(?:\.(?:visible|weak|extern)\s+)*\.(?:entry|func)\b(?:\s*\([^)]*\))?\s*([\w$]+)")
 _SASS = re.compile(r"^\.text\.([\w$.]+):")
 _ASSEMBLY = re.compile(r'^"?([A-Za-z_$][\w$.]*)"?:')
+
+
+@kept
+def stage_functions(stage: Stage) -> dict[str, list[CodeLine]]:
+    """`functions_of` a stage's lines."""
+    return functions_of(stage.name, stage.lines())
 
 
 def functions_of(stage: str, lines: Iterable[tuple[str, int | None]]) -> dict[str, list[CodeLine]]:

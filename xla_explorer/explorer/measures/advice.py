@@ -13,7 +13,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Tabl
 from xla_explorer.explorer.display.quantities import microseconds, number_of
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.advice_rules import NOTABLE, Advice, Facts, KernelFact, flatten_products, halve_doubles, keep_layouts
-from xla_explorer.explorer.measures.kernel_costs import kernel_costs, measured_bound
+from xla_explorer.explorer.measures.kernel_costs import costs_of, measured_bound
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, is_emulated, kernel_threads, limits_here
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
@@ -184,7 +184,7 @@ def own_facts(session: Compilation) -> OwnFacts:
         measured = {int(key): float(us) for key, us, name in rows if name != WHOLE_PROGRAM and key is not None and key == key and us == us}
     limits = limits_here() if measured and session.backend == "cpu" else None
     kernels = []
-    for cost in kernel_costs(session.module, session.passes.record.target):
+    for cost in costs_of(session):
         i, step = cost.instruction, steps.get(cost.instruction.id)
         us = measured.get(i.id, 0.0 if measured else cost.nanoseconds / 1e3)
         own, least, bound = threads.get(i.name, 1), None, cost.bound

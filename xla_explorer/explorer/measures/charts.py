@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.explorer.display import number_of
 from xla_explorer.explorer.measures.buffer_report import buffer_report
-from xla_explorer.explorer.measures.kernel_costs import kernel_costs
+from xla_explorer.explorer.measures.kernel_costs import costs_of
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads
 from xla_explorer.explorer.measures.profiling import profile as profile_of
 from xla_explorer.explorer.sessions.compilation import Compilation
@@ -101,7 +101,7 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
 
     profile = _profile_of(session) if profile is None else profile
     measured = dict(zip(profile["instruction"], profile["median_us"], strict=True))
-    costs = [c for c in kernel_costs(session.module, session.passes.record.target) if measured.get(c.instruction.id, 0) > 0]
+    costs = [c for c in costs_of(session) if measured.get(c.instruction.id, 0) > 0]
     rows = [(f"%{c.instruction.name}", c.nanoseconds / 1e3, measured[c.instruction.id]) for c in costs]
     if not rows:
         hint = "take it from the same session: session.profile(...)"

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.parallel_plan import FLOPS_PER_NS, SLOW_FLOPS_PER_NS
 from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate, finished_kernel_estimate
 from xla_explorer.compiler.target import Target
+from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.foundation.kept import kept
 from xla_explorer.hlo.analysis.cost import FREE, Cost, instruction_cost
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -124,6 +126,12 @@ def kernel_costs(module: HloModule, target: Target | None = None) -> list[Kernel
             elif name not in _NO_KERNEL:
                 found.append(KernelCost(i, times, instruction_cost(i), finished_kernel_estimate(gpu, i) if gpu is not None else None))
     return found
+
+
+@kept
+def costs_of(session: Compilation) -> list[KernelCost]:
+    """The kernels of a compile, on its target."""
+    return kernel_costs(session.module, session.passes.record.target)
 
 
 def program_cost(module: HloModule, target: Target | None = None) -> ProgramCost:

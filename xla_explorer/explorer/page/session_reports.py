@@ -18,7 +18,7 @@ from xla_explorer.explorer.comparisons.comparison import compare_sessions
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_buffers, buffer_report
 from xla_explorer.explorer.measures.emulation import emulation
-from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs, measured_bound
+from xla_explorer.explorer.measures.kernel_costs import KernelCost, costs_of, measured_bound
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, is_emulated, kernel_threads, limits_here, profile
 from xla_explorer.explorer.page import beside_data
@@ -227,9 +227,9 @@ class SessionReports(TraceReports):
     def _report(self) -> BufferReport:
         return buffer_report(self.session)
 
-    @cached_property
+    @property
     def _costs(self) -> list[KernelCost]:
-        return kernel_costs(self.session.module, self.session.passes.record.target)
+        return costs_of(self.session)
 
     # -- kernels and the machine ---------------------------------------------------------------------------------------
     @cached_property

@@ -22,6 +22,7 @@ from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, p
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import Decision, verdict_of
+from xla_explorer.foundation.kept import kept
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.module import ModuleSnapshot
 
@@ -182,11 +183,7 @@ class SessionSource(TraceSource):
             slow = len([s for s in program_steps(session) if s.runs_on == "evaluator"])
             if slow and session.backend != "interpreter":
                 found["not_compiled"] = f"{number_of(slow, 'kernel')} (on the evaluator)"
-        try:
-            found["bytes_before"] = module_cost(session.source).bytes_accessed
-            found["bytes_after"] = module_cost(session.module).bytes_accessed
-        except (KeyError, ValueError, TypeError, AttributeError):
-            found.pop("bytes_before", None)
+        found |= _bytes(session)
         frame = session.last_profile
         if frame is not None and not is_emulated(session):
             whole = frame.iloc[0]
@@ -289,6 +286,17 @@ class SessionSource(TraceSource):
                 )
             )
         return rows
+
+
+@kept
+def _bytes(session: Compilation) -> dict[str, float]:
+    try:
+        return {
+            "bytes_before": module_cost(session.source).bytes_accessed,
+            "bytes_after": module_cost(session.module).bytes_accessed,
+        }
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return {}
 
 
 def _replays() -> ModuleType:
