@@ -9,10 +9,10 @@ import pytest
 from tests.explorer.views.asset_script import AssetScript
 
 _CHAIN = """
-const tallScene = (count, skip = 3) => {
+const tallScene = (count, skip = 3, width = 170) => {
   const nodes = Array.from({ length: count }, (_, k) => ({ key: k, x: 100 + 20 * (k % 3), y: 74 * k, width: 120, height: 48 })),
     link = (a, b) => ({ source: a, target: b, points: [nodes[a].x, nodes[a].y + 48, ...(b > a + 1 ? [190, nodes[a].y + 74, 190, nodes[b].y - 26] : []), nodes[b].x, nodes[b].y] });
-  return { nodes, edges: [...nodes.slice(1).map((_, k) => link(k, k + 1)), ...(skip > 1 ? nodes.slice(skip).map((_, k) => link(k, k + skip)) : [])], left: 30, top: 0, width: 170, height: 74 * count - 26, hidden: 0 };
+  return { nodes, edges: [...nodes.slice(1).map((_, k) => link(k, k + 1)), ...(skip > 1 ? nodes.slice(skip).map((_, k) => link(k, k + skip)) : [])], left: 30, top: 0, width, height: 74 * count - 26, hidden: 0 };
 };
 """
 
@@ -52,7 +52,7 @@ def test_no_node_is_cut_and_a_step_keeps_the_cuts_that_still_fit(script: AssetSc
 
 
 _AROUND_A_TANGLE = """n => {
-  const s = tallScene(n), [low, high] = [Math.floor(n / 5), Math.floor(4 * n / 5)];
+  const s = tallScene(n, 3, 1400), [low, high] = [Math.floor(n / 5), Math.floor(4 * n / 5)];
   for (let a = low; a < low + 8; a++) s.edges.push({ source: a, target: high, points: [s.nodes[a].x, s.nodes[a].y + 48, s.nodes[high].x, s.nodes[high].y] });
   const cuts = columnCuts(s);
   return { cuts, tangle: [s.nodes[low + 8].y, s.nodes[high].y], same: columnCuts(s, cuts), scene: inColumns(s, cuts) };
@@ -66,5 +66,11 @@ def test_a_tangle_stays_in_one_column_with_what_is_above_and_below_beside_it(scr
     assert found["same"] == found["cuts"] and found["scene"]["height"] < 0.75 * (74 * 60 - 26)
 
 
-def test_where_many_edges_would_be_led_around_nothing_is_cut(script: AssetScript) -> None:
-    assert script.call("n => columnCuts(tallScene(n, 9))", 60) == []
+def test_where_many_edges_would_be_led_around_only_what_is_out_of_proportion_is_cut(script: AssetScript) -> None:
+    assert script.call("n => columnCuts(tallScene(n, 9, 1800))", 60) == []
+    found = script.call("n => { const s = tallScene(n, 9), cuts = columnCuts(s); return { cuts, scene: inColumns(s, cuts) }; }", 60)
+    scene = found["scene"]
+    assert len(found["cuts"]) >= 3 and scene["height"] < 2 * scene["width"]
+    climbs = [p[k] for p in [edge["points"] for edge in scene["edges"]] for k in range(2, len(p), 2) if p[k + 1] < p[k - 1] and p[k] == p[k - 2]]
+    assert len(climbs) >= 3 * 9, "edges that go on in another column climb beside it, through no node"
+    assert not [x for x in climbs for n in scene["nodes"] if abs(x - n["x"]) < n["width"] / 2]

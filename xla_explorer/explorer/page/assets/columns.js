@@ -10,13 +10,14 @@ const TALL_ASPECT = 2, // height by width of a scene that is folded
   HIGH_ENOUGH = 1200, // pixels: a smaller scene is readable as it is
   GUTTER = 70,
   LANE = 5, // pixels between edges that go to other columns
-  LANES = 8,
+  LANES = 8, // in a gutter; where more edges pass it is wider
+  MOST_LANES = 20,
   MOST_COLUMNS = 12,
   MOST_IN_ONE = 0.75, // of the height that stays in one column where cuts are uneven: else they are not worth the edges that go around
-  MOST_CROSSING = 6; // edges that are led from column to column at one cut: more are a tangle, and the scene stays as it is
+  MOST_CROSSING = 6; // edges that are led from column to column at one cut, of a scene just too tall: more are a tangle. The taller, the more
 
 /** The places between rows that no node spans, which few edges pass, with how many do. @param {Scene} scene @returns {{ y: number, edges: number }[]} */
-function openCuts({ nodes, edges }) {
+function openCuts({ nodes, edges, width, height }) {
   const sorted = nodes.slice().sort((a, b) => a.y - b.y),
     cuts = [];
   let bottom = -Infinity;
@@ -26,7 +27,7 @@ function openCuts({ nodes, edges }) {
   }
   for (const { points = [] } of edges)
     for (const cut of cuts) if (points[1] < cut.y && points[points.length - 1] > cut.y) cut.edges++;
-  return cuts.filter(cut => cut.edges <= MOST_CROSSING);
+  return cuts.filter(cut => cut.edges <= (MOST_CROSSING * height) / (TALL_ASPECT * width));
 }
 
 /**
@@ -71,10 +72,10 @@ function nearestCuts({ top, height }, open, count) {
   return found.sort((a, b) => a - b);
 }
 
-/** @param {Scene} scene @param {number[]} cuts @returns {Column[]} */
-function columnsOf(scene, cuts) {
+/** @param {Scene} scene @param {number[]} cuts @param {number} gutter @returns {Column[]} */
+function columnsOf(scene, cuts, gutter) {
   const ends = [scene.top, ...cuts, scene.top + scene.height];
-  let right = scene.left - GUTTER;
+  let right = scene.left - gutter;
   return cuts.concat(Infinity).map((_, k) => {
     const [top, bottom] = [ends[k], ends[k + 1]],
       inside = (/** @type {number} */ y) => y >= top - (k ? 0 : Infinity) && y < (k < cuts.length ? bottom : Infinity),
@@ -83,8 +84,8 @@ function columnsOf(scene, cuts) {
         ...scene.edges.flatMap(({ points: p = [] }) => (inside(p[1]) && inside(p[p.length - 1]) ? p.filter((__, at) => at % 2 === 0) : [])),
       ],
       [low, high] = [xs.reduce((a, b) => Math.min(a, b), Infinity), xs.reduce((a, b) => Math.max(a, b), -Infinity)],
-      dx = right + GUTTER - low;
-    right += GUTTER + high - low;
+      dx = right + gutter - low;
+    right += gutter + high - low;
     return { top, bottom, left: low + dx, right: high + dx, dx, dy: scene.top - top };
   });
 }
@@ -98,7 +99,10 @@ function columnsOf(scene, cuts) {
  */
 export function inColumns(scene, cuts) {
   if (!cuts.length) return scene;
-  const columns = columnsOf(scene, cuts),
+  const led = scene.edges.filter(({ points: p = [] }) => cuts.some(y => p[1] < y && p[p.length - 1] > y)).length,
+    lanes = Math.min(MOST_LANES, Math.max(LANES, Math.ceil(led / cuts.length))),
+    gutter = GUTTER + (lanes - LANES) * LANE,
+    columns = columnsOf(scene, cuts, gutter),
     columnAt = (/** @type {number} */ y) => columns[cuts.filter(cut => cut <= y).length],
     height = Math.max(...columns.map(c => c.bottom - c.top)),
     below = scene.top + height;
@@ -108,21 +112,21 @@ export function inColumns(scene, cuts) {
       first = columnAt(points[1]),
       last = columnAt(points[points.length - 1]),
       /** @type {number[]} */
-      led = [];
+      line = [];
     let at = first;
     for (let k = 0; k < points.length; k += 2) {
       const column = columnAt(points[k + 1]);
       if (column !== first && column !== last) continue; // it passes by
       if (column !== at) {
-        const away = (lane++ % LANES) * LANE,
+        const away = (lane++ % lanes) * LANE,
           x = last.left - GUTTER / 3 - away,
           y = below + 12 + away;
-        led.push(led[led.length - 2], y, x, y, x, scene.top - 8 - away / 2, points[k] + last.dx, scene.top - 8 - away / 2);
+        line.push(line[line.length - 2], y, x, y, x, scene.top - 8 - away / 2, points[k] + last.dx, scene.top - 8 - away / 2);
         at = column;
       }
-      led.push(points[k] + column.dx, points[k + 1] + column.dy);
+      line.push(points[k] + column.dx, points[k + 1] + column.dy);
     }
-    edge.points = led;
+    edge.points = line;
   }
   for (const node of scene.nodes) {
     const { dx, dy } = columnAt(node.y);
@@ -130,5 +134,5 @@ export function inColumns(scene, cuts) {
     node.y += dy;
   }
   const end = columns[columns.length - 1];
-  return { ...scene, width: end.right - scene.left, height: height + 12 + LANE * LANES };
+  return { ...scene, width: end.right - scene.left, height: height + 12 + LANE * lanes };
 }
