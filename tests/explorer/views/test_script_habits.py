@@ -10,7 +10,7 @@ _LITERAL = re.compile(r"(?:^|[=>(,:;!&|?+\[]|\breturn)\s*(/(?![/*])(?:[^/\\\n\[]
 # file: {regular expression: what it reads}. A text of the kernel's that carries a fact (a unit, an opcode, a verdict, an operand) has no
 # place here: let the fact travel as a field of its row.
 ALLOWED = {
-    "elements.js": {"/^aria([A-Z])/": "the name of a property of the DOM", r"/\B(?=(\d{3})+$)/g": "where a number is grouped"},
+    "elements.js": {"/^aria([A-Z])/": "the name of a property of the DOM", r"/\B(?=(\d{3})+$)/g": "where a number is grouped", "/(?<=_)/": "where a name may be broken"},
     "hover.js": {r"/[\w.$-]/": "where the word under the pointer ends"},
     "mnemonics.js": {"/^@/": "a name of LLVM as it is hovered", "/^[bwlq]?$/": "the width at the end of an x86 mnemonic"},
     "overview.js": {r"/(\.\d+|\.clone)+$/": "the number at the end of a name, which makes it its own"},
@@ -67,7 +67,7 @@ _METHOD = re.compile(r"\.((?:startsWith|endsWith|split|match|matchAll)\([^)]*\))
 TAKEN_APART = {
     "decisions.js": {r'split("\u0000")': "a key that the same file put together"},
     "editor.js": {'split("\\n")': "the lines of what a reader types"},
-    "elements.js": {'startsWith("aria")': "the name of a property of the DOM"},
+    "elements.js": {'startsWith("aria")': "the name of a property of the DOM", "split(/(?<=_)": "a name, to break it behind its words"},
     "layout.js": {'split(":")': "a key that the same file put together"},
     "llvm.js": {
         'split("\\n")': "a unified diff, which is a format",

@@ -111,6 +111,15 @@ def test_spans_of_the_flame_are_shares_of_what_is_the_whole_width(script: AssetS
     assert zoomed == [["compile", 0, 0, 1], ["hlo", 1, 0, 1], ["algsimp", 2, 0, 1], ["rule", 3, 0, 0.5]]
 
 
+def test_the_minimap_lies_in_the_corner_with_the_fewest_nodes(script: AssetScript) -> None:
+    corner = "nodes => freeCorner({ nodes }, { x: 0, y: 0, k: 1 }, { width: 1000, height: 800 }, 150, 110)"
+    at = {(right, bottom): {"x": 900 if right else 100, "y": 720 if bottom else 30, "width": 120, "height": 48} for right in (0, 1) for bottom in (0, 1)}
+    assert script.call(corner, []) == "right bottom"
+    assert script.call(corner, [at[1, 1]]) == "left bottom"
+    assert script.call(corner, [at[1, 1], at[0, 1]]) == "right top"
+    assert script.call(corner, [at[1, 1], at[0, 1], at[1, 0]]) == "left top"
+
+
 FULLEST = "(x, y, nodes) => fullestPlace({ x, y, width: 100, height: 50 }, nodes, 1000, 800)"
 
 

@@ -103,6 +103,9 @@ export const VERDICT_MARK = { accepted: "✓", refused: "✗" };
 /** @param {{ names: string[] }} d */
 export const decisionEnds = d => d.names.map(name => "%" + name).join(" → ");
 
+/** A name that is broken behind its words, where it must be. @param {string} name @returns {(Node | string)[]} */
+export const breakable = name => name.split(/(?<=_)/).flatMap((part, k) => (k ? [make("wbr"), part] : [part]));
+
 /** What went wrong, in words. @param {unknown} error */
 export const messageOf = error => (error instanceof Error ? error.message : String(error));
 

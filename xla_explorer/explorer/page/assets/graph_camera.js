@@ -51,6 +51,7 @@ export function fullestPlace(element, nodes, width, height) {
  */
 export function cameraOn(stage, canvas) {
   const at = { x: 20, y: 20, k: 1 };
+  /** @type {(isByHand: boolean) => void} */
   let moved = () => {};
   // The browser says it after it has laid out; to ask while what is drawn is new costs a layout of the whole page.
   let known = { width: 0, height: 0 };
@@ -58,14 +59,14 @@ export function cameraOn(stage, canvas) {
   new ResizeObserver(([{ contentRect }]) => {
     known = contentRect;
   }).observe(stage);
-  const move = () => {
+  const move = (isByHand = false) => {
     canvas.setAttribute("transform", `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)}) scale(${at.k.toFixed(3)})`);
-    moved();
+    moved(isByHand);
   };
   return {
     at,
     move,
-    /** @param {() => void} listener told of every movement */
+    /** @param {(isByHand: boolean) => void} listener told of every movement */
     onMove: listener => {
       moved = listener;
     },
@@ -75,14 +76,14 @@ export function cameraOn(stage, canvas) {
     panTo(x, y) {
       at.x = x;
       at.y = y;
-      move();
+      move(true);
     },
     zoom(by = 1, x = size().width / 2, y = size().height / 2) {
       const k = Math.min(NEAREST, Math.max(FARTHEST, at.k * by));
       at.x = x - ((x - at.x) * k) / at.k;
       at.y = y - ((y - at.y) * k) / at.k;
       at.k = k;
-      move();
+      move(true);
     },
     /**
      * The whole scene, but no smaller than `least`.

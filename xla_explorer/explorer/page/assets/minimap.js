@@ -5,6 +5,29 @@ const WIDEST = 150,
   HIGHEST = 110,
   MOST_COVERED = 0.1; // of the stage: a larger map would hide what one looks at
 
+/** @typedef {import("./scene.js").Scene} Scene */
+/** @type {[string, number, number][]} */
+const CORNERS = [["right bottom", 1, 1], ["left bottom", 0, 1], ["right top", 1, 0], ["left top", 0, 0]], // prettier-ignore
+  AROUND = 12; // pixels between a node and the map
+
+/**
+ * The corner of the stage where a map lies on fewest nodes.
+ * @param {Scene} scene @param {{ x: number, y: number, k: number }} at @param {{ width: number, height: number }} stage
+ * @param {number} width of the map @param {number} height
+ */
+export function freeCorner({ nodes }, at, stage, width, height) {
+  const covered = CORNERS.map(([, right, bottom]) => {
+    const left = right * (stage.width - width),
+      top = bottom * (stage.height - height);
+    return nodes.reduce((sum, n) => {
+      const wide = Math.min((n.x + n.width / 2) * at.k + at.x, left + width) - Math.max((n.x - n.width / 2) * at.k + at.x, left),
+        high = Math.min((n.y + n.height) * at.k + at.y, top + height) - Math.max(n.y * at.k + at.y, top);
+      return sum + Math.max(0, wide) * Math.max(0, high);
+    }, 0);
+  });
+  return CORNERS[covered.indexOf(Math.min(...covered))][0];
+}
+
 /**
  * @param {import("./graph_camera.js").Camera} camera
  */
@@ -13,23 +36,24 @@ export function minimapOn(camera) {
     boxes = shape("g"),
     map = shape("svg", {}, boxes, view),
     root = make("div", { className: "xe-minimap", ariaHidden: "true", hidden: true }, map);
-  /** @type {import("./scene.js").Scene | null} */
+  /** @type {Scene | null} */
   let scene = null;
   let scale = 1;
 
-  /** What part of the scene is in view. */
-  function follow() {
+  /** What part of the scene is in view. Where a reader moves it, the map stays in its corner. */
+  function follow(isByHand = false) {
     if (!scene) return;
     const { x, y, k } = camera.at,
       { width, height } = camera.size(),
       covered = scene.width * scale * scene.height * scale;
     root.hidden = covered > MOST_COVERED * width * height || camera.shows(scene);
+    if (!isByHand && !root.hidden) root.dataset.corner = freeCorner(scene, camera.at, { width, height }, scene.width * scale + AROUND, scene.height * scale + AROUND);
     view.setAttribute("x", String(-x / k));
     view.setAttribute("y", String(-y / k));
     view.setAttribute("width", String(width / k));
     view.setAttribute("height", String(height / k));
   }
-  /** @param {import("./scene.js").Scene} next */
+  /** @param {Scene} next */
   function show(next) {
     scene = next;
     scale = Math.min(WIDEST / Math.max(next.width, 1), HIGHEST / Math.max(next.height, 1));

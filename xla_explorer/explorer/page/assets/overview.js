@@ -1,6 +1,6 @@
 // The overview tab, the first that is seen: where the time goes, by kernel, layer and source line; which refused fusions cost most.
 import { refusalCost } from "./decisions.js";
-import { barRow, decisionEnds, make, messageOf, numberOf, showMicroseconds, showPercent, slowButton } from "./elements.js";
+import { barRow, breakable, decisionEnds, make, messageOf, numberOf, showMicroseconds, showPercent, slowButton } from "./elements.js";
 import { FUSION_KINDS } from "./schema.js";
 import { namedAll } from "./store.js";
 import { registerTab } from "./tabs.js";
@@ -247,7 +247,7 @@ function overviewTab(app) {
       line = make(
         "tr",
         { tabIndex: 0, onclick: () => app.select(row.instruction, "overview"), onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && event.target === line && showInGraph(row) },
-        make("td", { className: "mono" }, `%${row.name}`, alike),
+        make("td", { className: "mono" }, ...breakable(`%${row.name}`), alike),
         make("td", { className: "r", textContent: `${measured ? "" : "~"}${showMicroseconds(time)}` }),
         make("td", { className: "share" }, shareBar(all ?? share), showPercent(all ?? share)),
         ...(isBoundKnown ? [make("td", { textContent: row.bound, title: BOUNDS[row.bound] ?? "" })] : []),
@@ -306,7 +306,7 @@ function overviewTab(app) {
     return make(
       "tr",
       { onclick: () => app.showDecision(d.index, false) },
-      make("td", { className: "mono" }, decisionEnds(d), alike),
+      make("td", { className: "mono" }, ...breakable(decisionEnds(d)), alike),
       make("td", { className: "r", textContent: `${atMost ? "≤ " : "~"}${showMicroseconds(all ?? us)}` }),
       make("td", { textContent: d.code, title: app.store.data.reasons[d.code] || "" }),
       make("td", {}, attempt),
