@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+import xla_explorer as xe
 from tests.browser.main_thread import longest_tasks
-from tests.browser.model_screenshots import PROGRAMS, SHOTS, VIEWS, page_of, take
+from tests.browser.model_screenshots import PROGRAMS, SHOTS, VIEWS, WORKLOADS, page_of, take
 from tests.support.corpora import SHARED
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -47,3 +48,27 @@ def test_no_task_of_a_model_takes_fifty_milliseconds(browser: Any, tmp_path: Pat
     longest = longest_tasks(browser.chromium, page_of(PROGRAMS[program], tmp_path))
     print(program, longest)
     assert longest["open"] < 8 and longest["steps"] < 8
+
+
+OVERLAPS = """() => {
+  const boxes = selector => [...document.querySelectorAll(`.xe-graph .xe-canvas ${selector}`)].map(el => [el.getBoundingClientRect(), el.parentNode.textContent]),
+    over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1,
+    labels = boxes(".xe-edge-label rect"), nodes = boxes(".xe-node:not(.box) > .s:first-of-type"), drawn = document.querySelector(".xe-graph .xe-canvas > g").getBBox();
+  return { on: labels.flatMap(([box, text], k) => [...labels.slice(k + 1), ...nodes].filter(([other]) => over(box, other)).map(([, other]) => `${text} / ${other}`)),
+    labels: labels.length, nodes: nodes.length, aspect: drawn.height / Math.max(drawn.width, 1) };
+}"""
+
+
+def test_no_label_lies_on_a_node_or_another_label_in_twenty_programs(browser: Any, tmp_path: Path) -> None:
+    found = {}
+    for path in sorted(WORKLOADS.glob("[mb]_*.hlo*"), key=lambda path: -path.stat().st_size)[:20]:
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        saved = xe.compile(xe.load(path), threads=1, verify=False).save(tmp_path / f"{path.name}.html")
+        page.goto(saved.as_uri() + "#tab=graph")
+        page.wait_for_selector(".xe[data-ready]", timeout=120_000)
+        page.wait_for_timeout(300)
+        found[path.name] = page.evaluate(OVERLAPS)
+        page.close()
+    print(*[f"{name}: {one['labels']} labels, {one['nodes']} nodes, aspect {one['aspect']:.1f}" for name, one in found.items()], sep="\n")
+    assert len(found) == 20 and {name: one["on"] for name, one in found.items() if one["on"]} == {}
+    assert sum([one["labels"] for one in found.values()]) > 100 and all(one["aspect"] < 3 for one in found.values())
