@@ -90,6 +90,7 @@ def check_apart(found: ModuleType, backend: str, case: Any, **options: Any) -> s
     child = os.fork()
     if child == 0:
         os.close(reader)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # a handler in Python would wait for the call that does not return
         signal.alarm(LIMIT)
         try:
             answer = check(found, backend, case, **options)

@@ -31,6 +31,7 @@ def failure(case: RandomModule, check: Callable[[RandomModule], None], seconds: 
     read, write = os.pipe()
     child = os.fork()
     if not child:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # a handler in Python would wait for the call that does not return
         signal.alarm(seconds)
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 2)

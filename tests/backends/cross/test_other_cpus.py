@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
+import warnings
 from typing import Any
 
 import numpy as np
@@ -165,3 +168,20 @@ def test_every_tool_has_a_command_that_adds_it(name: str) -> None:
     target = CPU_TARGETS[name]
     for program in filter(None, [target.compiler, *target.emulator[:1]]):
         assert program in runners._PACKAGES or shutil.which(program)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_runs_wasm_after_its_parent_did() -> None:
+    """What compiles wasm32 code for the machine has no threads of its own: the child would wait for them."""
+    _need("wasm32")
+    x, y = np.ones((2, 64), np.float32)
+    first, second = _session("wasm32", ELEMENTWISE), _session("wasm32", ELEMENTWISE.replace("multiply", "subtract"))
+    np.testing.assert_array_equal(first(x, y), 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 says that a process with threads is forked
+        child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(60)
+        os._exit(0 if (second(x, y) == 1).all() else 3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

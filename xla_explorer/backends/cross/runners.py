@@ -202,7 +202,9 @@ def _wasm_engine() -> Any:
     if not _ENGINES:
         import wasmtime
 
-        engine = wasmtime.Engine()
+        config = wasmtime.Config()
+        config.parallel_compilation = False  # a process that is forked from this one would wait for threads that it has not
+        engine = wasmtime.Engine(config)
         atexit.register(engine.close)  # Python's end takes away first what the engine's own __del__ needs
         _ENGINES.append(engine)
     return _ENGINES[0]
