@@ -13,7 +13,7 @@ from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate, finishe
 from xla_explorer.compiler.target import Target
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.kept import kept
-from xla_explorer.hlo.analysis.cost import FREE, Cost, instruction_cost
+from xla_explorer.hlo.analysis.cost import FREE, Cost, contractions, instruction_cost
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -22,7 +22,6 @@ _NO_KERNEL = FREE | {"tuple", "while", "conditional", "call", "partition-id", "r
 
 # Nanoseconds on one core of an AVX-512 server; see `compiler/costs/cpu_costs.py`.
 LAUNCH, FLOP, TRANSCENDENTAL = 50.0, 0.03, 0.2
-_CONTRACTIONS = ("dot", "convolution")
 _TIERS = ((256 << 10, 0.015), (8 << 20, 0.04))
 _MEMORY = 0.1
 
@@ -55,7 +54,8 @@ class KernelCost(NamedTuple):
         size = max(self.cost.bytes_read, self.cost.bytes_written)
         per_byte = next((rate for limit, rate in _TIERS if size <= limit), _MEMORY)
         work = FLOP * self.cost.flops
-        if product := self._product:  # register tiles and libraries come near the peak, if they know the type
+        if product := next(iter(contractions(self.instruction)), None):
+            # Register tiles and libraries come near the peak, if they know the type.
             fast = product.shape.is_array and product.shape.element_type.name in ("f32", "f64")
             work = self.cost.flops / (FLOPS_PER_NS[product.opcode.name] if fast else SLOW_FLOPS_PER_NS)
         return {
@@ -63,13 +63,6 @@ class KernelCost(NamedTuple):
             "memory": per_byte * self.cost.bytes_accessed,
             "arithmetic": work + TRANSCENDENTAL * self.cost.transcendentals,
         }
-
-    @property
-    def _product(self) -> HloInstruction | None:
-        """The contraction that this kernel is, or has in it."""
-        i = self.instruction
-        inside = i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,)
-        return next((o for o in inside if o.opcode.name in _CONTRACTIONS), None)
 
 
 _LOW_ROOF, _SHORT_US = 0.1, 5.0

@@ -131,6 +131,12 @@ def instruction_cost(i: HloInstruction) -> Cost:
     return Cost(flops, transcendentals, _read_bytes(i), i.shape.byte_size)
 
 
+def contractions(kernel: HloInstruction) -> list[HloInstruction]:
+    """The products that a kernel is, or has in it."""
+    parts = kernel.called[0].instructions.values() if kernel.opcode.name == "fusion" else (kernel,)
+    return [i for i in parts if i.opcode.name in ("dot", "convolution")]
+
+
 def computation_cost(computation: HloComputation) -> Cost:
     """Sum over the instructions of a computation."""
     total = NOTHING

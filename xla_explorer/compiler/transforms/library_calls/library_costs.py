@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from xla_explorer.compiler.costs.gpu_kernel_costs import SHARE_OF_A_PRODUCT
 from xla_explorer.compiler.target import OwnProduct, PlansProducts, Target, gpu_numbers
 from xla_explorer.compiler.transforms.library_calls.library_call import (
     CholeskyCall,
@@ -26,7 +27,6 @@ from xla_explorer.hlo.instruction import HloInstruction
 _LAUNCH_US = 1.0
 _HOST_US = 1.0  # what a call of a library costs more than the launch of a kernel
 _BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16}
-_OWN_SHARE = 0.55  # where no plan has an estimate
 _TILE = 64
 _SPLITS = 8  # parts of the reduced dimension that a library spreads over idle multiprocessors
 _ONE_PASS = 4096  # points of a transform that shared memory holds
@@ -116,7 +116,7 @@ def _convolution(call: ConvolutionCall, rates: Rates, planned: OwnProduct | None
     kind = arithmetic_of(call)
     own_kind = kind if rates.own.get(kind) else "f32"
     library = rates.arithmetic_us(work, rates.library[kind], rates.library_share, tiles / rates.multiprocessors * splits)
-    emitter, own = planned or ("", rates.arithmetic_us(work, rates.own[own_kind], _OWN_SHARE, tiles / rates.multiprocessors))
+    emitter, own = planned or ("", rates.arithmetic_us(work, rates.own[own_kind], SHARE_OF_A_PRODUCT, tiles / rates.multiprocessors))
     library_us, own_us = _LAUNCH_US + _HOST_US + max(library, memory), _LAUNCH_US + max(own, memory / 0.9)
     return Costs(library_us, own_us, memory, library, own, emitter)
 
@@ -134,7 +134,7 @@ def _matmul(call: MatmulCall, rates: Rates, planned: OwnProduct | None) -> Costs
     own_kind = kind if rates.own.get(kind) else "f32"
     # Tiles that are not full waste arithmetic in both; a thin product is bound by memory in any case.
     library = rates.arithmetic_us(work, rates.library[kind], rates.library_share, used * splits)
-    emitter, own = planned or ("", rates.arithmetic_us(work, rates.own[own_kind], _OWN_SHARE, used))
+    emitter, own = planned or ("", rates.arithmetic_us(work, rates.own[own_kind], SHARE_OF_A_PRODUCT, used))
     library_us, own_us = _LAUNCH_US + _HOST_US + max(library, memory), _LAUNCH_US + max(own, memory / 0.9)
     return Costs(library_us, own_us, memory, library, own, emitter)
 
@@ -157,7 +157,7 @@ def _fft(call: FftCall, rates: Rates) -> Costs:
             own += _LAUNCH_US + bytes_per_pass / rates.bytes_per_us
         else:  # one sum for each point
             work = 4.0 * points * n
-            own += _LAUNCH_US + rates.arithmetic_us(work, rates.own["f32" if call.real_type == "f32" else "f64"], _OWN_SHARE)
+            own += _LAUNCH_US + rates.arithmetic_us(work, rates.own["f32" if call.real_type == "f32" else "f64"], SHARE_OF_A_PRODUCT)
     return Costs(library + _HOST_US, own)
 
 
