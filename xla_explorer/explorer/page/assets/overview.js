@@ -178,8 +178,8 @@ function overviewTab(app) {
       : "this backend makes no kernels";
     body.replaceChildren(
       ...(kernels.length ? [make("h4", { textContent: measured ? "hottest kernels" : "hottest kernels, estimated" }), kernelTable(kernels, measured)] : []),
-      ...(advice.length ? [make("h4", { textContent: "what to try first" }), adviceList(advice)] : []),
       ...refusalsPart(refusals),
+      ...(advice.length ? [make("h4", { textContent: "what to try first" }), adviceList(advice)] : []),
       make("div", { className: "xe-two" }, make("div", {}, ...placesPart("by layer", timeByLayer(kernels))), make("div", {}, ...placesPart("by source line", timeByLine(kernels)))),
     );
     mark();
