@@ -9,7 +9,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.foundation.visible_text import cleaned_text
+from xla_explorer.foundation.visible_text import cleaned, cleaned_text
 from xla_explorer.frontends.stablehlo import parse_stablehlo
 
 # An escape sequence that clears the screen, one byte of C1 that begins one, a bidirectional override, an isolate, a zero-width space.
@@ -71,3 +71,16 @@ def test_a_violation_shows_no_control_characters_and_the_right_line() -> None:
         xe.verify(xe.parse_hlo(text))
     assert is_harmless(str(caught.value))
     assert "ROOT wrong" in str(caught.value)
+
+
+def test_labels_of_ptx_are_no_formulas_to_a_notebook() -> None:
+    class Shown:
+        @cleaned
+        def _repr_mimebundle_(self) -> dict[str, str]:
+            code = "@%p1 bra $L__BB0_2;\n$L__BB0_2:"
+            return {"text/html": f'<td title="$a$">{code}</td><pre>{code}</pre><svg><text>{code}</text></svg>', "text/plain": code}
+
+    bundle = Shown()._repr_mimebundle_()
+    cell, rest = bundle["text/html"].split("</td>")
+    assert cell == '<td title="$a$">@%p1 bra <span>$</span>L__BB0_2;\n<span>$</span>L__BB0_2:'
+    assert "<span>" not in rest + bundle["text/plain"]

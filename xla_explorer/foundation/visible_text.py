@@ -51,8 +51,26 @@ def cleaned_text(text: str, *, same_width: bool = False, in_json: bool = False) 
     return _HIDDEN.sub("?" if same_width else _escape, text)
 
 
+# What a page shows as it stands, or a tag; else a dollar of a text.
+_DOLLAR = re.compile(r"<(pre|code|style|script|textarea|svg)\b.*?</\1>|<[^>]*>|\$", re.DOTALL)
+
+
+def without_formulas(html: str) -> str:
+    """The HTML with each `$` of a text in an element of its own: two of them in one text are the bounds of a formula to JupyterLab.
+
+    Examples
+    --------
+    >>> without_formulas("<td>__cublas$lt$matmul</td>")
+    '<td>__cublas<span>$</span>lt<span>$</span>matmul</td>'
+    """
+    if "$" not in html:
+        return html
+    return _DOLLAR.sub(lambda found: "<span>$</span>" if found[0] == "$" else found[0], html)
+
+
 def cleaned(method: _Shown) -> _Shown:
-    """For `__repr__`, `__str__` and `_repr_mimebundle_`: what they give a terminal (the text; of a bundle its `text/plain`) is cleaned."""
+    """For `__repr__`, `__str__` and `_repr_mimebundle_`: what they give a terminal (the text; of a bundle its `text/plain`) is cleaned, and no
+    text of a bundle's HTML is a formula to JupyterLab."""
 
     @functools.wraps(method)
     def show(*arguments: Any, **options: Any) -> Any:
@@ -64,7 +82,8 @@ def cleaned(method: _Shown) -> _Shown:
         return bundle(made)
 
     def bundle(made: Any) -> Any:
-        known = isinstance(made, dict) and isinstance(made.get("text/plain"), str)
-        return {**made, "text/plain": cleaned_text(made["text/plain"])} if known else made
+        changes = {"text/plain": cleaned_text, "text/html": without_formulas} if isinstance(made, dict) else {}
+        changed = {kind: change(made[kind]) for kind, change in changes.items() if isinstance(made.get(kind), str)}
+        return {**made, **changed} if changed else made
 
     return show  # type: ignore[return-value]
