@@ -68,9 +68,12 @@ def without_formulas(html: str) -> str:
     return _DOLLAR.sub(lambda found: "<span>$</span>" if found[0] == "$" else found[0], html)
 
 
+_CHANGES: dict[str, Callable[[str], str]] = {"text/plain": cleaned_text, "text/html": without_formulas}
+
+
 def cleaned(method: _Shown) -> _Shown:
-    """For `__repr__`, `__str__` and `_repr_mimebundle_`: what they give a terminal (the text; of a bundle its `text/plain`) is cleaned, and no
-    text of a bundle's HTML is a formula to JupyterLab."""
+    """For `__repr__`, `__str__` and `_repr_mimebundle_`: what they give a terminal (the text; of a bundle its `text/plain`) is cleaned, and
+    no text of a bundle's HTML is a formula to JupyterLab."""
 
     @functools.wraps(method)
     def show(*arguments: Any, **options: Any) -> Any:
@@ -82,7 +85,7 @@ def cleaned(method: _Shown) -> _Shown:
         return bundle(made)
 
     def bundle(made: Any) -> Any:
-        changes = {"text/plain": cleaned_text, "text/html": without_formulas} if isinstance(made, dict) else {}
+        changes = _CHANGES if isinstance(made, dict) else {}
         changed = {kind: change(made[kind]) for kind, change in changes.items() if isinstance(made.get(kind), str)}
         return {**made, **changed} if changed else made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from xla_explorer.explorer.display.escaping import escape
@@ -23,13 +24,13 @@ def table(title: str, head: Sequence[str], rows: Sequence[str], left_out: str = 
 
 
 def _breakable(text: str) -> str:
-    """Escaped text whose lines may end behind commas: JupyterLab keeps no style that allows it, and cuts what is wider."""
-    return escape(text).replace(",", ",<wbr>")
+    """Escaped text whose lines may end behind commas and underlines: JupyterLab keeps no style that allows it, and cuts what is wider."""
+    return re.sub("(?<=[,_])", "<wbr>", escape(text))
 
 
 def _ends(row: Decision) -> str:
     """What a decision is about: one end or two."""
-    return " → ".join(f"<code>{escape(name)}</code>" for name in row.about)
+    return " → ".join(f"<code>{_breakable(name)}</code>" for name in row.about)
 
 
 def decisions_html(decisions: Sequence[Decision], limit: int) -> str:
@@ -54,7 +55,7 @@ def loops_html(kernels: Sequence[LoopKernel], limit: int) -> str:
     if not kernels:
         return ""
     rows = [
-        f"<tr><td {WHOLE}><code>%{escape(row.name)}</code></td><td {CELL}>{escape(row.family)}</td>"
+        f"<tr><td {CELL}><code>%{_breakable(row.name)}</code></td><td {CELL}>{escape(row.family)}</td>"
         f"<td {WHOLE}>{'opaque' if row.code else 'nest'}</td><td {CELL}><code>{_breakable(row.schedule)}</code></td>"
         f"<td {CELL}>{escape(f'{row.code}: {row.reason}' if row.code else '')}</td></tr>"
         for row in kernels[:limit]
