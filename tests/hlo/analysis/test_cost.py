@@ -37,6 +37,7 @@ X = "x = f32[10] parameter(0)"
       "c = f32[1,5,5,4] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f"), 2704, 0, 888),
     (("x = f32[4,5] parameter(0)", "z = f32[] constant(0)", "r = f32[4] reduce(x, z), dimensions={1}, to_apply=plus"), 16, 0, 100),
     (("x = f32[10] parameter(0)", "z = f32[] constant(0)", "r = f32[8] reduce-window(x, z), window={size=3}, to_apply=plus"), 16, 0, 76),
+    (("x = f32[9] parameter(0)", "z = f32[] constant(0)", "r = f32[9] reduce-window(x, z), window={size=9 pad=8_0}, to_apply=plus"), 9, 0, 76),
     (("x = f32[100] parameter(0)", "s = f32[10] slice(x), slice={[0:10]}"), 0, 0, 80),
     (("x = f32[100] parameter(0)", "i = s32[] parameter(1)", "s = f32[10] dynamic-slice(x, i), dynamic_slice_sizes={10}"), 0, 0, 84),
     (("x = f32[100] parameter(0)", "u = f32[10] parameter(1)", "i = s32[] parameter(2)", "s = f32[100] dynamic-update-slice(x, u, i)"), 0, 0, 84),

@@ -13,7 +13,6 @@ from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import epilogue
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.cost import instruction_cost
-from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.instruction import HloInstruction
 
 BYTES_PER_NS = 16.0  # read or written by one core, caches and memory mixed
@@ -67,10 +66,7 @@ def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:
     rate = FLOPS_PER_NS.get(inner.opcode.name, ELEMENTWISE_FLOPS_PER_NS)
     if inner.opcode.name in ("dot", "convolution") and (element is None or element.name not in ("f32", "f64")):
         rate = SLOW_FLOPS_PER_NS
-    flops = cost.flops
-    if inner.opcode.name == "reduce-window" and scan_dimension(inner.attribute("window").dimensions, inner.operands[0].shape.dimensions):
-        flops = sum([leaf.element_count for _, leaf in inner.shape.leaves()])  # the work of a scan is linear
-    nanoseconds = max(cost.bytes_accessed / BYTES_PER_NS, flops / rate + cost.transcendentals / TRANSCENDENTALS_PER_NS)
+    nanoseconds = max(cost.bytes_accessed / BYTES_PER_NS, cost.flops / rate + cost.transcendentals / TRANSCENDENTALS_PER_NS)
     most = threads * (LIBRARY_SHARES_PER_THREAD if kind == "library" else SHARES_PER_THREAD)
     parts = min(most, int(nanoseconds / SHARE_NS)) if threads > 1 else 1
     return ParallelPlan(max(parts, 1), threads, nanoseconds, cost.flops, cost.transcendentals, cost.bytes_accessed)

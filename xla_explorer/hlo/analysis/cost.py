@@ -2,7 +2,8 @@
 
 The counting follows XLA's `HloCostAnalysis` (xla/service/hlo_cost_analysis.cc): one operation per result element of an
 elementwise opcode, two per multiply-add of a contraction, transcendentals apart; bytes count every array once per operation
-that reads or writes it, and fusions only what crosses their border.
+that reads or writes it, and fusions only what crosses their border. Running windows (cumsum and its kin) count one combination an element,
+as we compute them; XLA's analysis counts each window anew.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -186,8 +188,10 @@ def _reduce(i: HloInstruction) -> tuple[float, float]:
 
 def _reduce_window(i: HloInstruction) -> tuple[float, float]:
     result = (i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape).element_count
-    window = math.prod([d.size for d in i.attribute("window").dimensions])
-    return _applied(i.called[0], result * max(0, window - 1))
+    rules = i.attribute("window").dimensions
+    if scan_dimension(rules, i.operands[0].shape.dimensions) is not None:  # each value from the one before it
+        return _applied(i.called[0], result)
+    return _applied(i.called[0], result * max(0, math.prod([d.size for d in rules]) - 1))
 
 
 def _dot(i: HloInstruction) -> tuple[float, float]:
