@@ -104,9 +104,13 @@ class Pool:
         """By its Python id the slot of the row that it has now: rows that stay the same object over the steps, as most do, are not looked
         at."""
         self._before: list[int] = []
+        self._rows: Listed[Any] = ()
 
     def sequence(self, rows: Listed[Any], step: int) -> SlotSequence:
         """The slots of `rows`, which are those of `step`."""
+        if rows is self._rows:
+            return [0, len(rows)] if rows else []
+        self._rows = rows
         found: list[Any] = list(map(self._same.get, map(id, rows)))
         if None in found:
             self._taken = set(found)
@@ -197,13 +201,13 @@ def _table(values: Listed[Any], keys: Listed[Any]) -> PackedColumn:
 
 
 _MOST_DIGITS = 15
-_NAME = re.compile(r"%([\w.-]*)", re.ASCII)
+_NAME = re.compile(r"%([\w.-]*)", re.ASCII)  # of which `split` keeps the names
 
 
 def _sentences(values: Listed[str], text: str) -> PackedColumn:
     """Lines with names of instructions in them: the lines without the names, and the names, each of which is written once."""
-    lines = _NAME.sub("%", text).split("\n")
-    used = _NAME.findall(text)
+    parts = _NAME.split(text)
+    lines, used = "%".join(parts[::2]).split("\n"), parts[1::2]
     names = {name: number for number, name in enumerate(dict.fromkeys(used))}
     uses: list[int] = []
     first = end = 0

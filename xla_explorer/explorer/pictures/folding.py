@@ -15,6 +15,8 @@ from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, Pi
 PASSED_THROUGH = frozenset({"broadcast", "bitcast", "reshape", "convert", "copy"})
 _MAY_FOLD = PASSED_THROUGH | {"get-tuple-element", "tuple"}  # and constants
 LONGEST_CONSTANT = 12
+SMALL = 1_000
+"""Nodes of a picture that is folded again rather than compared with the one before."""
 QUIET = PASSED_THROUGH | {"parameter", "constant", "transpose", "tuple", "get-tuple-element", "iota"}
 """Plumbing: not what a fusion is called by."""
 
@@ -25,12 +27,14 @@ class FoldedRows:
     def __init__(self) -> None:
         self._edges: dict[tuple[int, int], tuple[PictureEdge, PictureEdge]] = {}
         self._nodes: dict[tuple[int, tuple[str, ...], tuple[int, ...]], tuple[PictureNode, PictureNode]] = {}
+        self.last: tuple[PictureGraph, PictureGraph] | None = None
+        """The large picture that was folded last, and what came of it."""
 
     def edge_from(self, edge: PictureEdge, source: int) -> PictureEdge:
         """The edge with another source."""
         place = id(edge), source
         if place not in self._edges:
-            self._edges[place] = edge, edge._replace(source=source)
+            self._edges[place] = edge, PictureEdge(source, *edge[1:])
         return self._edges[place][1]
 
     def with_marks(self, node: PictureNode, constants: tuple[str, ...], positions: tuple[int, ...]) -> PictureNode:
@@ -48,6 +52,15 @@ def fold_picture(graph: PictureGraph, known: FoldedRows | None = None) -> Pictur
     Fusion boxes labelled just "fusion" are named by what they do. known: of pictures with the same rows.
     """
     known = known or FoldedRows()
+    if known.last is not None and graph.same_rows(known.last[0]):
+        return known.last[1].called(graph.title)
+    folded = _folded(graph, known)
+    if len(graph.nodes) > SMALL:
+        known.last = graph, folded
+    return folded
+
+
+def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
     graph = join_fusion_parameters(graph, known)
     links = _Links(graph)
     while True:

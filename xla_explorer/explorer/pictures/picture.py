@@ -9,6 +9,7 @@ and JSON rows as they are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from xla_explorer.explorer.display.quantities import number_of
@@ -137,6 +138,17 @@ class PictureGraph:
         self.alias_opcodes: dict[int, str] = dict(alias_opcodes or {})
         self.hidden = hidden
         self.note = note
+
+    def same_rows(self, other: PictureGraph) -> bool:
+        """Whether both differ at most in their titles; quick where they share rows."""
+        names = [name for name in self.__slots__ if name != "title"]
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def called(self, title: str) -> PictureGraph:
+        """This picture under another title."""
+        found = copy(self)
+        found.title = title
+        return found
 
     @cleaned
     def __repr__(self) -> str:
