@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from xla_explorer.explorer.display.escaping import escape, fenced
 from xla_explorer.explorer.display.highlighting import highlighted
@@ -108,8 +108,20 @@ def diff_html(text: str) -> str:
     return _BLOCK + "\n".join(lines) + "</pre>"
 
 
+class Marked(NamedTuple):
+    """A cell that is HTML already, made of escaped parts."""
+
+    html: str
+    style: str = _CELL
+
+
+def number_cell(text: str) -> Marked:
+    """A number with its unit, to the right."""
+    return Marked(escape(text), _NUMBER)
+
+
 def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], note: str = "", limit: int = MOST_ROWS) -> str:
-    """A table of plain values; numbers to the right; what was cut is said."""
+    """A table of plain values, or cells that are `Marked`; numbers to the right; what was cut is said."""
     head = "".join([f"<th {_CELL}>{escape(name)}</th>" for name in columns])
     body = "".join(["<tr>" + "".join([_cell(value) for value in row]) + "</tr>" for row in rows[:limit]])
     notes = [note] if note else []
@@ -122,6 +134,8 @@ def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, Marked):
+        return f"<td {value.style}>{value.html}</td>"
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return f"<td {_NUMBER if number else _CELL}>{escape(cell_text(value))}</td>"
 

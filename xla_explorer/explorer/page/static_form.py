@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.explorer.display.code_pane import CodePane
-from xla_explorer.explorer.display.display import image_html
+from xla_explorer.explorer.display.display import Marked, image_html, number_cell, table_html
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.quantities import MISSING, byte_count, headline, microseconds, percent
 from xla_explorer.explorer.page.source import ExplorerSource, StepRow, TimingRow
-from xla_explorer.explorer.page.static_tables import CELL, NUMBER, table
 from xla_explorer.explorer.page.tabs import TABS
 from xla_explorer.explorer.pictures.svg import picture_svg
 
@@ -95,10 +94,14 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
     if not telling:
         return ""
     rows = [
-        f"<tr><td {NUMBER}>{step.index}</td>"
-        f"<td {CELL}>{escape(step.pipeline)}</td><td {CELL}>{escape(step.name)}</td>"
-        f"<td {NUMBER}>{step.instructions_before} → {step.instructions_after}</td><td {NUMBER}>{step.rewrites}</td>"
-        f"<td {NUMBER}>{microseconds(step.seconds * 1e6)}</td></tr>"
+        [
+            step.index,
+            step.pipeline,
+            step.name,
+            number_cell(f"{step.instructions_before} → {step.instructions_after}"),
+            step.rewrites,
+            number_cell(microseconds(step.seconds * 1e6)),
+        ]
         for step in telling[:limit]
     ]
     quiet = len(steps) - len(telling) - sum(step.index == 0 and not step.changed for step in steps)
@@ -106,7 +109,7 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
     if len(telling) > limit:
         notes.append(f"{len(telling) - limit} more: session.passes.to_frame()")
     head = ["number", "pipeline", "pass", "instructions", "rules applied", "time"]
-    return table("Passes that changed the module", head, rows, "; ".join(notes))
+    return table_html("Passes that changed the module", head, rows, "; ".join(notes), limit)
 
 
 def _panes_html(panes: Sequence[CodePane], limit: int) -> str:
@@ -141,18 +144,13 @@ def _timings_html(timings: Sequence[TimingRow], limit: int) -> str:
         rate = MISSING if row.gigabytes_per_second is None else f"{row.gigabytes_per_second:.1f}"
         where = "⚠ evaluator, not compiled" if row.runs_on == "evaluator" else row.runs_on
         guess = "~" if row.estimated else ""
-        rows.append(
-            f"<tr><td {CELL}><code>{escape(row.kernel)}</code></td>"
-            f"<td {CELL}>{escape(row.opcode)}</td><td {NUMBER}>{row.n}</td>"
-            f"<td {NUMBER}>{microseconds(row.median_us)}</td><td {NUMBER}>{microseconds(row.iqr_us)}</td>"
-            f"<td {NUMBER}>{percent(row.share)}</td>"
-            f"<td {NUMBER}>{guess}{byte_count(row.bytes)}</td><td {NUMBER}>{rate}</td>"
-            f"<td {CELL}>{escape(row.source_line)}</td><td {CELL}>{escape(where)}</td></tr>"
-        )
+        numbers = [microseconds(row.median_us), microseconds(row.iqr_us), percent(row.share), guess + byte_count(row.bytes), rate]
+        kernel = Marked(f"<code>{escape(row.kernel)}</code>")
+        rows.append([kernel, row.opcode, row.n, *map(number_cell, numbers), row.source_line, where])
     notes = []
     if len(ordered) > limit:
         notes.append(f"{len(ordered) - limit} more kernels: session.profile()")
     if any(row.estimated for row in timings):
         notes.append("~ marks an estimate")
     head = ["kernel", "opcode", "n", "median", "iqr", "share", "bytes", "GB/s", "line", "runs on"]
-    return table("Times", head, rows, "; ".join(notes))
+    return table_html("Times", head, rows, "; ".join(notes), limit)
