@@ -95,7 +95,8 @@ def parse(function: Callable[[str], Any]) -> Cases:
 def _is_graph(got: Any, module: HloModule) -> Graph:
     if not isinstance(got, Graph) or not isinstance(got.root, Node):
         message = "The answer is a Graph with a Node as its root."
-        raise WrongAnswer(Failure("no-graph", message, "Graph(parameters, root)", repr(got)[:300], module))
+        found = f"a Graph whose root is {got.root!r}" if isinstance(got, Graph) else repr(got)
+        raise WrongAnswer(Failure("no-graph", message, "Graph(parameters, root)", found[:300], module))
     return got
 
 
