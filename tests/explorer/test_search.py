@@ -84,3 +84,23 @@ def test_a_session_is_searched() -> None:
     session = xe.compile(TEXT, threads=1)
     assert list(session.passes.search("op:dot", step=0)["name"]) == ["d"] and list(session.passes.search("line:model.py:40 what:instruction")["op"]) == ["dot"]
     assert set(session.passes.search("what:decision")["what"]) == {"decision"} and len(session.passes.search("what:pass")) == len(session.passes)
+
+
+def test_a_line_is_found_by_its_stack_frame() -> None:
+    """As JAX writes it: the printed line of an instruction has a number of a frame and no place."""
+    frames = """
+FileNames
+1 "/a/model.py"
+
+FunctionNames
+1 "f"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=40 end_line=40 column=1 end_column=9}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+"""
+    body = "ENTRY e {\n  x = f32[8] parameter(0)\n  ROOT s = f32[8] sine(x), metadata={stack_frame_id=1}\n}"
+    session = xe.compile(f"HloModule m\n{frames}\n{body}", "interpreter")
+    assert list(session.passes.search("line:model.py:40 what:instruction", step=0).name) == ["s"]

@@ -91,6 +91,10 @@ def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
     times = columns.get("measured time") or columns.get("predicted time") or {}
     moved = columns.get("bytes moved", {})
     lines = {row.instruction: row.source_line for row in source.timings()}
+    asked = source.reports.requests.get("callers")
+    callers = asked(source.reports, {}) if asked is not None else {"frames": [], "of": {}}
+    for key, frame in callers["of"].items():  # JAX says places by stack frames, not in the printed line
+        lines[int(key)] = "{0}:{2}".format(*callers["frames"][frame])
     steps = source.steps()
     for text, key, *_ in source.text(step):
         item = instruction_item(text, key) if key is not None else None
