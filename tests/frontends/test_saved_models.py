@@ -9,6 +9,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.frontends.hlo_proto.messages import field
+from xla_explorer.frontends.saved_models import folders
 
 PROGRAM = b"""module @f { func.func public @main(%x: tensor<3xf32>) -> tensor<3xf32> {
   %y = stablehlo.add %x, %x : tensor<3xf32>
@@ -38,6 +39,14 @@ def test_the_largest_program_of_a_saved_model(tmp_path: Path) -> None:
     calls = [node("a", "XlaCallModule", module=SMALL), node("b", "XlaCallModule", version=b"9", module=PROGRAM)]
     runs(xe.load(saved_model(tmp_path, node("x", "Placeholder"), *calls)))
     runs(xe.compile(tmp_path).source)
+
+
+def test_a_saved_model_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, opened = saved_model(tmp_path, node("c", "XlaCallModule", module=PROGRAM)), list[str]()
+    kept = folders.read_file
+    monkeypatch.setattr(folders, "read_file", lambda path, **how: opened.append(path.name) or kept(path, **how))
+    xe.load(folder)
+    assert opened == ["saved_model.pb"]
 
 
 def test_a_saved_model_without_stablehlo_says_how_to_get_it(tmp_path: Path) -> None:

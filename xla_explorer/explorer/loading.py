@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-from xla_explorer.explorer.sessions.loading import checked_path, load_module
+from xla_explorer.explorer.sessions.loading import checked_path, module_of_file, saved_module
 from xla_explorer.explorer.xla_dump import XlaDump
-from xla_explorer.frontends.saved_models import saved_programs
 from xla_explorer.hlo.module import HloModule
 
 
@@ -54,7 +53,10 @@ def load(path: str | os.PathLike[str]) -> HloModule | XlaDump:
     'r'
     """
     checked = checked_path(path)
-    return XlaDump(checked) if _is_folder(checked) and saved_programs(checked) is None else load_module(checked)
+    found = saved_module(checked)
+    if found is not None:
+        return found
+    return XlaDump(checked) if _is_folder(checked) else module_of_file(checked)
 
 
 def _is_folder(path: os.PathLike[str]) -> bool:

@@ -122,7 +122,7 @@ class Session(Compilation):
         Answer
             It says whether it was recorded, and shows all that must hold as a checklist. XlaExplorerError with near names for unknown ones.
         """
-        return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects], further_decisions(self, kind))
+        return why_not(self.passes, kind, subjects, further_decisions(self, kind))
 
     @overload
     def explain(self) -> SessionAdvice: ...
@@ -318,7 +318,7 @@ class Session(Compilation):
         kernel : str or int
             The name or id of the kernel. ScheduleError with the Reason where it has no loop nest.
         """
-        return schedule_of(self, name_or_id(kernel))
+        return schedule_of(self, kernel)
 
     def assembly(self) -> CodeText:
         """Assembly of this machine; of `session.gpu()` SASS, line by line with its HLO, for which ptxas and nvdisasm must be there."""

@@ -32,7 +32,7 @@ from xla_explorer.explorer.questions.search import KEYS
 from xla_explorer.explorer.questions.tensor_values import TensorValue, tensor_value
 from xla_explorer.explorer.questions.value_errors import value_errors
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
-from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.widget import ExplorerView, widget_of
@@ -294,7 +294,7 @@ class Trace:
         *subjects : str, int or HloInstruction
             What it was about, in the order of the kind.
         """
-        return why_not(self.passes, kind, [name_or_id(subject) for subject in subjects])
+        return why_not(self.passes, kind, subjects)
 
     @was_property
     def provenance(self) -> Provenance:

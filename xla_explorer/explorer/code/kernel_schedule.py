@@ -114,7 +114,7 @@ class KernelSchedule(Schedule, Report):
         return f"<{self.headline()}>"
 
 
-def schedule_of(session: Compilation, kernel: str | int) -> KernelSchedule:
+def schedule_of(session: Compilation, kernel: str | int | HloInstruction) -> KernelSchedule:
     """See `Session.schedule`."""
     i = kernel_of(session, kernel)
     nest = nest_of(i)
@@ -155,7 +155,7 @@ def schedules_beside(session: Compilation, schedules: Iterable[KernelSchedule | 
     return schedules_text({name: directives for text in texts for name, directives in parse_schedules(text).items()}) if further else None
 
 
-def kernel_of(session: Compilation, kernel: str | int) -> HloInstruction:
+def kernel_of(session: Compilation, kernel: str | int | HloInstruction) -> HloInstruction:
     """The instruction of a kernel, by name or id. XlaExplorerError where the optimised module has none."""
     number = session.passes.find(kernel)
     found = next((c.instructions[number] for c in session.module.computations.values() if number in c.instructions), None)

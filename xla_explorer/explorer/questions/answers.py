@@ -111,7 +111,9 @@ def _checks_of(rule: ApplicableRule) -> tuple[Check, ...]:
     return (*rule.checks, Check("replacement-is-built", built, rule.becomes or "nothing is built", message, code, rule.place))
 
 
-def why_not(passes: RecordedPasses[RecordedPass], kind: str, subjects: Sequence[str | int], further: Iterable[Decision] = ()) -> Answer:
+def why_not(
+    passes: RecordedPasses[RecordedPass], kind: str, subjects: Sequence[str | int | HloInstruction], further: Iterable[Decision] = ()
+) -> Answer:
     """Why a decision of a kind about some instructions went as it went. further: decisions that are not in the journal.
 
     UnknownKindError, and XlaExplorerError for instructions that there never were, each with near names.
@@ -131,7 +133,7 @@ def answer(known: Known, kind: str, names: tuple[str, ...], further: Sequence[De
     return found or question.gone() or question.decided_again() or question.asked_of_the_pass() or question.never_decided()
 
 
-def _name(passes: RecordedPasses[RecordedPass], given: str | int) -> str:
+def _name(passes: RecordedPasses[RecordedPass], given: str | int | HloInstruction) -> str:
     key = passes.find(given)
     record = passes.lineage.records.get(key)  # with the journal off, only the ends of the compile are known
     return record.name if record is not None else passes.module.find(key).name

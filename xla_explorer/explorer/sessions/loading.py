@@ -51,10 +51,22 @@ class NotAModuleError(XlaExplorerError, TypeError):
 def load_module(path: str | os.PathLike[str]) -> HloModule:
     """The module of a file, the main module (optimised) of a folder that XLA wrote, or the largest StableHLO program of a saved model;
     `xe.load` says what files it reads."""
-    path = checked_path(path)
-    if (programs := saved_programs(path)) is not None:
-        program = max(programs, key=lambda one: len(one.raw))
-        return module_of_bytes(program.raw, f"{path}:{program.name}", mlir=True)
+    checked = checked_path(path)
+    found = saved_module(checked)
+    return module_of_file(checked) if found is None else found
+
+
+def saved_module(path: Path) -> HloModule | None:
+    """The largest StableHLO program of a saved model's folder; None for a path that is not one."""
+    programs = saved_programs(path)
+    if programs is None:
+        return None
+    program = max(programs, key=lambda one: len(one.raw))
+    return module_of_bytes(program.raw, f"{path}:{program.name}", mlir=True)
+
+
+def module_of_file(path: Path) -> HloModule:
+    """The module of a file, or the main one of a folder that XLA wrote."""
     try:
         if path.is_dir():
             return read_stages(DumpFolder(path).module(), only=())[1]
