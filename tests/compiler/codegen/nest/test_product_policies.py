@@ -107,6 +107,14 @@ def test_turned_columns_that_tiles_leave_over_are_one_vector_with_a_mask(columns
     np.testing.assert_array_equal(evaluate_nest(schedule.nest, [a, b])[0].reshape(64, columns), a @ b.T)
 
 
+@pytest.mark.parametrize("columns", [17, 33, 49, 65, 401])
+@pytest.mark.parametrize("contracted", [PLAIN, RIGHT_TURNED])
+def test_one_column_that_is_left_over_by_what_is_left_over(columns, contracted):
+    """A directive was refused there, so that the whole product was plain loops, 12 times as slow."""
+    i = _dot("64,33", f"{columns},33" if contracted == RIGHT_TURNED else f"33,{columns}", f"64,{columns}", contracted)
+    assert product_policy(nest_of(i), tuning_of(CPU)).directives
+
+
 def test_lanes_that_no_copy_wrote_are_not_read():
     """What memory holds there may be subnormal numbers, with which a product takes 25 times as long."""
     i = _dot("64,33", "20,33", "64,20", RIGHT_TURNED)

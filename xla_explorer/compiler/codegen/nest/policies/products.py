@@ -199,12 +199,12 @@ def _tiles(plan: Plan, p: _Product, by: _Copies, parts: int) -> None:
     if masks and tile.width < min(lanes, p.column.extent):
         tile = tile._replace(width=lanes, vectors=1)
     rest = p.column.extent % tile.columns
-    masks = masks and rest > 1
     if rest < p.column.extent:
         piece, after = _cut_columns(plan, piece, p.column.extent - rest) if rest else (piece, piece)
         _of_all_rows(plan, p, piece, tile, by, parts)
         piece = after
     while rest:
+        masks = masks and rest > 1
         masked = masks and (not by.turned or rest < tile.width)  # whole vectors of turned columns are copied in squares
         width = tile.width if masks else min(tile.width, 1 << (rest.bit_length() - 1))
         vectors = -(-rest // width) if masked else rest // width
