@@ -12,7 +12,7 @@ from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes
 from xla_explorer.compiler.codegen.kernels.products.dot_plan import library_cycles, plan_dot
 from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import _blocks, choose_tile, vector_registers
 from xla_explorer.compiler.codegen.library_calls import dot_by_library
-from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, tile_for
 from xla_explorer.compiler.target import HOST_LIKE, NVPTX, cpu_target
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -161,6 +161,43 @@ def test_tiles_fit_the_registers(bits):
             assert tile.rows * tile.vectors + tile.vectors + 1 <= vector_registers(target) <= 32
 
 
+@pytest.mark.parametrize(("rows", "columns", "depth"), [(64, 64, 100), (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (96, 500, 300)])
+def test_of_tiles_that_multiply_as_fast_the_one_with_fewer_loads_is_taken(rows, columns, depth):
+    """8 rows of 2 vectors took a tenth longer than 8 of 3, or 6 of 4, though all of them keep both units busy."""
+    for lanes in (8, 16):
+        tile = tile_for(rows, columns, depth, lanes, 32)
+        assert (tile.rows + tile.vectors) / (tile.rows * tile.vectors) < 0.5
+
+
+def test_what_tiles_leave_over_is_counted():
+    """As smaller tiles where there are such, and as another read of the other operand where a cache does not hold it."""
+    for lanes in (8, 16):
+        assert tile_for(100, 13 * lanes, 60, lanes, 32).cycles < tile_for(100, 13 * lanes, 60, lanes, 32, overlaps=True).cycles
+        again = tile_for(6272, 8 * lanes, 256, lanes, 32)
+        assert 8 % again.vectors == 0
+
+
+@pytest.mark.parametrize(
+    ("step", "depth", "columns", "tiles", "word"),
+    [
+        (4096, 100, 1024, 4, "pages apart"),
+        (4096, 8, 1024, 400, ""),  # too few rows
+        (4096, 100, 1024, 3, ""),  # read too few times
+        (3136, 784, 784, 4, "larger"),
+        (2048, 784, 512, 8, "second-level"),
+        (2048, 512, 512, 8, ""),  # as many lines as the sets hold
+        (2000, 300, 500, 8, "two lines"),
+        (2000, 64, 500, 8, ""),  # the first-level cache holds a panel
+        (2048, 300, 512, 40, "first-level"),
+        (1984, 300, 496, 400, ""),
+    ],
+)
+def test_why_a_right_operand_is_copied(step, depth, columns, tiles, word):
+    reason = LIMITS.copied_right(step, 64, depth, depth * columns * 4, tiles)
+    assert word in reason and bool(word) is bool(reason)
+    assert "two lines" not in LIMITS.copied_right(step, 32, depth, depth * columns * 4, tiles)  # most of shorter vectors lie in one
+
+
 def first_dot(text):
     return next(i for i in parse_hlo(text).entry.sequence() if i.opcode.name == "dot")
 
@@ -171,6 +208,8 @@ def test_the_choice_gives_its_figures():
     assert reason.code == "register-tile-faster"
     assert reason.facts["cycles"] < reason.facts["library_cycles"]
     assert dot_by_library(flat) is None, "without a target the library serves it"
+    crossing = first_dot(dot_text([("f32", (128, 300), (300, 500), (128, 500), MULTIPLY)]))
+    assert dot_by_library(crossing, HOST_LIKE).facts["copied"] == "its vectors lie in two lines each"
     deep = first_dot(dot_text([("f32", (512, 9000), (9000, 512), (512, 512), MULTIPLY)]))
     assert plan_dot(deep, HOST_LIKE).code == "dot-too-large" and dot_by_library(deep, HOST_LIKE) is None
 

@@ -46,7 +46,7 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
         return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
     plan = plan_dot(dot, target) if target is not None else None
     if isinstance(plan, DotPlan):
-        faster = _tile_is_faster(plan, library_cycles(sizes, element_type.bytes, target), packing=plan.packing)
+        faster = _tile_is_faster(plan, library_cycles(sizes, element_type.bytes, target), **plan.facts())
         if faster is not None:
             return faster
     if rows * columns * depth < SMALL_DOT:

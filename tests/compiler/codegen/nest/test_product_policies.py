@@ -44,7 +44,7 @@ def _made(*dot) -> Schedule | Reason:
 @pytest.mark.parametrize(
     ("dot", "wanted"),
     [
-        (("64,64", "64,64", "64,64", PLAIN), "unroll{ii},unroll{jio},vectorize{jii}"),
+        (("64,64", "64,64", "64,64", PLAIN), "unroll{imi},unroll{jio},vectorize{jii}"),
         (("64,32", "96,32", "64,96", RIGHT_TURNED), "stage{%b,"),  # contiguous columns
         (("512,256", "256,1024", "512,1024", PLAIN), "stage{%b,"),  # rows a page apart
         (("40,24", "24,10", "40,10", PLAIN), "split{j,16}"),  # masked
@@ -69,7 +69,7 @@ def test_schedules_of_products_can_be_written_by_a_user():
     ("dot", "copied"),
     [
         (("1024,96", "1024,256", "96,256", LEFT_TURNED), ""),  # contiguous columns of few lines
-        (("512,1024", "512,256", "1024,256", LEFT_TURNED), "stage{%a,ioo,scratch,0,ioi.k.ii}"),  # a page from row to row
+        (("512,1024", "512,256", "1024,256", LEFT_TURNED), "stage{%a,imoo,scratch,0,imoi.k.imi}"),  # a page from row to row
         (("60,1024", "1024,20", "60,20", PLAIN), "stage{%a,ioo,scratch,1040,ioi.ii.k}"),  # rows a page apart
         (("60,1000", "1000,20", "60,20", PLAIN), ""),
     ],
@@ -83,7 +83,7 @@ def test_left_operands_that_collide_are_copied(dot, copied):
 @pytest.mark.parametrize(
     ("dot", "blocks"),
     [
-        (("64,2000", "2000,512", "64,512", PLAIN), "split{k,500},accumulate{ko,joi},stage{%a,ko,"),
+        (("64,2000", "2000,512", "64,512", PLAIN), "split{k,500},accumulate{ko,jmoi},stage{%a,ko,"),
         (("512,1601", "1601,33", "512,33", PLAIN), "cut{k,1600},split{km,400},accumulate{kmo,"),  # one step is left over
         (("8,9000", "9000,32", "8,32", PLAIN), ""),  # too few tiles
         (("64,1500", "1500,512", "64,512", PLAIN), ""),
@@ -148,7 +148,7 @@ def test_sums_of_what_other_instructions_multiply_are_reductions():
 
 @pytest.mark.skipif(not described_cpu(libraries=True).vector.fma, reason="without multiply-adds, a library multiplies")
 @pytest.mark.parametrize("contracted", [0, 1])
-@pytest.mark.parametrize("size", [64, 1024, 1601])
+@pytest.mark.parametrize("size", [64, 1024, 1584])
 def test_a_matrix_by_itself_and_by_its_transpose(size: int, contracted: int) -> None:
     """One array is both operands: which of its reads is copied must be told, and both are reads of a copy of the other's panels, too."""
     text = (f"HloModule m\nENTRY e {{ x = f32[{size},{size}] parameter(0)\n"

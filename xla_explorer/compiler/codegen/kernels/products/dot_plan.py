@@ -26,13 +26,18 @@ LIBRARY_CALL_CYCLES = 300
 
 
 class DotPlan(NamedTuple):
-    """packing of the right operand: `none`, `panels`, or `turned panels` (its columns are contiguous, not its rows).
-    cycles: of all batches together."""
+    """packing of the right operand: `none`, `panels`, or `turned panels` (its columns are contiguous, not its rows). cycles: of all batches
+    together. copied: why there are panels, where another reason than the order of its elements."""
 
     sizes: DotSizes
     tile: Tile
     packing: str
     cycles: float
+    copied: str = ""
+
+    def facts(self) -> dict[str, str]:
+        """How the right operand is read, for the journal."""
+        return {"packing": self.packing} | ({"copied": self.copied} if self.copied else {})
 
 
 def library_cycles(sizes: DotSizes, element_bytes: int, target: Target | None) -> float:
@@ -66,37 +71,35 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         sizes = sizes._replace(rows=rows, columns=columns)
     if columns == 1 or (rows == 1 and (right.column != 1 or depth * columns * element_type.bytes > LIMITS.swept_bytes)):
         return refuse("matrix-vector", f"%{dot.name} reads a matrix once: its vector stays in the cache", rows=rows, columns=columns)
-    tile = choose_tile(rows, columns, depth, element_type.bytes, target)
+    tile = choose_tile(rows, columns, depth, element_type.bytes, target, overlaps=False)
     assert tile is not None
     bytes_ = element_type.bytes
     down = -(-rows // tile.rows)
-    packing = "none"
+    packing, why = "none", ""
     if right.column != 1:
         if right.row != 1 and depth != 1:
             return refuse("irregular-strides", f"rows or columns of the right operand of %{dot.name} must be contiguous")
         if down < 2:
             return refuse("columns-not-contiguous", f"%{dot.name} has too few rows to pay for transposing its right operand", rows=rows)
         packing = "turned panels"
-    elif down >= LIMITS.copied_from_tiles and depth > 8:
-        far = right.row * bytes_ % LIMITS.page == 0 or depth * columns * bytes_ > LIMITS.uncopied_bytes
-        if far or (down >= LIMITS.colliding_from_tiles and LIMITS.collide(right.row * bytes_, depth)):
-            packing = "panels"
+    elif why := LIMITS.copied_right(right.row * bytes_, tile.width * bytes_, depth, depth * columns * bytes_, down):
+        packing = "panels"
     across = -(-columns // tile.columns)
     deep = LIMITS.block_depth(depth, bytes_) if LIMITS.is_deep(depth, down * across) else 0
     if deep and packing == "none":
-        packing = "panels"
+        packing, why = "panels", "the contraction goes by in blocks"
     packed = _packed_elements(tile, columns, depth) if packing != "none" else 0
     steps, whole = (left.row * bytes_, left.column * bytes_), rows * depth * bytes_
-    copied = down > 1 and LIMITS.copied_left(steps, bytes_, whole, tile.rows, deep or depth, across > 1, deep > 0)
+    left_is_copied = down > 1 and LIMITS.copied_left(steps, bytes_, whole, tile.rows, deep or depth, across > 1, deep > 0)
     if packed * bytes_ > MOST_STAGED:
         return refuse("dot-too-large", f"%{dot.name} would need {packed * bytes_ >> 20} MiB for a copy of its right operand",
                       packed_bytes=packed * bytes_)
     cycles = tile.cycles + packed * {"none": 0.0, "panels": COPY_CYCLES, "turned panels": TURN_CYCLES}[packing]
-    if copied:
+    if left_is_copied:
         cycles += COPY_CYCLES * rows * depth
     if deep:
         cycles += COPY_CYCLES * rows * columns * (depth // deep - 1)
-    return DotPlan(sizes, tile, packing, batches * cycles)
+    return DotPlan(sizes, tile, packing, batches * cycles, why)
 
 
 def _packed_elements(tile: Tile, columns: int, depth: int) -> int:

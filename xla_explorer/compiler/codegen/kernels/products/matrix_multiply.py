@@ -36,11 +36,13 @@ def vector_registers(target: Target) -> int:
     return target.vector.registers
 
 
-def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target: Target, near: bool = False) -> Tile | None:
+def choose_tile(
+    rows: int, columns: int, depth: int, element_bytes: int, target: Target, near: bool = False, overlaps: bool = True
+) -> Tile | None:
     """See `tile_for`; None when the target has no vectors or no multiply-adds."""
     if not target.vector.bits or not target.vector.fma:
         return None
-    return tile_for(rows, columns, depth, target.vector.bits // (8 * element_bytes), vector_registers(target), near)
+    return tile_for(rows, columns, depth, target.vector.bits // (8 * element_bytes), vector_registers(target), near, overlaps)
 
 
 def tile_starts(w: FunctionWriter, number: str | int, size: int, extent: str | int) -> str | int:

@@ -279,7 +279,7 @@ def _loops(plan: Plan, p: _Product, piece: _Piece, tile: Tile, by: _Copies, bloc
             plan.do(Split(inner, tile.width))
             copies, inner = f"{inner}o", f"{inner}i"
     rows = _extent(plan, row) // tile.rows
-    staged = by.turned or (rows >= LIMITS.copied_from_tiles and panels > 1 and _is_spread(p, rows))
+    staged = by.turned or (bool(panel) and p.right_step > tile.columns * p.bytes and _is_spread(p, rows, tile.width * p.bytes))
     group, suffixes = panel, [""]
     if row:
         plan.do(Split(row, tile.rows))
@@ -383,12 +383,10 @@ def _reduction_inside(plan: Plan, name: str) -> Reduce:
     return next(s for s, _ in walk(_body(plan, name)) if isinstance(s, Reduce))
 
 
-def _is_spread(p: _Product, rows: int) -> bool:
-    """Whether the rows of a panel fall into few sets of a cache, or are spread over much memory."""
-    if p.depth * p.column.extent * p.bytes > MOST_STAGED:
-        return False
-    far = p.right_step % LIMITS.page == 0 or p.depth * p.column.extent * p.bytes > LIMITS.uncopied_bytes
-    return p.depth > SQUARE and (far or (rows >= LIMITS.colliding_from_tiles and LIMITS.collide(p.right_step, p.depth)))
+def _is_spread(p: _Product, rows: int, vector_bytes: int) -> bool:
+    """Whether panels are copied, though columns are not contiguous. rows: of tiles."""
+    whole = p.depth * p.column.extent * p.bytes
+    return whole <= MOST_STAGED and bool(LIMITS.copied_right(p.right_step, vector_bytes, p.depth, whole, rows))
 
 
 def _stage(plan: Plan, p: _Product, group: str, names: list[str], turned: bool) -> None:

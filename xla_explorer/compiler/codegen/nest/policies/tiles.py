@@ -6,17 +6,26 @@ import math
 from functools import cache
 from typing import NamedTuple
 
-STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2 ...
+LOAD_COST = 0.15  # cycles by which a load delays the multiply-adds that it is issued beside; more for vectors of long panels
+STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that with several vectors, or for a vector beyond 2 ...
+AGAIN_CYCLES = 0.25  # for an element of an operand that is read again, for rows or columns of the other that tiles leave over ...
+AGAIN_ELEMENTS = 64 << 10  # ... where it has more elements than these, which a second-level cache holds
+SHALLOW = 8  # rows of a right operand that are not worth a copy
+NEAR = 64  # rows of a panel that the first-level cache holds, whatever lies between them
 DEEP = 1024  # ... or beyond 3 in deeper products, whose panels the first-level cache does not hold either way
 
 
 class ProductLimits(NamedTuple):
     """The numbers by which products are cut and copied, wherever their code comes from."""
 
+    line: int = 64  # bytes of a line of a cache; a vector that lies in two of them takes two loads
     page: int = 4096  # lines so many bytes apart fall into the same set of a first-level cache (64 sets of lines of 64 bytes)
     ways: int = 8  # lines that a set holds
+    second_page: int = 64 << 10  # lines so many bytes apart fall into the same set of a second-level cache ...
+    second_ways: int = 16  # ... which holds so many
     copied_from_tiles: int = 4  # tile rows from which a copy of a panel of the right operand pays for itself ...
-    colliding_from_tiles: int = 40  # ... and from which it does where only the first-level cache is missed, not the second
+    missing_from_tiles: int = 8  # ... where the second-level cache is missed, or each vector lies in two lines ...
+    colliding_from_tiles: int = 40  # ... and where only the first-level cache is missed, not the second
     uncopied_bytes: int = 2 << 20  # panels of a larger right operand are copied, so that it is read in address order
     rows_copied: int = 16  # of the right operand that are copied together where each lies in pages of its own
     swept_bytes: int = 256 << 10  # a larger matrix with a vector on its left is read in address order
@@ -31,6 +40,26 @@ class ProductLimits(NamedTuple):
     def collide(self, step: int, lines: int) -> bool:
         """Whether so many lines, `step` bytes apart, are too many for the sets of a first-level cache that they fall into."""
         return lines * math.gcd(step, self.page) > self.ways * self.page
+
+    def copied_right(self, step: int, vector_bytes: int, depth: int, whole_bytes: int, tiles: int) -> str:
+        """Why panels of a right operand are copied, in a few words; empty where they are read in place.
+
+        step: bytes from one of its rows to the next. depth: number of rows. whole_bytes: of the operand. tiles: of rows, that read a panel.
+        """
+        if tiles < self.copied_from_tiles or depth <= SHALLOW:
+            return ""
+        if step % self.page == 0:
+            return "its rows are whole pages apart"
+        if whole_bytes > self.uncopied_bytes:
+            return "it is larger than a second-level cache"
+        if tiles >= self.missing_from_tiles:
+            if depth * math.gcd(step, self.second_page) > self.second_ways * self.second_page:
+                return "its rows fall into few sets of a second-level cache"
+            if depth > NEAR and step % self.line and vector_bytes == self.line:
+                return "its vectors lie in two lines each"
+        if tiles >= self.colliding_from_tiles and self.collide(step, depth):
+            return "its rows fall into few sets of a first-level cache"
+        return ""
 
     def is_deep(self, depth: int, tiles: int) -> bool:
         """Whether a contraction goes by in blocks."""
@@ -72,32 +101,61 @@ class Tile(NamedTuple):
 
 
 @cache
-def tile_for(rows: int, columns: int, depth: int, width: int, registers: int, near: bool = False) -> Tile:
+def tile_for(rows: int, columns: int, depth: int, width: int, registers: int, near: bool = False, overlaps: bool = False) -> Tile:
     """The tile that needs the fewest cycles by a simple model of a core.
 
-    width: elements of a register. A step of the contraction takes as long as its multiply-adds (two a cycle), its loads (two a cycle) or
-    the latency of a multiply-add (four cycles), whichever is longest; a little is added for more than 8 rows and 2 vectors, whose many
-    addresses miss the first-level cache more often (deep products only; not for rows that lie `near` one another, in tiles of one vector,
-    whose loads are a part of the multiply-adds). Entering and leaving a tile is counted with its stores.
+    width: elements of a register. overlaps: the last tiles are moved back to the edges; else what is left over has smaller ones.
+    A step of the contraction takes as long as its multiply-adds (two a cycle), its loads (two a cycle) or the latency of a multiply-add
+    (four cycles), whichever is longest; a little is added for more than 8 rows and 2 vectors, whose many addresses miss the first-level
+    cache more often (deep products only; not for rows that lie `near` one another, in tiles of one vector, whose loads are a part of the
+    multiply-adds). Entering and leaving a tile is counted with its stores, and large operands again for what is left over. Tiles are
+    compared with `LOAD_COST` for each load, which the cycles of the chosen one leave out: the estimate for a library's has none either.
     """
     width = min(width, 1 << (columns.bit_length() - 1))
-    best: Tile | None = None
+    across = -(-columns // width)
+    best, least = None, math.inf
     for vectors in range(1, min(8 if rows > 1 else 12, columns // width) + 1):
         most = (registers - 1 - vectors) // vectors
         if most < 1:
             break
-        across = -(-columns // (vectors * width))
         for limit in range(1, min(rows, most) + 1):
             down = -(-rows // limit)
             height = -(-rows // down)
             if height != limit:
                 continue
-            step = max(height * vectors / 2, (height + vectors) / 2, 4.0)
-            if depth > 64:
-                far = 0 if near and vectors == 1 else max(0, height - 8)
-                step *= 1 + STREAM_COST * (far + 2 * max(0, vectors - (3 if depth > DEEP else 2)))
-            cycles = down * across * (depth * step + 12 + height * vectors)
-            if best is None or cycles < best.cycles:
-                best = Tile(height, vectors, width, cycles)
+            cycles = 0.0
+            if not overlaps:
+                cycles = _read_again(rows, height, columns * depth) + _read_again(columns, vectors * width, rows * depth)
+            weighed = cycles
+            for tiles, h in _pieces(rows, height, overlaps):
+                for panels, v in _pieces(across, vectors, overlaps):
+                    each, loads = _cycles(h, v, depth, near)
+                    cycles += tiles * panels * each
+                    weighed += tiles * panels * (each + loads)
+            if weighed < least:
+                best, least = Tile(height, vectors, width, cycles), weighed
     assert best is not None
     return best
+
+
+def _pieces(extent: int, size: int, overlaps: bool) -> list[tuple[int, int]]:
+    """How often something goes into an extent, and what is left over, each with its size."""
+    whole, rest = divmod(extent, size)
+    if overlaps:
+        return [(whole + (rest > 0), size)]
+    return [(whole, size), (1, rest)] if rest else [(whole, size)]
+
+
+def _read_again(extent: int, size: int, elements: int) -> float:
+    """Cycles for the other operand, of so many elements, where tiles leave something over along theirs."""
+    return AGAIN_CYCLES * elements if extent > size and extent % size and elements > AGAIN_ELEMENTS else 0.0
+
+
+def _cycles(height: int, vectors: int, depth: int, near: bool) -> tuple[float, float]:
+    """Of one tile, and by how much its loads delay it."""
+    step, factor = max(height * vectors / 2, (height + vectors) / 2, 4.0), 1.0
+    if depth > NEAR:
+        far = 0 if near and vectors == 1 else max(0, height - 8) * (2 if vectors > 1 else 1)
+        factor += STREAM_COST * (far + 2 * max(0, vectors - (3 if depth > DEEP else 2)))
+    loads = height + (1 + (depth > NEAR) + (depth > DEEP)) * vectors
+    return depth * step * factor + 12 + height * vectors, depth * factor * LOAD_COST * loads
