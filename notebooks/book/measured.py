@@ -32,10 +32,8 @@ What `.ci/release` installed and ran: for each Python, with the oldest versions 
 package index had that day. A cell is the version that was installed. The tests are the part of the suite that `.ci/release` names, from the
 unpacked sdist, without the corpora. A loaded machine gives its processor time to others too: read the seconds of the processor there.
 
-Failures of 2026-11-24: hatchling 1.25 cannot read our `pyproject.toml` (mended after these runs: 1.27 is the oldest now), and on Python
-3.13 a child process passed its limit of 240 s on the loaded machine (that test passed there an hour before). The newest dependencies of
-Python 3.12 and 3.13 have no row yet, and 3.11 newest ran a longer part. By hand on 3.13 the same tests found that comparisons of jaxlib
-0.12.0.1 write `order=TOTAL`, which is read now.
+The rows of the oldest dependencies are from before hatchling 1.27 became the oldest: 1.25 cannot read our `pyproject.toml`, which is the failed
+test of each; on 3.13 a child process also passed its limit of 240 s on the loaded machine. 3.12 has no row of the newest yet, and 3.11 newest ran a longer part.
 
 """
 
