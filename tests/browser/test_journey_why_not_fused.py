@@ -66,7 +66,7 @@ class Journey:
         self.name = name
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
-        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("request", lambda request: request.url.startswith("blob:") or self.requests.append(request.url))  # a worker is none
         open_live(self.page, widget, folder)
         self.done(opened, ".xe[data-ready]")
 
