@@ -11,8 +11,11 @@ const EXAMPLES = "op:dot  shape:f32[*,768]  bytes>1M  time>5%  scope:attn  line:
 
 let searches = 0;
 
-/** What can be found: the instructions of the step with their numbers, the decisions, the passes. @param {import("./state.js").App} app @returns {SearchItem[]} */
-function itemsOf(app) {
+/**
+ * What can be found: the instructions of the step with their numbers, the decisions, the passes.
+ * @param {import("./state.js").App} app @param {Map<number, string>} places of instructions, by stack frames @returns {SearchItem[]}
+ */
+function itemsOf(app, places) {
   const { store } = app,
     columns = namedAll("column", store.data.columns),
     of = (/** @type {string[]} */ titles) => titles.map(title => columns.find(c => c.title === title)?.values).find(Boolean) ?? {},
@@ -22,7 +25,7 @@ function itemsOf(app) {
     found = [];
   for (const [text, id] of app.now?.text ?? []) {
     const item = id === null ? null : instructionItem(text, id);
-    if (item) found.push({ ...item, line: item.line || lines.get(id) || "", time: times[id], bytes: bytes[id] });
+    if (item) found.push({ ...item, line: item.line || places.get(id) || lines.get(id) || "", time: times[id], bytes: bytes[id] });
   }
   // A big step's text comes after its picture.
   if (app.now?.lacksText) for (const n of app.now.picture.nodes) found.push({ what: "instruction", id: n.id, name: n.name, op: n.opcode, shape: n.detail, text: n.label, time: times[n.id], bytes: bytes[n.id] });
@@ -50,7 +53,17 @@ export function searchBox(app) {
   /** @type {SearchItem[]} */
   let hits = [];
   let at = 0,
-    problem = "";
+    problem = "",
+    /** @type {Map<number, string>} */ places = new Map();
+  // JAX says places by stack frames, not in the printed line.
+  const askedOnce = () =>
+    app.store
+      .report("callers", {}, "callers")
+      .then((/** @type {{ frames: [string, string, number, number][], of: Record<string, number> }} */ { frames, of }) => {
+        places = new Map(Object.entries(of).map(([key, frame]) => [Number(key), `${frames[frame][0]}:${frames[frame][2]}`]));
+      })
+      .catch(() => {});
+  input.addEventListener("focus", askedOnce, { once: true });
   // Which option is meant, said to a screen reader.
   const told = () => {
     input.setAttribute("aria-expanded", String(!list.hidden));
@@ -68,7 +81,7 @@ export function searchBox(app) {
     at = 0;
     if (asked) {
       try {
-        hits = searchItems(asked, itemsOf(app));
+        hits = searchItems(asked, itemsOf(app, places));
       } catch (error) {
         problem = error instanceof Error ? error.message : String(error);
       }
