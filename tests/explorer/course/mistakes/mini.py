@@ -59,6 +59,8 @@ def _(text):  # only what is read
     graph = PARSE(text)
     return Graph([n for n in graph.nodes() if n.opcode == "parameter"], graph.root)
 
+changed("simplify", "no-value", ('opcode == "reshape" and operand.opcode == "reshape"', 'operand.opcode == "reshape"'))
+changed("simplify", "raised-KeyError", ('opcode == "transpose" and operand.opcode == "transpose"', 'operand.opcode == "transpose"'))
 changed("simplify", "value-changed", ("if one(right):\n            return left", "if one(right) or one(left):\n            return left"))
 changed("simplify", "value-changed", ('if opcode == "multiply" and one(left)', "if one(left)"))
 changed("simplify", "left-one", ('if opcode == "multiply" and one(left)', "if False"))
