@@ -12,7 +12,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.compiler.codegen.nest.nest_checks import assert_near
-from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.directives import Directive, base
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.kernel import scheduled as scheduled_by_policy
@@ -20,12 +20,14 @@ from xla_explorer.compiler.codegen.nest.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning
+from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
 from xla_explorer.compiler.codegen.nest.schedule import DIRECTIVES, Schedule, ScheduleError, parse_directives, run_schedule
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.text.parser import parse_hlo
 
 COMPUTATIONS = """
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] add(a, b) }
@@ -436,3 +438,21 @@ def test_the_checks_that_directives_name_are_theirs() -> None:
     for made in DIRECTIVES.values():
         assert made.asks or "checks" in vars(made), made.name
         assert all(callable(getattr(made, name, None)) for name in made.asks), made.name
+
+
+def test_a_check_of_an_axis_asks_the_accesses_inside_its_loop(monkeypatch):
+    """A concatenate of 1,000 pieces becomes hundreds of loops: each of them asked all accesses of the kernel."""
+    asked = []
+    real = base.linearize
+    monkeypatch.setattr(base, "linearize", lambda place, strides: asked.append(place) or real(place, strides))
+    counts = []
+    for pieces in (20, 40):
+        lines = [f"p{k} = f32[{3 + k % 5},8] parameter({k})" for k in range(pieces)]
+        given = ", ".join([f"p{k}" for k in range(pieces)])
+        rows = sum([3 + k % 5 for k in range(pieces)])
+        lines.append(f"ROOT r = f32[{rows},8] concatenate({given}), dimensions={{0}}")
+        nest = nest_of(parse_hlo("\n".join(["HloModule m", "ENTRY e {", *lines, "}"])).entry.root)
+        asked.clear()
+        assert elementwise_policy(nest, Tuning(register_bytes=64)).directives
+        counts.append(len(asked))
+    assert 0 < counts[1] <= 2 * counts[0]

@@ -192,9 +192,10 @@ def fields_of(directive: Directive | type[Directive]) -> tuple[Field[Any], ...]:
     return fields(cast(Any, directive))
 
 
-def offsets_of(nest: LoopNest, iotas: bool = True) -> Iterator[tuple[Load | Store | Iota, str, IndexExpression]]:
-    """(the statement, what it is, its offset in elements) of every access, and the index of every iota."""
-    for s, _ in walk(nest.body):
+def offsets_of(nest: LoopNest, axis: str, iotas: bool = True) -> Iterator[tuple[Load | Store | Iota, str, IndexExpression]]:
+    """(the statement, what it is, its offset in elements) of every access along an axis, and the index of every iota."""
+    loop = loop_of(nest, axis)
+    for s, _ in walk(loop.body if loop is not None else ()):
         if isinstance(s, Load | Store) and (array := nest.array(s.array)) is not None:
             yield s, f"%{array.name}", linearize(s.place, array.shape.strides)
         elif iotas and isinstance(s, Iota):

@@ -96,7 +96,7 @@ class Vectorize(Binding):
         if self.strided:
             return None
         unrolled = [b.axis for b in nest.axes().values() if b.kind is AxisKind.UNROLLED]
-        for s, what, offset in offsets_of(nest, iotas=False):
+        for s, what, offset in offsets_of(nest, self.axis, iotas=False):
             step = offset.coefficient(axis)
             if isinstance(s, Load) and axis_along_memory(nest, s, axis, unrolled) is not None:
                 continue  # transposed in registers

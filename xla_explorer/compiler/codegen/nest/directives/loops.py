@@ -88,11 +88,11 @@ class Collapse(Pair):
     def accesses_collapse(self, nest: LoopNest) -> Reason | None:
         """Every access runs along both axes as along one."""
         outer, inner = [nest.axes()[name].axis for name in (self.axis, self.inner)]
-        if all(runs_as_one(offset, outer, inner) for _, _, offset in offsets_of(nest)):
+        if all(runs_as_one(offset, outer, inner) for _, _, offset in offsets_of(nest, self.axis)):
             return None
         after = self.changed(nest)
         one = after.axes()[self.axis + self.inner].axis
-        for _, what, offset in offsets_of(after):
+        for _, what, offset in offsets_of(after, one.name):
             if offset.coefficient(one) is None:
                 message = f"{what} would be at {offset}: it does not run along {self.axis} and {self.inner} as along one"
                 return refuse("access-does-not-collapse", message, offset=str(offset))
