@@ -208,6 +208,8 @@ class HloMagics(Magics):
     def _show(self, word: str, session: Session, name: str = "") -> None:
         if word == "passes":
             display(session.passes)
+        elif word == "graph":
+            display(session.passes[-1].graph())
         elif word == "fusion":
             frame = session.decisions("fusion")[["verdict", "subjects", "code", "message"]]
             display(HTML(table_html("Fusion decisions", ["verdict", "producer, consumer", "code", "why"], frame.values.tolist())))
