@@ -21,6 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.conformance import executable_corpus as corpus
+from tests.support.pace import processor_seconds
 
 DIFFERENCES = Path(__file__).with_name("cpu_differences.json")
 SECONDS = 60
@@ -45,7 +46,8 @@ def _stop(*_: Any) -> None:
 
 def _work(pipe: Connection, threads: int, seconds: int) -> None:
     """Take cases, give (problem, opcodes on the evaluator), until None comes."""
-    signal.signal(signal.SIGALRM, _stop)
+    signal.signal(signal.SIGPROF, _stop)  # processor time, so that a busy machine does not change the outcome
+    limit = processor_seconds(seconds)
     while (case := pipe.recv()) is not None:
         found: list[str] = []
 
@@ -55,13 +57,13 @@ def _work(pipe: Connection, threads: int, seconds: int) -> None:
             return results
 
         corpus.outputs = run
-        signal.alarm(seconds)
+        signal.setitimer(signal.ITIMER_PROF, limit)
         try:
             problem = corpus.problem_of(case)
         except TimeoutError:
             problem = "too slow"
         finally:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         pipe.send((problem, found))
 
 

@@ -75,6 +75,11 @@ stored {
   sums = f32[6] reduce(negated, from_zero), dimensions={1}, to_apply=add
   ROOT both = (f32[6,40], f32[6]) tuple(negated, sums)
 }
+stored_line {
+  read = f32[40] parameter(0) from_zero = f32[] constant(0) negated = f32[40] negate(read)
+  sum = f32[] reduce(negated, from_zero), dimensions={0}, to_apply=add
+  ROOT both = (f32[40], f32[]) tuple(negated, sum)
+}
 softmax {
   x = f32[6,40] parameter(0) lowest = f32[] constant(-inf) zero = f32[] constant(0)
   m = f32[6] reduce(x, lowest), dimensions={1}, to_apply=max
@@ -116,10 +121,12 @@ BODIES["padded-convolution"] = (
 BODIES["first-argmax"] = BODIES["argmax"].replace("larger", "first_largest")
 BODIES["scales"] = "x = f32[12,30] parameter(0) b = f32[12] parameter(1) ROOT r = f32[12,30] fusion(x, b), kind=kLoop, calls=scales"
 BODIES["stored"] = "x = f32[6,40] parameter(0) ROOT r = (f32[6,40], f32[6]) fusion(x), kind=kInput, calls=stored"
+BODIES["stored-line"] = "x = f32[40] parameter(0) ROOT r = (f32[40], f32[]) fusion(x), kind=kInput, calls=stored_line"
 BODIES["variance"] = "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kind=kInput, calls=variance"
 BODIES["extremes"] = "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusion(x), kind=kInput, calls=extremes"
 NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
-NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "merge", "cover", "stream", "prefetch", "sink", "pad", "unordered")
+NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "merge", "merge", "cover", "stream")
+NAMES += ("prefetch", "sink", "pad", "unordered")
 
 
 @cache
@@ -160,7 +167,7 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
     if name == "tile":
         return f"{name}{{{axis},{following},{choice.choice((2, 4, 8))},{choice.choice((2, 8, 16))}}}"
     if name in ("accumulate", "chain", "merge"):
-        other = choice.choice(axes)
+        other = choice.choice((following, choice.choice(axes)))
         return f"{name}{{{other},{axis}}}" if name == "accumulate" else f"{name}{{{axis},{other}}}"
     return f"{name}{{{axis},{following}{choice.choice(('', ',repeating')) if name == 'collapse' else ''}}}"
 
