@@ -289,3 +289,14 @@ def test_asynchronous_work_of_several_instructions_has_kernels(body, kinds):
 wrapped {{ a = f32[64] parameter(0) {body} }}
 ENTRY e {{ x = f32[64] parameter(0) s = ((f32[64]), f32[64], s32[]) async-start(x), calls=wrapped ROOT d = f32[64] async-done(s) }}"""
     assert {thunk.kind for thunk in compiled(text).program.walk()} == kinds
+
+
+def test_a_fused_scatter_is_left_to_the_evaluator_with_a_reason():
+    text = """HloModule m
+add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }
+f { x = s32[3,3] parameter(0) u = s32[3,3] parameter(1) i = s32[3] parameter(2) n = s32[3] add(i, i)
+  ROOT r = s32[3,3] scatter(x, n, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
+    index_vector_dim=1, to_apply=add }
+ENTRY e { x = s32[3,3] parameter(0) u = s32[3,3] parameter(1) i = s32[3] parameter(2)
+  ROOT r = s32[3,3] fusion(x, u, i), kind=kInput, calls=f }"""
+    assert "opcode-not-emitted" in compiled(text).stages["launches"].text

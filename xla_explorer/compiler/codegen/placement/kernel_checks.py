@@ -28,6 +28,8 @@ def kernel_is_emitted(i: HloInstruction, kind: Kind = Kind.CPU) -> Reason | None
         roots = set(root.operands) if root.opcode.name == "tuple" else {root}
         for inner in i.called[0].instructions.values():
             name = inner.opcode.name
+            if kind is not Kind.CPU and name == "scatter":  # in a fusion, neither in place for atomic operations nor a loop nest
+                return refuse("opcode-not-emitted", f"%{inner.name}: scatter has no emitter inside a fusion on a GPU", opcode=name)
             # A kernel of its own only for a single root that nothing else in the fusion reads.
             alone = inner is root and not inner.users and has_own_writer(name) and not kernel_row(name).standalone
             if name not in inside and not alone and not (inner is root and name == "tuple"):
