@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import xla_explorer as xe
 from tests.backends.gpu.emitters.emitter_runner import check, run
 from tests.compiler.codegen.nest.nest_checks import assert_near
 from tests.compiler.codegen.nest.test_directives import BODIES, COMPUTATIONS, plain
@@ -14,6 +15,7 @@ from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.selection import finished
+from xla_explorer.backends.gpu.emulator import LaunchOptions
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Reduce, walk
@@ -146,6 +148,25 @@ def test_guards_neither_move_each_others_loads_out_of_the_array_nor_ask_for_copi
     assert_near(ran.values, evaluate_nest(nest, operands), text)
     if "vectorize" in text:
         assert {row["opcode"] for row in ran.rows if row["opcode"].startswith("ld.global")} == {"ld.global.nc.v4.b32"}
+
+
+CHOSEN = {
+    "a tile of a transposed array": "x = u32[512,512]{0,1} parameter(0) z = u32[] parameter(1) c = u32[512,512]{1,0} popcnt(x)"
+    " ROOT p = u32[514,511] pad(c, z), padding=2_0x0_-1",
+    "the last step of threads": "x = u16[5,7] parameter(0) z = u16[] parameter(1) c = u16[5,21] concatenate(x, x, x), dimensions={1}"
+    " zero = u16[] constant(0) p = u16[5,24] pad(c, zero), padding=0_0x2_1 b = u16[5,24,3] broadcast(p), dimensions={0,1}"
+    " ROOT r = u16[] reduce(b, z), dimensions={0,1,2}, to_apply=multiply",
+}
+
+
+@pytest.mark.parametrize("case", CHOSEN)
+def test_what_a_choice_keeps_inside_its_array_is_read_behind_the_choice(case):
+    combiner = "multiply { a = u16[] parameter(0) b = u16[] parameter(1) ROOT s = u16[] multiply(a, b) }\n"
+    module = parse_hlo(f"HloModule m\n{combiner}ENTRY e {{ {CHOSEN[case]} }}")
+    inputs = [np.ones(p.shape.dimensions, p.shape.element_type.dtype) for p in module.entry.parameters()]
+    ran = xe.compile(module, backend="gpu", device="emulator", cache=False).executable.emulate(inputs, LaunchOptions())
+    assert not ran.findings, ran.findings[0]
+    np.testing.assert_array_equal(ran.values[0], xe.evaluate(module, *inputs))
 
 
 def test_sums_that_do_not_fit_into_shared_memory_are_refused():

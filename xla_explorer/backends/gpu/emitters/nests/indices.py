@@ -154,10 +154,8 @@ class Indices:
 
     def unguarded(self, x: IndexExpression, point: Point) -> Word:
         """The value of an index with the numbers as they are, also where a pending guard fails."""
-        pending, self._pending = self._pending, []
-        found = self.value(x, point)
-        self._pending = pending
-        return found
+        with self.without_pending():
+            return self.value(x, point)
 
     def _whole(self, x: IndexExpression, point: Point) -> Word:
         """The value of an expression that is `here`. A multiple of what a guard bounds stays below the bound where the guard fails."""
@@ -236,6 +234,13 @@ class Indices:
         self._pending += guards
         yield
         del self._pending[len(self._pending) - len(guards) :]
+
+    @contextmanager
+    def without_pending(self) -> Iterator[None]:
+        """Numbers are as they are inside, also where a pending guard fails."""
+        pending, self._pending = self._pending, []
+        yield
+        self._pending = pending
 
     @property
     def guarded_axes(self) -> frozenset[Axis]:

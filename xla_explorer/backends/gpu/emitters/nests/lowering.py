@@ -82,6 +82,7 @@ class NestWriter:
         self.unrolled: list[Axis] = []
         self.serial_loops = 0
         self._alone = False
+        self.choices = 0  # around
         self._branches = 0  # around, which not all threads take
         self.indices = Indices(self)
         self.memory = Arrays(self, scratch)
@@ -218,7 +219,9 @@ class NestWriter:
             return self._first_case(s, guards, number + 1, rest)
 
         def this() -> list[Scalar]:
+            self.choices += 1
             self.statements(case.body)
+            self.choices -= 1
             return [self.at(case.value, point) for point in points(rest)]
 
         if holds is True:

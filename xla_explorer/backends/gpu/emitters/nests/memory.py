@@ -92,10 +92,16 @@ class Arrays:
         for group in self._by_neighbours(s.array, linearize(s.place, shape.strides), axes):
             alike = len(group) == 1 or self.indices.hold_alike(concerned, group)
             for part in [group] if alike else [[point] for point in group]:
-                holds = self.indices.loaded(concerned, part[0])
+                if self.writer.choices and self.indices.guarded_axes:
+                    # Choices ask for the numbers as they are, so the place is taken from these too: what a guard bounds is another step.
+                    with self.indices.without_pending():
+                        holds = self.indices.inside(s.place, shape.dimensions, part[0])
+                        at = self.offset(s, part[0])
+                else:
+                    holds = self.indices.loaded(concerned, part[0])
+                    at = 0 if holds is False else self.offset(s, part[0])
                 values = constant(self.b, 0, s.element)
                 if holds is not False:
-                    at = self.offset(s, part[0])
                     values = self.elements(s.array, self.indices.where(holds, at, 0) if isinstance(holds, Value) else at, len(part))
                 found.update({tuple(point.values()): one_lane(self.b, values, k) for k, point in enumerate(part)})
         return Copies(axes, lambda point: found[tuple(point.values())])

@@ -41,6 +41,10 @@ def transpose_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: Gp
     found = [(s, a) for s, _ in walk(nest.body) if isinstance(s, Load) and (a := _read_along(nest, s, axes)) is not None]
     if not found:
         return refuse("not-transposed", "every array is read along the dimension that the result is written along")
+    inside = [(s, a) for s, a in found if not _leaves(nest, s)]
+    if not inside:
+        return refuse("not-staged", f"%{found[0][0].array} is read under a condition without which its index leaves the array")
+    found = inside
     read, written = found[0][1], axes[-1]
     staged = [s for s, a in found if a == read and [x.array for x, _ in walk(nest.body) if isinstance(x, Load)].count(s.array) == 1]
     if not staged:
@@ -131,6 +135,13 @@ def _pitch(side: int, width: int, size: int) -> int:
     while size < 4 and width * pitch * size % 8 != 4:
         pitch += 1
     return pitch
+
+
+def _leaves(nest: LoopNest, s: Load) -> bool:
+    """Whether only the condition of a choice keeps a load inside its array: a tile is read before any choice."""
+    array = nest.array(s.array)
+    assert array is not None
+    return any(x.bounds[0] < 0 or x.bounds[1] >= n for x, n in zip(s.place, array.shape.dimensions, strict=True))
 
 
 def _read_along(nest: LoopNest, s: Load, axes: list[Axis]) -> Axis | None:
