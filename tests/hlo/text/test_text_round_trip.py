@@ -40,6 +40,8 @@ LINES = [
     (r'ROOT r = f32[4] negate(p), backend_config="{a}{b}"', 'backend_config="{a}{b}"'),
     (r'ROOT r = f32[4] negate(p), backend_config="{a\"}"', r'backend_config="{a\"}"'),
     (r'ROOT r = f32[4] negate(p), backend_config="{(}"', 'backend_config="{(}"'),
+    (r'ROOT r = f32[4] negate(p), backend_config="{\"\\\n}\"}"', r'backend_config="{\"\\\n}\"}"'),
+    (r'ROOT r = f32[4] negate(p), frontend_attributes={a="{\"\\\n}\"}"}', r'frontend_attributes={a="{\"\\\n}\"}"}'),
     (r"""ROOT r = f32[4] negate(p), backend_config="{'}" """, """backend_config="{'}\""""),
     ('ROOT r = f32[4] negate(p), frontend_attributes={z="1",a="{{1,0}}",k={"x": [1]}}', 'frontend_attributes={a={{1,0}},k={"x": [1]},z="1"}'),
     # what stands where

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}"]|[^"{}]+', re.DOTALL)
+_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}"]|[^"{}]+')  # as XLA: in a string a line may end, but not behind a backslash
 _ENTRY = re.compile(r"""\s*([A-Za-z_][\w.\-]*)=\s*("(?:[^"\\\n]|\\.)*"|\{)""", re.ASCII)
 _COMMA = re.compile(r"\s*,")
 _SIMPLE_ESCAPES = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "t": "\t"}
