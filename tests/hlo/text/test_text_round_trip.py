@@ -182,6 +182,17 @@ def test_short_asynchronous_forms_stay_short_where_two_computations_give_them_on
     assert parse_hlo(printed).to_text() == printed
 
 
+def test_what_a_short_asynchronous_form_wraps_is_called_after_the_last_name_of_its_start() -> None:
+    """Not after that in the text: both computations have an `s`, and the second an `s.1` besides, which then gives way."""
+    start = "s = ((f32[2]), f32[2]) negate-start(p)\n d = f32[2] negate-done(s)"
+    one = f"{{ p = f32[2] parameter(0)\n {start} }}"
+    two = one.replace("}", "\n s.1 = ((f32[2]), f32[2]) sine-start(d)\n e = f32[2] sine-done(s.1) }")
+    module = parse_hlo(entry("p = f32[2] parameter(0)", f"a = f32[2] call(p), to_apply={one}", f"ROOT b = f32[2] call(a), to_apply={two}"))
+    wrapped = {i.name: i.called[0].name for i in module.instructions() if i.opcode.name == "async-start"}
+    assert wrapped == {name: f"{name}.async_computation" for name in ("s", "s.1", "s.2")}
+    assert modules_equal(module, parse_hlo(module.to_text())) is None
+
+
 PRESETS = """HloModule m
 add { a = f32[] parameter(0)
   b = f32[] parameter(1)

@@ -6,10 +6,11 @@ Source: hlo_parser.cc (async wrapped opcodes), hlo_instructions.cc HloAsyncInstr
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from xla_explorer.hlo.attributes import attributes_of
-from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.attributes import NO_ATTRIBUTES, attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction, new_instruction
 from xla_explorer.hlo.opcodes import OPCODES, PARAMETER, OpcodeSpec
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.attribute_text import (
@@ -22,7 +23,6 @@ from xla_explorer.hlo.text.attribute_text import (
 from xla_explorer.hlo.text.errors import TextProblem
 
 if TYPE_CHECKING:
-    from xla_explorer.hlo.computation import HloComputation
     from xla_explorer.hlo.module import HloModule
 
 _SUFFIX = ".async_computation"
@@ -43,14 +43,13 @@ def sugared(opcode_name: str) -> tuple[str, str] | None:
 def begin_async(
     find: FindComputation,
     module: HloModule,
-    name: str,
     wrapped: OpcodeSpec,
     shape: Shape | None,
     operands: tuple[HloInstruction, ...],
     items: list[AttributeText],
     opcode_at: int,
 ) -> tuple[OpcodeSpec, DecodedAttributes]:
-    """Make the wrapped computation of `X-start`; the row of async-start and its attributes."""
+    """Make the wrapped computation of `X-start`, without names; the row of async-start and its attributes."""
     spec = OPCODES["async-start"]
     if shape is None or not shape.is_tuple or len(shape.tuple_shapes) < 2:
         raise TextProblem(
@@ -75,22 +74,36 @@ def begin_async(
             f"{wrapped.name}: {wrapped.summary}",
             len(wrapped.name) + 6,
         )
-    computation = module.add_computation(name + _SUFFIX)
-    parameters = tuple(
-        [
-            computation.add(PARAMETER, operand.shape, payload=number, name=f"{computation.name}.param_{number}")
-            for number, operand in enumerate(operands)
-        ]
-    )
-    computation.root = computation.add(
-        wrapped,
-        shape.tuple_shapes[1],
-        parameters,
-        decoded.attributes,
-        called=decoded.called,
-        name=f"{computation.name}.{wrapped.name}",
-    )
+    computation = HloComputation("", module)
+    module.computations[f" {computation.id}"] = computation  # no name that a text can ask for
+
+    def add(spec: OpcodeSpec, shape: Shape, *more: Any) -> HloInstruction:
+        return computation.insert(new_instruction(module.take_instruction_id(), "", spec, shape, *more))
+
+    parameters = tuple([add(PARAMETER, operand.shape, (), NO_ATTRIBUTES, (), number) for number, operand in enumerate(operands)])
+    computation.root = add(wrapped, shape.tuple_shapes[1], parameters, decoded.attributes, decoded.called)
     return spec, DecodedAttributes(attributes_of(own.attributes), (computation,), own.metadata, own.control_predecessors)
+
+
+def name_wrapped(module: HloModule) -> None:
+    """Call what `begin_async` made after the instructions that start it, once those have their last names: their print says no more."""
+    found = list(module.computations.values())
+    if all(c.name for c in found):
+        return
+    starts = {i.called[0]: i.name for i in module.instructions() if i.opcode.name == "async-start" and not i.called[0].name}
+    taken = {c.name for c in found}
+    module.computations.clear()
+    for computation in found:
+        if computation in starts:
+            stem, number = starts[computation] + _SUFFIX, 0
+            while (name := f"{stem}.{number}" if number else stem) in taken:
+                number += 1
+            taken.add(name)
+            computation.name = name
+            for i in computation.instructions.values():
+                what = f"param_{i.payload}" if i.opcode is PARAMETER else i.opcode.name
+                i.name = module.names.unique(f"{name}.{what}")
+        module.computations[computation.name] = computation
 
 
 def run_on_thread(computation: HloComputation, thread: str) -> None:

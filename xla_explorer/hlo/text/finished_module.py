@@ -5,6 +5,7 @@ from __future__ import annotations
 from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text.async_sugar import name_wrapped
 from xla_explorer.hlo.text.attribute_text import AttributeText
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.module_header import ModuleHeader, parse_entry_computation_layout, parse_input_output_alias, says_nothing
@@ -16,6 +17,7 @@ _NOT_SCHEDULED = frozenset({"fusion"})
 
 def make_computations_unique(module: HloModule) -> None:
     """The names of computations, once nothing in the text refers to them any more: `add` is number 0, like `add.0`."""
+    name_wrapped(module)
     computations = module.computations
     if UniqueNames().reserve_all(computations):
         return

@@ -375,14 +375,7 @@ class _Parser:
                 len(found.group()) if found else 1,
             )
         i = self.reader._create(
-            pieces.name,
-            pieces.spec,
-            pieces.shape,
-            pieces.operands,
-            pieces.decoded,
-            pieces.payload,
-            names,
-            computation,
+            pieces.name, pieces.spec, pieces.shape, pieces.operands, pieces.decoded, pieces.payload, names, computation
         )
         i.metadata, i.line = pieces.decoded.metadata, text.count("\n", 0, pieces.name_at) + 1
         check_parameters(text, [p for p in computation.instructions.values() if p.opcode is PARAMETER])
@@ -392,6 +385,7 @@ class _Parser:
         parameters = ", ".join([p.shape.base.text for p in computation.parameters()])  # XLA gives them default layouts
         module.attributes["entry_computation_layout"] = f"{{({parameters})->{i.shape.base.text}}}"
         module.computations["_"] = module.entry = computation
+        make_computations_unique(module)
         schedule_as_written(module)
         self.slow_lines += 1
         return module

@@ -110,14 +110,13 @@ class CarefulReader:
         payload, operands = self._arguments(tokens, spec, shape, names, computation, 0)
         items = read_attributes(tokens, step[0] if step is not None and step[1] == "start" else spec.name)
         end = tokens.previous_end
-        shape, decoded, payload = self._made(spec, step, name, shape, operands, items, payload, opcode_at, computation)
+        shape, decoded, payload = self._made(spec, step, shape, operands, items, payload, opcode_at, computation)
         return Pieces(is_root, name, name_at, spec, shape, operands, decoded, payload, end)
 
     def _made(
         self,
         spec: OpcodeSpec,
         step: tuple[str, str] | None,
-        name: str,
         shape: Shape | None,
         operands: tuple[HloInstruction, ...],
         items: list[AttributeText],
@@ -127,7 +126,7 @@ class CarefulReader:
     ) -> tuple[Shape, DecodedAttributes, Any]:
         """(shape, attributes, payload), checked as XLA's parser checks them. step: of an asynchronous operation in short form."""
         if step is not None and step[1] == "start":
-            spec, decoded = begin_async(self.find, computation.module, name, OPCODES[step[0]], shape, operands, items, opcode_at)
+            spec, decoded = begin_async(self.find, computation.module, OPCODES[step[0]], shape, operands, items, opcode_at)
         else:
             try:
                 decoded = decode_attributes(spec, items, self.find)
@@ -324,7 +323,7 @@ class CarefulReader:
                 "give it a name and a line of its own",
                 len(opcode_name),
             )
-        shape, decoded, payload = self._made(spec, step, f"{spec.name}.anon", shape, operands, [], payload, at, computation)
+        shape, decoded, payload = self._made(spec, step, shape, operands, [], payload, at, computation)
         stem = name = f"{spec.name}.anon"
         number = 0
         while name in names:
