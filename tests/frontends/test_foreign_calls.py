@@ -292,6 +292,7 @@ def test_native_code_and_ctypes_mean_the_same_words() -> None:
     assert foreign_call.STAGES == (interface.PREPARE, interface.INITIALIZE, interface.EXECUTE)
 
 
+@needs_jax
 @pytest.mark.usefixtures("runs_here")
 def test_a_function_that_nobody_registered() -> None:
     import jax
