@@ -348,7 +348,7 @@ DIRECTIVES = table(
             "write scratch on a CPU",
         ),
         "not-staged": (
-            "a tile is copied of an array that is read at one place, along loops inside",
+            "a tile is copied of an array that is read at one place, along loops inside, and lies in the array without a condition",
             "%x must be read at one place along loops inside i, got 3",
             "keep what is computed of the array instead",
         ),
