@@ -65,6 +65,11 @@ bias {
   c = f32[12,30] broadcast(b), dimensions={1}
   ROOT r = f32[12,30] add(x, c)
 }
+guarded {
+  image = f32[8,9] parameter(0) around = f32[] constant(0)
+  framed = f32[10,9] pad(image, around), padding=1_1x0_0
+  ROOT negative = f32[10,9] negate(framed)
+}
 scales {
   scaled = f32[12,30] parameter(0) factors = f32[12] parameter(1)
   along_rows = f32[12,30] broadcast(factors), dimensions={0}
@@ -120,6 +125,7 @@ BODIES["padded-convolution"] = (
 )
 BODIES["first-argmax"] = BODIES["argmax"].replace("larger", "first_largest")
 BODIES["scales"] = "x = f32[12,30] parameter(0) b = f32[12] parameter(1) ROOT r = f32[12,30] fusion(x, b), kind=kLoop, calls=scales"
+BODIES["guarded"] = "x = f32[8,9] parameter(0) ROOT r = f32[10,9] fusion(x), kind=kLoop, calls=guarded"
 BODIES["stored"] = "x = f32[6,40] parameter(0) ROOT r = (f32[6,40], f32[6]) fusion(x), kind=kInput, calls=stored"
 BODIES["stored-line"] = "x = f32[40] parameter(0) ROOT r = (f32[40], f32[]) fusion(x), kind=kInput, calls=stored_line"
 BODIES["variance"] = "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kind=kInput, calls=variance"
@@ -346,6 +352,7 @@ def test_a_schedule_by_calls_is_its_text() -> None:
         ("transpose", "stage{%out,i,scratch}", "no-such-operand"),
         ("transpose", "stage{%x,i,scratch,9}", "pitch-too-small"),
         ("softmax", "stage{%x,i,scratch}", "not-staged"),
+        ("guarded", "stage{%x,i,scratch}", "not-staged"),
         ("softmax", "chain{i,l}", "not-in-sequence"),
         ("dot", "split{i,1},split{i,1}", "no-such-axis"),
         ("bias", "block{j}", "block-not-outermost"),

@@ -20,6 +20,7 @@ from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import counted, launch_dimensions
 from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Stage, Unroll
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread, Warp
+from xla_explorer.compiler.codegen.nest.directives.memory import leaves
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
@@ -41,7 +42,8 @@ def transpose_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: Gp
     found = [(s, a) for s, _ in walk(nest.body) if isinstance(s, Load) and (a := _read_along(nest, s, axes)) is not None]
     if not found:
         return refuse("not-transposed", "every array is read along the dimension that the result is written along")
-    inside = [(s, a) for s, a in found if not _leaves(nest, s)]
+    arrays = {a.name: a for a in nest.arrays}
+    inside = [(s, a) for s, a in found if not leaves(arrays[s.array], s.place)]
     if not inside:
         return refuse("not-staged", f"%{found[0][0].array} is read under a condition without which its index leaves the array")
     found = inside
@@ -135,13 +137,6 @@ def _pitch(side: int, width: int, size: int) -> int:
     while size < 4 and width * pitch * size % 8 != 4:
         pitch += 1
     return pitch
-
-
-def _leaves(nest: LoopNest, s: Load) -> bool:
-    """Whether only the condition of a choice keeps a load inside its array: a tile is read before any choice."""
-    array = nest.array(s.array)
-    assert array is not None
-    return any(x.bounds[0] < 0 or x.bounds[1] >= n for x, n in zip(s.place, array.shape.dimensions, strict=True))
 
 
 def _read_along(nest: LoopNest, s: Load, axes: list[Axis]) -> Axis | None:

@@ -33,6 +33,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.renumbering import without_unused
 from xla_explorer.compiler.codegen.nest.transformations import for_of, loop_of
+from xla_explorer.compiler.codegen.nest.verifier import Fact, bounds_under, facts_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Substitution, index
 from xla_explorer.hlo.shape import array_shape
@@ -226,6 +227,10 @@ class Stage(InLoop):
         if len(found) != 1 or not found[0].axes:
             message = f"{self.array} must be read at one place along loops inside {self.axis}, or `read` say at which, got {len(found)}"
             return refuse("not-staged", message)
+        outside = next(around for s, around in walk(nest.body) if s is found[0].statement)[: -len(found[0].inside)]
+        facts = facts_of([*_Occurrence(found[0].statement, (), outside, ()).guards(), *_guards_of_copy(found[0])])
+        if leaves(array, found[0].place, facts):
+            return refuse("not-staged", f"{self.array} is read under a condition without which its index leaves the array")
         return None
 
     def fits(self, nest: LoopNest) -> Reason | None:
@@ -258,7 +263,7 @@ class Stage(InLoop):
             suffix += "s"
         copies = {a: Axis(f"{a.name}{suffix}", a.extent) for a in found.axes}
         along: Substitution = {old: index(new) for old, new in copies.items()}
-        guards = tuple([g for g in found.guards() if not g.expression.axes - set(found.axes) & _inner_axes(found)])
+        guards = _guards_of_copy(found)
         store = Store(tile.name, tuple([index(a) for a in found.axes]), number, load.origin)
         copied = with_axes_replaced((replace(load, id=number), store), along)
         for k, axis in enumerate(reversed(list(copies.values()))):
@@ -353,8 +358,16 @@ def _with_head(body: Body, axis: str, head: Body) -> Body:
     return rewritten(body, lambda s: replace(s, body=(*head, *s.body)) if isinstance(s, For) and s.axis.name == axis else None)
 
 
-def _inner_axes(found: _Occurrence) -> set[Axis]:
-    return {b.axis for s in found.inside for b in axes_of(s)}
+def leaves(array: Array, place: Place, facts: tuple[Fact, ...] = ()) -> bool:
+    """Whether an index may lie outside of its array where nothing but some facts is known: a copy is made before any choice."""
+    ranges = [(*bounds_under(x, facts), n) for x, n in zip(place, array.shape.dimensions, strict=True)]
+    return any(low < 0 or high >= n for low, high, n in ranges)
+
+
+def _guards_of_copy(found: _Occurrence) -> tuple[Guard, ...]:
+    """The conditions that the loops of a copy take over."""
+    others = {b.axis for s in found.inside for b in axes_of(s)} - set(found.axes)
+    return tuple([g for g in found.guards() if not g.expression.axes & others])
 
 
 def _count(axes: tuple[Axis, ...]) -> int:
