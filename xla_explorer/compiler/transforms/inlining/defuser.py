@@ -37,15 +37,12 @@ _RUN_STEP_BY_STEP = frozenset(["while", "conditional", "call", "async-start"])  
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class Defuser:
-    """Dissolves fusions inside fused computations and reducers, those that no kernel writer takes (fused for another device), and on a CPU
-    those that sum per element.
-
-    Those that can be a kernel stay as the input has them. target: the kind of target that is asked, `cpu` or `gpu`.
+    """Dissolves fusions inside fused computations and reducers, those that no kernel writer of the target takes (fused for another
+    device), and those that sum per element. Those that can be a kernel stay as the input has them.
     """
 
     name: ClassVar[str] = "defuser"
     kinds: ClassVar[tuple[str, ...]] = ("inlining",)
-    target: str = "cpu"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Dissolve, callees first, so that the question about a fusion sees what is left inside."""
@@ -53,20 +50,18 @@ class Defuser:
         inside = {c for i in module.instructions() if i.opcode.name not in _RUN_STEP_BY_STEP for c in i.called}
         for computation in module.post_order_computations():
             for fusion in sorted([i for i in computation.instructions.values() if i.opcode.name == "fusion"], key=lambda i: i.id):
-                if context.decide("inlining", (wanted_inline,), (self._check(inside),), fusion) is None:
+                if context.decide("inlining", (wanted_inline,), (self._check(inside, context.target.kind),), fusion) is None:
                     inline_call(fusion)
                     changed = True
         if changed:
             DeadCodeElimination().run(module, context)
         return changed
 
-    def _check(self, inside: set[HloComputation]) -> Predicate:
-        @measures(lambda fusion: f"%{fusion.name} in %{fusion.parent.name}: {kernel_is_emitted(fusion, Kind(self.target)) or 'a kernel'}")
+    def _check(self, inside: set[HloComputation], target: Kind) -> Predicate:
+        @measures(lambda fusion: f"%{fusion.name} in %{fusion.parent.name}: {kernel_is_emitted(fusion, target) or 'a kernel'}")
         def has_no_kernel(fusion: HloInstruction) -> Reason | None:
-            if fusion.parent in inside or kernel_is_emitted(fusion, Kind(self.target)) is not None:
+            if fusion.parent in inside or kernel_is_emitted(fusion, target) is not None or reduces_per_element(fusion):
                 return None
-            if self.target == "cpu" and reduces_per_element(fusion):
-                return None  # blocks of a GPU hold such a sum in their shared memory; a loop would compute it for every element
             return refuse("is-a-kernel", f"%{fusion.name} can be one kernel as it is")
 
         return has_no_kernel
