@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import xla_explorer as xe
@@ -129,6 +130,19 @@ def test_two_modules_in_one_text() -> None:
 def test_what_takes_a_module_says_so(function: Any, given: object) -> None:
     with pytest.raises(TypeError, match="expected an HLO module, HLO text, a path"):
         function(given)
+
+
+@pytest.mark.parametrize("options", [{}, {"backend": "interpreter"}])
+def test_a_function_and_its_arrays_must_be_lowered_first(options: dict[str, str]) -> None:
+    with pytest.raises(xe.errors.NotAModuleError) as caught:
+        xe.compile(lambda x: x, np.ones(2, np.float32), **options)
+    assert "xe.compile(xe.from_jax(function, *arrays))" in caught.value.hint
+
+
+def test_arrays_in_the_place_of_a_backend() -> None:
+    with pytest.raises(xe.errors.UnknownBackendError, match="no backend is named array") as caught:
+        xe.compile(TEXT, np.ones(2, np.float32))
+    assert "xe.compile(module)(*arrays)" in caught.value.hint
 
 
 @pytest.mark.parametrize("size", ["a", -1, 2.5, None, (2, -3)])

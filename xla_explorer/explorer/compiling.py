@@ -8,6 +8,7 @@ from typing import Any, Concatenate, ParamSpec
 
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import compile_as
+from xla_explorer.explorer.sessions.loading import as_module
 
 P = ParamSpec("P")
 
@@ -97,6 +98,8 @@ def compile(*given: Any, force: Iterable[Any] = (), forbid: Iterable[Any] = (), 
     >>> session(np.zeros(4, np.float32)).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
+    if given and callable(given[0]):
+        as_module(given[0])  # a function that is not lowered, before the arrays behind it are taken for options
     force, forbid = list(force), list(forbid)
     session = compile_as(Session, *given, **keywords)
     return session.override(force=force, forbid=forbid) if force or forbid else session

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import reprlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, CompileResult, Executable, ProgramStep, Stage
+from xla_explorer.backends.registry import UnknownBackendError
 from xla_explorer.compiler.decisions.kinds import CONSTANT_VALUES
 from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
@@ -245,6 +247,8 @@ def compile_as(
     **backend_options: Any,
 ) -> C:
     """Compile a module, HLO text or the path of a file into a `kind`; `xe.compile` says what the other arguments mean."""
+    if not isinstance(backend, str):
+        raise UnknownBackendError(f"no backend is named {reprlib.repr(backend)}", "a session takes arrays: xe.compile(module)(*arrays)")
     if "schedules" in backend_options:
         backend_options["schedules"] = given_schedules(backend_options["schedules"])
     options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)

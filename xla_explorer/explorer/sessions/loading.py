@@ -147,7 +147,9 @@ def as_module(given: Any, filename: str | None = None) -> HloModule:
         return module
     raise NotAModuleError(
         f"expected an HLO module, HLO text, a path or a traced function, got {type(given).__name__}",
-        "xe.load reads a file, xe.from_jax lowers a JAX function",
+        "lower a JAX function and compile what it gives: xe.compile(xe.from_jax(function, *arrays))"
+        if callable(given)
+        else "give what xe.load read or xe.from_jax lowered",
     )
 
 
