@@ -122,18 +122,9 @@ class JittedFunction:
     def _call_by_python(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         leaves, tree = self._flatten(jax, args, keywords)
         program, self.session = self._compiled(jax, args, keywords, tree, leaves)
-        results = self.session.executable.execute(self._arrays(jax, leaves, program, self.session))
+        results = self.session.executable.execute(self.session.signature.leaves(program.arrays(leaves)))
         made = [jax.numpy.asarray(array) for array in results]
         return jax.tree_util.tree_unflatten(program.out_tree, _with_keys(jax, made, program))
-
-    @staticmethod
-    def _arrays(jax: Any, leaves: list[Any], program: JaxProgram, session: Session) -> list[Any]:
-        """What the program takes of the leaves, as its parameters want it."""
-        signature = session.signature
-        leaves = [jax.random.key_data(leaf) if _is_key(jax, leaf) else leaf for leaf in leaves]
-        arrays = [np.asarray(leaves[number]).astype(shape.element_type.dtype, copy=False)
-                  for number, shape in zip(program.parameters, signature.leaf_shapes, strict=True)]
-        return signature.leaves(arrays)
 
     def compiled(self, *args: Any, **keywords: Any) -> Session:
         """The session for these arguments, compiled if it has to be; nothing runs."""
@@ -152,7 +143,7 @@ class JittedFunction:
         jax = import_optional("jax", "jax")
         leaves, tree = self._flatten(jax, args, keywords)
         program, session = self._compiled(jax, args, keywords, tree, leaves)
-        return session.profile(*session.signature.pack_arguments(self._arrays(jax, leaves, program, session)), repeats=repeats)
+        return session.profile(*session.signature.pack_arguments(session.signature.leaves(program.arrays(leaves))), repeats=repeats)
 
     def explore(self, *args: Any, **keywords: Any) -> Any:
         """`xe.explore` of the session for these arguments; in a notebook."""

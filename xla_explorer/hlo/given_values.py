@@ -79,6 +79,8 @@ def array_of(value: Any) -> Array:
     except Exception as problem:  # whatever the object's own methods raise
         with contextlib.suppress(Exception):
             found = _of_torch(value)
+            if found is None:
+                found = _of_jax_key(value)
             if found is not None:
                 return found
         said = " ".join(str(problem).split())[:200]
@@ -102,6 +104,14 @@ def _of_torch(value: Any) -> Array | None:
     bits = torch.uint8 if plain.element_size() == 1 else torch.int16
     same: Array = plain.contiguous().view(bits).numpy().view(getattr(ml_dtypes, name))
     return same
+
+
+def _of_jax_key(value: Any) -> Array | None:
+    """The numbers behind JAX's typed random keys, which are a program's parameter; None for other things."""
+    jax = sys.modules.get("jax")
+    if jax is None or not isinstance(value, jax.Array) or not jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
+        return None
+    return np.asarray(jax.random.key_data(value))
 
 
 def whole_booleans(array: Array) -> Array:

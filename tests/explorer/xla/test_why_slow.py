@@ -12,6 +12,7 @@ from xla_explorer.explorer import real_xla
 from xla_explorer.explorer.measures.advice_rules import Facts, KernelFact
 from xla_explorer.explorer.real_xla import enough_rounds, recorded_runs, timed_each_round
 from xla_explorer.explorer.xla.advice import advise
+from xla_explorer.explorer.xla.flag_sweeps import given
 from xla_explorer.frontends.xla_profile import KernelEvent
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -106,9 +107,20 @@ def test_a_page_of_a_jax_function() -> None:
     assert page.run_us > 0 and page.ours_us is not None and page.profile.joined_share == 1
     assert {kernel.bound for kernel in page.kernels} <= {"memory", "arithmetic", "launch", "latency"}
     assert any("unroll=8" in advice.sentence or "small_while_loop" in advice.sentence for advice in page.advice)
+    (lines,) = [block for block in page.blocks() if getattr(block, "title", "") == "source lines"]
+    assert sum(row[1] for row in lines.rows) == pytest.approx(sum(kernel.us for kernel in page.kernels)), "both tables are of one run"
     text = str(page)
     assert all(title in text for title in ("source lines", "kernels", "not fused by XLA", "try first:", "our compiler takes"))
     assert len(text.splitlines()) < 50 and "test_why_slow.py" in text
+
+
+@pytest.mark.jax
+def test_arguments_of_a_function_are_taken_as_jax_takes_them() -> None:
+    """Typed random keys, and 64-bit integers and floats of numpy, without 64 bits in JAX."""
+    jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+    module, leaves = given(lambda key, of: jax.random.normal(key, (4,)) + of["a"] + of["b"], (jax.random.key(3), {"a": np.arange(4), "b": 0.5}))
+    assert [leaf.dtype for leaf in leaves] == [np.uint32, np.int32, np.float32] and leaves[0].tolist() == [0, 3]
+    assert np.array_equal(xe.evaluate(module, *leaves), xe.evaluate(module, jax.random.key(3), *leaves[1:]))
 
 
 def test_a_program_that_our_compiler_refuses_is_not_timed_by_it() -> None:

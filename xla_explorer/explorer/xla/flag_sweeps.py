@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from xla_explorer.explorer.sessions.arguments import Signature, random_arguments
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.xla.what_if import Flags, Variant, WhatIf, flag_variants, timed
@@ -97,8 +95,7 @@ def given(program: Any, arrays: tuple[Any, ...]) -> tuple[HloModule, list[Any]]:
     if callable(program) and not isinstance(getattr(program, "module", None), HloModule):
         lowered = lower(program, arrays)
         module = lowered.module
-        leaves = import_optional("jax", "jax").tree_util.tree_leaves(arrays)
-        arrays = tuple([np.asarray(leaves[number]) for number in lowered.parameters])
+        arrays = tuple(lowered.arrays(import_optional("jax", "jax").tree_util.tree_leaves(arrays)))
     else:
         module = as_module(program)
     return module, Signature(module).leaves(arrays or random_arguments(module))

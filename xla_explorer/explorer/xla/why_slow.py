@@ -83,17 +83,13 @@ class WhySlow(Report):
     def headline(self) -> str:
         """Time of a run, of that between kernels, and how much is joined."""
         return (
-            f"{self.profile.name} on XLA:CPU: {microseconds(self.run_us)} a run; recorded runs take {self.slowdown:.2f} of that, and "
+            f"{self.profile.name} on XLA:CPU: {microseconds(self.run_us)} a run; a recorded run takes {self.slowdown:.2f} of that, and "
             f"no kernel works for {microseconds(self.idle_us)} of one; {self.profile.lines_share:.1%} of kernel time has a source line"
         )
 
     def blocks(self) -> Blocks:
         """At most a screen."""
-        lines = self.profile.by_line()
-        runs = len(self.profile.runs())
-        first = lines.head(_MOST).to_dict("records")
-        rows = [(short_place(row["line"]), row["total_us"] / runs, row["share"], row["kernels"]) for row in first]
-        yield Table(["line", "us a run", "share", "kernels"], rows, "source lines")
+        yield Table(["line", "us", "share", "kernels"], self._lines()[:_MOST], "source lines")
         longest = [kernel._replace(line=short_place(kernel.line)) for kernel in self.kernels[:_MOST]]
         yield Table(SlowKernel._fields, longest, "kernels")
         if self.replay is not None:
@@ -104,6 +100,14 @@ class WhySlow(Report):
         else:
             seen = "no loop of short kernels, no layout copies, no slow convolutions in a library, no scatters, no 64-bit arithmetic"
             yield Sentence(f"no rule has a change to propose: {seen} that takes a notable part of a run")
+
+    def _lines(self) -> list[tuple[str, float, float, int]]:
+        """(place, microseconds, share, kernels) of each source line, by the times of its kernels in the table below it."""
+        found: dict[str, list[SlowKernel]] = {}
+        for kernel in self.kernels:
+            found.setdefault(short_place(kernel.line) or "(no line)", []).append(kernel)
+        rows = [(line, sum(one.us for one in of), sum(one.share for one in of), len(of)) for line, of in found.items()]
+        return sorted(rows, key=lambda row: -row[1])
 
     def _not_fused(self, replay: ReplayedFusion) -> Table:
         rows = [

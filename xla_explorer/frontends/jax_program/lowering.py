@@ -12,6 +12,7 @@ from xla_explorer.frontends.foreign_calls import bind_foreign_calls
 from xla_explorer.frontends.jax_program.host_callbacks import HostCallback, bind_callbacks, keep, start_with_own_tokens
 from xla_explorer.frontends.jax_program.mlir import computation_of, hlo_text, refined_shapes
 from xla_explorer.frontends.source_places import complete_source_places, forget_callers
+from xla_explorer.hlo.given_values import Array, array_of
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
@@ -31,6 +32,12 @@ class JaxProgram(NamedTuple):
     out_tree: Any
     results: tuple[Any, ...]
     callbacks: tuple[HostCallback, ...] = ()
+
+    def arrays(self, leaves: Sequence[Any]) -> list[Array]:
+        """What the parameters take of the leaves of a call, in their types, as JAX converts them: s32 of int64 unless 64 bits are on."""
+        shapes = [parameter.shape for parameter in self.module.entry.parameters()]
+        return [array_of(leaves[number]).astype(shape.element_type.dtype, copy=False)
+                for number, shape in zip(self.parameters, shapes, strict=True)]  # fmt: skip
 
 
 def lower(
