@@ -11,6 +11,7 @@ from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.primitive_type import primitive_type
 from xla_explorer.hlo.text.parser import parse_hlo
 
 RANDOM = np.random.default_rng(11)
@@ -81,6 +82,15 @@ def test_a_sum_of_nothing_keeps_minus_zero():
     text = module("f32", "add(a, b)", "2", "1,1", "1", ROWS.replace("update_window_dims={1}", "update_window_dims={}"))
     ran = check(text, np.float32([-0.0, 1.0]), np.array([[1]], np.int32), np.float32([2.0]), assemble=False)
     assert np.signbit(ran.values[0][0]) and ran.values[0][1] == 3.0
+
+
+@pytest.mark.parametrize("kind", ["bf16", "f16"])
+def test_a_row_that_lies_elsewhere_adds_nothing(kind):
+    """Not the identity element, whose sum in f32 and its rounding are what a thread of a segment sum would do most."""
+    x, u = [RANDOM.integers(-9, 9, shape).astype(primitive_type(kind).dtype) for shape in ((6, 5), (7, 5))]
+    i = np.array([[2], [0], [-1], [2], [5], [6], [2]], np.int32)
+    ran = check(module(kind, "add(a, b)", "6,5", "7,1", "7,5", ROWS), x, i, u, assemble=False)
+    assert not [word for word in ("0f80000000", "-32768", "0x8000") if word in ran.ptx]
 
 
 def test_atomic_updates_stay_opaque():

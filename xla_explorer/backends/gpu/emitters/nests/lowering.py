@@ -30,6 +30,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
     Body,
+    Case,
     Choose,
     Compute,
     Constant,
@@ -191,14 +192,10 @@ class NestWriter:
             yield
         self._alone = outer
 
-    def _choose(self, s: Choose) -> Copies:
-        """For each point that the guards depend on, a branch to the first case that holds."""
-        guards = [self.indices.normal(case.guards) for case in s.cases]
-        axes = frozenset().union(*[g.expression.axes for group in guards for g in group])
-        apart = [a for a in self.unrolled if a in axes]
-        rest = [a for a in self.copies_of(s.id) if a not in apart]
-        outer = self.unrolled
-        found: dict[tuple[int, ...], Scalar] = {}
+    def branch_points(self, s: Choose) -> Iterator[Point]:
+        """The points of copies that guards of a choice differ at, each for a branch of its own, in which only the other copies are open."""
+        axes = frozenset().union(*[g.expression.axes for case in s.cases for g in self.indices.normal(case.guards)])
+        outer, apart = self.unrolled, [a for a in self.unrolled if a in axes]
         self.unrolled = [a for a in outer if a not in apart]
         loads = [x for case in s.cases for x, _ in walk(case.body) if isinstance(x, Load)] if apart else []
         for atom in dict.fromkeys([atom for x in loads for y in x.place for atom in y.atoms()]):
@@ -206,27 +203,43 @@ class NestWriter:
                 self.indices.value(IndexExpression(((atom, 1),)), {})  # once for all branches, which see nothing of one another
         for point in points(apart):
             with self.indices.at_point(point):
-                chosen = self._first_case(s, guards, 0, rest)
-            for inner, value in zip(points(rest), chosen, strict=True):
-                found[(*point.values(), *inner.values())] = value
+                yield point
         self.unrolled = outer
+
+    def _choose(self, s: Choose) -> Copies:
+        """For each point that the guards depend on, a branch to the first case that holds."""
+        copies, apart, rest = self.copies_of(s.id), list[Axis](), list[Axis]()
+        found: dict[tuple[int, ...], Scalar] = {}
+        for point in self.branch_points(s):
+            apart, rest = list(point), [a for a in copies if a not in point]
+            for inner, value in zip(points(rest), self._first_case(s, 0, rest), strict=True):
+                found[(*point.values(), *inner.values())] = value
         return Copies((*apart, *rest), lambda point: found[tuple(point.values())])
 
-    def _first_case(self, s: Choose, guards: list[tuple[Guard, ...]], number: int, rest: list[Axis]) -> list[Scalar]:
+    def chosen_case(self, case: Case) -> bool | Value[Integer]:
+        """Whether a case holds, here."""
+        return self.indices.mask(self.indices.normal(case.guards), {}) if case.guards else True
+
+    def in_case(self, case: Case) -> Copies:
+        """What a case gives, written where it holds."""
+        self.choices += 1
+        self.statements(case.body)
+        self.choices -= 1
+        return self.values[case.value]
+
+    def _first_case(self, s: Choose, number: int, rest: list[Axis]) -> list[Scalar]:
         case = s.cases[number]
-        holds = self.indices.mask(guards[number], {}) if case.guards else True
+        holds = self.chosen_case(case)
         if holds is False:
-            return self._first_case(s, guards, number + 1, rest)
+            return self._first_case(s, number + 1, rest)
 
         def this() -> list[Scalar]:
-            self.choices += 1
-            self.statements(case.body)
-            self.choices -= 1
-            return [self.at(case.value, point) for point in points(rest)]
+            value = self.in_case(case)
+            return [value.at({**self.indices.fixed, **point}) for point in points(rest)]
 
         if holds is True:
             return this()
-        made = self.b.branches(holds, lambda: flat([this()]), lambda: flat([self._first_case(s, guards, number + 1, rest)]))
+        made = self.b.branches(holds, lambda: flat([this()]), lambda: flat([self._first_case(s, number + 1, rest)]))
         parts = 2 if s.element.is_complex else 1
         return [element_of(made[k : k + parts]) for k in range(0, len(made), parts)]
 

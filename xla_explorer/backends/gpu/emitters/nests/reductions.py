@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.elements import chosen
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, Load, Reduce, axes_of, walk
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, Combination, Load, Reduce, axes_of, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points, with_origin
 from xla_explorer.compiler.codegen.nest.lower_reductions import Reducing, Sums, flat, like
@@ -111,14 +111,45 @@ class Reduction(Reducing["NestWriter"]):
 
     def step(self, sums: Sums) -> Sums:
         """See `Reducing.step`."""
+        last = next((s for s in self.s.body[-1:] if isinstance(s, Choose) and self._is_optional(s)), None)
         with self.indices.pending(self.guards):
-            self.l.statements(self.s.body)
+            self.l.statements(self.s.body[:-1] if last else self.s.body)
+            if last:
+                return self._with_case(last, sums)
             after = []
             for point, mine in zip(points(self.outer), sums, strict=True):
                 for group in self.groups:
                     mine = self.taken([{**point, **own} for own in group], mine, self.guards)
                 after.append(mine)
             return after
+
+    def _is_optional(self, s: Choose) -> bool:
+        """Whether a choice is between what is counted and the identity element, at each point of its own copies."""
+        if (s.id,) != self.s.values or len(s.cases) != 2 or s.cases[1].body or isinstance(self.s.combiner, Combination):
+            return False
+        asked = frozenset().union(*[g.expression.axes for g in s.cases[0].guards])
+        (other,) = self.l.values[s.cases[1].value].all()
+        return asked.issuperset(self.own) and not s.element.is_complex and real(other).name == real(self.identity()).name
+
+    def _with_case(self, s: Choose, sums: Sums) -> Sums:
+        """Accumulators with what a choice counts, in a branch with its memory access: for the identity element nothing is done."""
+        keys, sums = list(points(self.outer)), list(sums)
+        for point in self.l.branch_points(s):
+            mine = [k for k, key in enumerate(keys) if {**key, **point} == {**point, **key}]
+            before = [sums[k] for k in mine]
+
+            def counted(mine: Sequence[int] = mine, point: Point = point) -> list[Value]:
+                self.l.values[s.id] = self.l.in_case(s.cases[0])
+                return flat([self.taken([{**keys[k], **point}], sums[k], self.guards) for k in mine])
+
+            holds = self.l.chosen_case(s.cases[0])
+            if isinstance(holds, Value):
+                made = self.b.branches(holds, counted, partial(flat, before))
+            else:
+                made = counted() if holds else flat(before)
+            for k, values in zip(mine, like(before, made), strict=True):
+                sums[k] = values
+        return sums
 
     def repeated(self, axis: Axis, sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
         """See `Reducing.repeated`; the last iteration is written on its own where only it needs guards."""
