@@ -330,7 +330,8 @@ def tokens() -> None:
 def dlpack() -> None:
     x = jnp.arange(6.0)
     close(np.from_dlpack(x), np.arange(6))
-    assert np.from_dlpack(x).__array_interface__["data"][0] == x.unsafe_buffer_pointer(), "no copy"
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":  # an older one cannot be told that it must not write, and gets a copy
+        assert np.from_dlpack(x).__array_interface__["data"][0] == x.unsafe_buffer_pointer(), "no copy"
     assert jnp.from_dlpack(x).devices() == {jax.devices("cpu")[0]}
     close(np.from_dlpack(jax.device_put(x, jax.devices("cpu")[0])), np.arange(6))
     close(jnp.from_dlpack(np.arange(6, dtype=np.float32)), np.arange(6))
