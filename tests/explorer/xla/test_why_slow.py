@@ -35,6 +35,11 @@ FOR_PRODUCT = _kernel(
     "ENTRY e { x = f32[8,4]{1,0} parameter(0)  k = f32[8,4]{0,1} fusion(x), kind=kLoop, calls=f  "
     "ROOT r = f32[4,4] dot(k, x), lhs_contracting_dims={0}, rhs_contracting_dims={0} }", "k"
 )  # fmt: skip
+STACKED = _kernel(
+    "f { p = f32[2,8,4] parameter(0)  t = f32[8,2,4] transpose(p), dimensions={1,0,2}  c = f32[8,2,4] copy(t)  ROOT b = f32[8,8] bitcast(c) } "
+    "ENTRY e { w = f32[2,8,4] parameter(0)  x = f32[3,8] parameter(1)  k = f32[8,8] fusion(w), kind=kLoop, calls=f  "
+    "ROOT r = f32[3,8] dot(x, k), lhs_contracting_dims={1}, rhs_contracting_dims={0} }", "k"
+)  # fmt: skip
 CONVOLUTION = _kernel(
     "f { p = f32[1,8,8,4] parameter(0)  k = f32[3,3,4,4] parameter(1)  "
     "ROOT c = f32[1,6,6,4] convolution(p, k), window={size=3x3}, dim_labels=b01f_01io->b01f } "
@@ -54,6 +59,7 @@ SCATTER = _kernel(
         ("unroll=8", 55.0, 40.0, [KernelFact(LOOP, 15, 1, "m.py:1"), KernelFact(ADD, 90, 90, "m.py:2")]),
         ("small_while_loop", 75.0, 5.0, [KernelFact(LOOP, 15, 1, "m.py:1")] + [KernelFact(ADD, 11, 10, "m.py:2")] * 10),
         ("x.reshape(-1, n) @ w", 60.0, 0.0, [KernelFact(FOR_PRODUCT, 60, 1, "m.py:2"), KernelFact(ADD, 40, 1, "m.py:9")]),
+        ('einsum("end,edf->enf"', 70.0, 0.0, [KernelFact(STACKED, 10, 1, "m.py:9"), KernelFact(STACKED.users[0], 20, 1, "m.py:2"), KernelFact(FOR_PRODUCT, 60, 1, "m.py:2")]),
         ("xla_cpu_experimental_ynn_fusion_type=", 70.0, 0.0, [KernelFact(CONVOLUTION, 80, 1, "m.py:2", 10.0)]),
         ("jax.vmap", 40.0, 40.0, [KernelFact(ADD, 1, 1, "m.py:2")] * 20),
         ("contract over the last dimension", 60.0, 0.0, [KernelFact(COPIES, 60, 1, "m.py:2"), KernelFact(ADD, 40, 1, "m.py:9")]),

@@ -12,7 +12,16 @@ from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table
 from xla_explorer.explorer.display.quantities import microseconds, number_of
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.measures.advice_rules import NOTABLE, Advice, Facts, KernelFact, flatten_products, halve_doubles, keep_layouts
+from xla_explorer.explorer.measures.advice_rules import (
+    NOTABLE,
+    Advice,
+    Facts,
+    KernelFact,
+    batch_stacked_weights,
+    flatten_products,
+    halve_doubles,
+    keep_layouts,
+)
 from xla_explorer.explorer.measures.kernel_costs import costs_of, measured_bound
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, is_emulated, kernel_threads, limits_here
 from xla_explorer.explorer.questions.decisions import decisions_of
@@ -139,7 +148,7 @@ def start_fewer_kernels(facts: OwnFacts) -> Advice | None:
 OWN_RULES: Final[tuple[OwnRule, ...]] = (
     leave_the_evaluator, turn_a_refusal, share_among_threads, tune_what_waits, move_fewer_bytes, start_fewer_kernels,
 )  # fmt: skip
-SHARED_RULES: Final = (flatten_products, keep_layouts, halve_doubles)
+SHARED_RULES: Final = (flatten_products, batch_stacked_weights, keep_layouts, halve_doubles)
 
 
 class SessionAdvice(Report):

@@ -6,6 +6,7 @@ A rule says what it saw and an upper bound of what the change can gain; it never
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from xla_explorer.hlo.instruction import HloInstruction
@@ -53,18 +54,56 @@ def longest_line(kernels: Sequence[KernelFact]) -> str:
 
 def flatten_products(facts: Facts) -> Advice | None:
     """Results that are computed into another layout for a product: gradients of a product over several leading dimensions."""
-    moves = [kernel for kernel in facts.kernels if _feeds_product(kernel.instruction)]
+    change = "flatten the leading dimensions before a product with weights: (x.reshape(-1, n) @ w).reshape(*x.shape[:-1], -1)"
+    return _of_moves(facts, _product_moves(facts, stacked=False), "a product", change)
+
+
+def batch_stacked_weights(facts: Facts) -> Advice | None:
+    """One operand times a stack of weights, without a batch dimension: so `jax.vmap` over the weights alone writes it."""
+    change = 'broadcast x over the stack, a batch dimension then: jnp.einsum("end,edf->enf", jnp.broadcast_to(x, (len(w), *x.shape)), w)'
+    return _of_moves(facts, _product_moves(facts, stacked=True), "a product with a stack of weights", change)
+
+
+def _of_moves(facts: Facts, moves: Sequence[KernelFact], product: str, change: str) -> Advice | None:
     gain = sum(kernel.us for kernel in moves)
     if gain < NOTABLE * facts.run_us:
         return None
-    seen = f"{len(moves)} kernels write a copy in another layout for a product, {gain:.0f} us of a run"
-    change = "flatten the leading dimensions before a product with weights: (x.reshape(-1, n) @ w).reshape(*x.shape[:-1], -1)"
+    seen = f"{len(moves)} kernels write a copy in another layout for {product}, {gain:.0f} us of a run"
     return Advice(gain, f"{seen}: {change}", longest_line(moves))
 
 
-def _feeds_product(i: HloInstruction) -> bool:
-    if not (i.opcode.name in _MOVES or (i.opcode.name == "fusion" and _ends_in_a_move(i))):
+def _product_moves(facts: Facts, *, stacked: bool) -> list[KernelFact]:
+    """Kernels that move what a product reads, of the lines where stacked weights are flattened, or of the others."""
+    line_of = {kernel.instruction: kernel.line for kernel in facts.kernels}
+    moves = [(kernel, product) for kernel in facts.kernels if (product := _product_of(kernel.instruction)) is not None]
+    lines = {line_of.get(product, kernel.line) for kernel, product in moves if _flattens_a_stack(kernel.instruction)}
+    return [kernel for kernel, product in moves if (not lines.isdisjoint((kernel.line, line_of.get(product)))) is stacked]
+
+
+def _flattens_a_stack(i: HloInstruction) -> bool:
+    """Whether a parameter is transposed so that two dimensions become one that had another between them: [e,d,f] to [d,e*f]."""
+    if i.opcode.name != "fusion" or any(operand.opcode.name != "parameter" for operand in i.operands):
         return False
+    flat = moved = i.called[0].root
+    while moved.opcode.name in ("bitcast", "reshape", "copy"):
+        moved = moved.operands[0]
+    if moved.opcode.name != "transpose":
+        return False
+    order, sizes, apart = list(moved.attribute("dimensions")), list(moved.shape.dimensions), 0
+    for size in flat.shape.dimensions:
+        merged = [order.pop(0)] if order else []
+        product = sizes.pop(0) if sizes else size
+        while product < size and order:
+            product *= sizes.pop(0)
+            merged.append(order.pop(0))
+        apart += any(b != a + 1 for a, b in pairwise(merged))
+    return apart == 1
+
+
+def _product_of(i: HloInstruction) -> HloInstruction | None:
+    """The product that reads what a kernel has moved; None for other kernels."""
+    if not (i.opcode.name in _MOVES or (i.opcode.name == "fusion" and _ends_in_a_move(i))):
+        return None
     pending, seen = list(i.users), set()
     while pending:
         user = pending.pop()
@@ -72,10 +111,10 @@ def _feeds_product(i: HloInstruction) -> bool:
             continue
         seen.add(user)
         if user.opcode.name == "dot" or has_opcode(user, "dot"):
-            return True
+            return user
         if user.opcode.name in ("bitcast", "reshape", "get-tuple-element"):
             pending += user.users
-    return False
+    return None
 
 
 def _ends_in_a_move(i: HloInstruction) -> bool:
@@ -87,7 +126,7 @@ def _ends_in_a_move(i: HloInstruction) -> bool:
 
 def keep_layouts(facts: Facts) -> Advice | None:
     """Time in kernels that only move data to another layout."""
-    moves = [kernel for kernel in facts.kernels if _only_moves(kernel.instruction) and not _feeds_product(kernel.instruction)]
+    moves = [kernel for kernel in facts.kernels if _only_moves(kernel.instruction) and _product_of(kernel.instruction) is None]
     gain = sum(kernel.us for kernel in moves)
     if gain < NOTABLE * facts.run_us:
         return None

@@ -13,6 +13,7 @@ from xla_explorer.explorer.measures.advice_rules import (
     Facts,
     KernelFact,
     Rule,
+    batch_stacked_weights,
     flatten_products,
     halve_doubles,
     has_opcode,
@@ -96,8 +97,8 @@ def sort_scatters(facts: Facts) -> Advice | None:
 
 
 RULES: Final[tuple[Rule, ...]] = (
-    compile_small_loops, unroll_small_loops, flatten_products, convolutions_by_eigen, batch_small_kernels, keep_layouts, halve_doubles,
-    sort_scatters,
+    compile_small_loops, unroll_small_loops, flatten_products, batch_stacked_weights, convolutions_by_eigen, batch_small_kernels,
+    keep_layouts, halve_doubles, sort_scatters,
 )  # fmt: skip
 
 
