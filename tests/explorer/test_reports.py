@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.display.display import cell_text
 from xla_explorer.explorer.measures.profiling import COLUMNS
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.arguments import largest_error
@@ -173,3 +174,8 @@ ENTRY e {
     frozen.flags.writeable = False
     np.testing.assert_array_equal(given(frozen, u), want)
     np.testing.assert_array_equal(frozen, np.arange(8))
+
+
+@pytest.mark.parametrize(("value", "text"), [(20740.4, "20,740"), (9999.6, "10,000"), (1234.5, "1234"), (0.00038454, "0.0003845"), (float("nan"), "–")])
+def test_numbers_of_tables_have_no_exponent_where_they_are_large(value: float, text: str) -> None:
+    assert cell_text(value) == text

@@ -141,13 +141,13 @@ def _cell(value: Any) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """One value of a table: floats to four significant digits, None and NaN as a dash."""
+    """One value of a table: floats to four significant digits, from ten thousand on to the unit, None and NaN as a dash."""
     if value is None or value != value:
         return "–"
     if isinstance(value, float):
         if value.is_integer() and abs(value) >= 100:
             return f"{int(value)}"
-        return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:.4g}"
+        return f"{value:,.0f}" if abs(value) >= 9999.5 else f"{value:.4g}"
     if isinstance(value, Mapping):
         return ", ".join([f"{key}={cell_text(item)}" for key, item in value.items()])
     if isinstance(value, tuple | list):
