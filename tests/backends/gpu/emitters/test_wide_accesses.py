@@ -53,3 +53,15 @@ ENTRY e { x = f32[1048576] parameter(0) ROOT r = f32[1048576] fusion(x), kind=kL
     _, emitted, _, ptx = ptx_of(text)
     assert emitted.emitter == "vector-loop"
     assert "ld.global.nc.v4.b32" in ptx
+
+
+def test_the_best_of_a_few_is_straight_line_code():
+    """A search of four elements has no loop, so that they are one access, as those of a sum are."""
+    text = """HloModule m
+best { a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3) c = pred[] compare(a, b), direction=GE
+  m = f32[] select(c, a, b) k = s32[] select(c, i, j) ROOT t = (f32[], s32[]) tuple(m, k) }
+f { x = f32[6,4] parameter(0) n = s32[6,4] iota(), iota_dimension=1 z = f32[] constant(-inf) o = s32[] constant(0)
+  ROOT r = (f32[6], s32[6]) reduce(x, n, z, o), dimensions={1}, to_apply=best }
+ENTRY e { x = f32[6,4] parameter(0) ROOT r = (f32[6], s32[6]) fusion(x), kind=kInput, calls=f }"""
+    ran = check(text, np.random.default_rng(7).integers(-9, 9, (6, 4)).astype(np.float32), assemble=False)
+    assert "bra" not in ran.ptx and "ld.global.nc.v4.b32" in ran.ptx

@@ -14,7 +14,6 @@ from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, 
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
     Choose,
-    Combination,
     Compute,
     For,
     Iota,
@@ -136,7 +135,7 @@ def _unroll_short(applied: Applied, tuning: GpuTuning) -> None:
     """Reductions over few elements are straight-line code; sums of products are a loop, where LLVM keeps their order. Of windows over
     the edge, what lies at one place of a window."""
     for s, _ in walk(applied.nest.body):
-        if not isinstance(s, Reduce) or isinstance(s.combiner, Combination):
+        if not isinstance(s, Reduce):
             continue
         axes = [b.axis for b in s.axes if not any(b.axis in g.expression.axes for g in s.guards)]
         if math.prod([axis.extent for axis in axes]) <= tuning.short and bool(s.guards) >= adds_products(s):
