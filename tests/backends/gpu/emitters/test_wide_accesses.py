@@ -55,6 +55,16 @@ ENTRY e { x = f32[1048576] parameter(0) ROOT r = f32[1048576] fusion(x), kind=kL
     assert "ld.global.nc.v4.b32" in ptx
 
 
+def test_the_components_of_a_row_of_indices_are_read_at_once():
+    """Their places differ by a constant, which stands by itself in the address: LLVM makes `or` of sums with even numbers."""
+    text = """HloModule m
+ENTRY e { x = s64[3,4,2] parameter(0) i = s64[2,3,2] parameter(1)
+  ROOT g = s64[2,3,2,2] gather(x, i), offset_dims={2,3}, collapsed_slice_dims={0}, start_index_map={1,0}, index_vector_dim=2, slice_sizes={1,2,2} }"""
+    random = np.random.default_rng(6)
+    ran = check(text, random.integers(-9, 9, (3, 4, 2)), random.integers(-1, 4, (2, 3, 2)), assemble=False)
+    assert ran.ptx.count("ld.global") == 2 and "ld.global.nc.v2.b64" in ran.ptx
+
+
 def test_the_best_of_a_few_is_straight_line_code():
     """A search of four elements has no loop, so that they are one access, as those of a sum are."""
     text = """HloModule m

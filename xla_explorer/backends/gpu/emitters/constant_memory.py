@@ -36,26 +36,25 @@ class _Uses:
     def __init__(self, records: Sequence[OneRecord], parameter: str) -> None:
         self.addresses: dict[int, Instruction] = {}
         self.loads: dict[int, Instruction] = {}
-        self.all = self._of_addresses = 0
+        self.all = 0
         pointers: set[str] = set()
         for place, record in enumerate(records):
             if isinstance(record, str):
                 continue
             operands = [str(x) for x, _ in record.incoming] if isinstance(record, Phi) else [o.name for o in record.operands]
-            if parameter in operands:
-                self.all += 1
-                if isinstance(record, Instruction) and record.op == "getelementptr" and record.result is not None:
-                    self.addresses[place] = record
-                    pointers.add(record.result.name)
-            if pointers.intersection(operands):
-                self._of_addresses += 1
-                if isinstance(record, Instruction) and record.op == "load":
-                    self.loads[place] = record
+            if pointers.isdisjoint(operands) and parameter not in operands:
+                continue
+            self.all += 1
+            if isinstance(record, Instruction) and record.op == "getelementptr" and record.result is not None:
+                self.addresses[place] = record
+                pointers.add(record.result.name)
+            elif isinstance(record, Instruction) and record.op == "load" and parameter not in operands:
+                self.loads[place] = record
 
     @property
     def loads_only(self) -> bool:
         """Whether nothing but loads at addresses of elements takes the parameter."""
-        return len(self.addresses) == self.all and len(self.loads) == self._of_addresses
+        return len(self.addresses) + len(self.loads) == self.all
 
 
 class ConstantPlacement(NamedTuple):
@@ -147,7 +146,7 @@ def _moved(made: EmittedKernel, constant: HloInstruction, uses: _Uses) -> Emitte
             pointer, at = record.operands
             assert record.result is not None
             moved = pointers[record.result.name] = pointer.builder.named(record.result.name, _BANK)
-            record = record._replace(result=moved, operands=(pointer.builder.named(symbol, _BANK), at))
+            record = record._replace(result=moved, operands=(pointers.get(pointer.name) or pointer.builder.named(symbol, _BANK), at))
         else:
             record = record._replace(operands=(pointers[record.operands[0].name],))
         records[place] = record

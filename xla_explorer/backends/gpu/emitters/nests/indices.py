@@ -138,11 +138,12 @@ class Indices:
         """The value of an index at a point of the copies."""
         return self._whole(self.here(x, point), point)
 
-    def offset(self, place: Place, strides: Sequence[int], point: Point) -> Word:
-        """The offset of an element: dimension by dimension, as arrays share their beginnings of rows, but where loops count across them."""
+    def offset(self, place: Place, strides: Sequence[int], point: Point) -> tuple[Word, int]:
+        """The offset of an element and a constant part of it, by which LLVM knows neighbours: dimension by dimension, as arrays share
+        their beginnings of rows, but where loops count across them."""
         whole = linearize(place, strides)
         if _divisions(whole) < sum([_divisions(x) for x in place]):
-            return self.value(whole, point)
+            place, strides = (whole,), (1,)
         total: Word = 0
         constant = 0
         for x, stride in zip(place, strides, strict=True):
@@ -150,7 +151,7 @@ class Indices:
             apart = 0 if self._pending else found.constant  # what a guard bounds has a constant of its own
             constant += apart * stride
             total = self.b.add(total, self.b.mul(self._whole(found - apart, point), stride))
-        return self.b.add(total, constant)
+        return total, constant
 
     def unguarded(self, x: IndexExpression, point: Point) -> Word:
         """The value of an index with the numbers as they are, also where a pending guard fails."""

@@ -75,13 +75,14 @@ class Arrays:
         """Whether an array is only read while the kernel runs."""
         return not self._memory[name].written
 
-    def elements(self, name: str, at: Word, count: int = 1) -> Scalar:
+    def elements(self, name: str, at: Word, count: int = 1, beyond: int = 0) -> Scalar:
         """Elements beside one another, of which the first lies at a multiple of as many."""
         memory = self._memory[name]
-        return memory.load(self._address(name, at), count, None, count * memory.element.bytes)
+        return memory.load(self._address(name, at, beyond), count, None, count * memory.element.bytes)
 
-    def _address(self, name: str, at: Word) -> Value[Pointer]:
-        return self._memory[name].address(self._pointers[name], self.b.named(at, I64))
+    def _address(self, name: str, at: Word, beyond: int = 0) -> Value[Pointer]:
+        pointer = self._memory[name].address(self._pointers[name], self.b.named(at, I64))
+        return self._memory[name].address(pointer, self.b.named(beyond, I64)) if beyond else pointer
 
     def load(self, s: Load) -> Copies:
         """The elements, for all points of the copies that the place depends on."""
@@ -96,17 +97,19 @@ class Arrays:
                     # Choices ask for the numbers as they are, so the place is taken from these too: what a guard bounds is another step.
                     with self.indices.without_pending():
                         holds = self.indices.inside(s.place, shape.dimensions, part[0])
-                        at = self.offset(s, part[0])
+                        at, beyond = self.offset(s, part[0])
                 else:
                     holds = self.indices.loaded(concerned, part[0])
-                    at = 0 if holds is False else self.offset(s, part[0])
+                    at, beyond = (0, 0) if holds is False else self.offset(s, part[0])
                 values = constant(self.b, 0, s.element)
+                if isinstance(holds, Value):
+                    at, beyond = self.indices.where(holds, self.b.add(at, beyond), 0), 0
                 if holds is not False:
-                    values = self.elements(s.array, self.indices.where(holds, at, 0) if isinstance(holds, Value) else at, len(part))
+                    values = self.elements(s.array, at, len(part), beyond)
                 found.update({tuple(point.values()): one_lane(self.b, values, k) for k, point in enumerate(part)})
         return Copies(axes, lambda point: found[tuple(point.values())])
 
-    def offset(self, s: Load, point: Point) -> Word:
+    def offset(self, s: Load, point: Point) -> tuple[Word, int]:
         """Where the element lies in its array."""
         return self.indices.offset(s.place, self.shapes[s.array].strides, point)
 
@@ -142,5 +145,5 @@ class Arrays:
                     values = [self.writer.at(s.value, point) for point in part]
                     value = values[0] if len(part) == 1 else joined(self.b, values)
                     strides, first = shape.strides, part[0]
-                    at = self.indices.unguarded(offset, first) if is_tile else self.indices.offset(s.place, strides, first)
-                    memory.store(value, self._address(s.array, at), len(part), alignment=len(part) * memory.element.bytes)
+                    at = (self.indices.unguarded(offset, first), 0) if is_tile else self.indices.offset(s.place, strides, first)
+                    memory.store(value, self._address(s.array, *at), len(part), alignment=len(part) * memory.element.bytes)
