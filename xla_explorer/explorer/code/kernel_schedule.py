@@ -133,10 +133,10 @@ def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequenc
 
 
 def parts_of(session: Compilation, i: HloInstruction) -> list[Schedule]:
-    """The schedules of the kernels that a policy makes of one nest, one launched after the other; none where there is only one."""
+    """The schedules, not applied, of the kernels that a policy makes of one nest, launched one after the other; none where it makes one."""
     written = _written(session).get(i.id)
     parts = () if written is None else written.parts
-    return [Schedule(start, start).with_policys(parse_directives(directives)) for start, directives in parts]
+    return [Schedule(start, start, parse_directives(directives)) for start, directives in parts]
 
 
 @kept

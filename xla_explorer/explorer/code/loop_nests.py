@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.estimate import Estimate
@@ -127,26 +128,28 @@ def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[Kern
         return
     for number, schedule in enumerate(parts := parts_of(compilation, i)):
         yield _scheduled_loops(compilation, i, schedule, "policy")._replace(part=f"{number + 1} of {len(parts)}")
-    if parts:
-        return
-    made_by, directives = directives_of(compilation, i)
-    yield _scheduled_loops(compilation, i, Schedule(form, form).with_policys(directives), made_by)
+    if not parts:
+        made_by, directives = directives_of(compilation, i)
+        yield _scheduled_loops(compilation, i, Schedule(form, form, tuple(directives)), made_by)
 
 
 def _scheduled_loops(compilation: Compilation, i: HloInstruction, schedule: Schedule, made_by: str) -> KernelLoops:
-    steps = tuple([
+    """The kernel of a nest by a policy's directives. schedule: of which they are not applied yet."""
+    steps = schedule.steps
+    nests = [schedule.start, *[step.after for step in steps]]
+    texts = [[TextLine(line.text, line.origin) for line in nest_lines(nest)] for nest in nests]
+    shown = tuple([
         DirectiveStep(str(step.directive), ", ".join([f"{name} {value}" for name, value in step.facts.items()]), made_by,
-                      tuple(_diff(nest_text(step.before), nest_text(step.after))))
-        for step in schedule.steps
+                      tuple(_diff(before, after)))
+        for step, (before, after) in zip(steps, pairwise(texts), strict=True)
     ])  # fmt: skip
-    lines = [TextLine(line.text, line.origin) for line in nest_lines(schedule.nest)]
-    nest = schedule.nest
-    expected = estimate_for(nest, compilation.passes.record.target)
-    return KernelLoops(i.name, i.id, family_of(i), lines, str(schedule), steps, made_by, None, expected, nest)
+    expected = estimate_for(nests[-1], compilation.passes.record.target)
+    return KernelLoops(i.name, i.id, family_of(i), texts[-1], str(schedule), shown, made_by, None, expected, nests[-1])
 
 
-def _diff(before: str, after: str) -> Iterator[tuple[str, str]]:
+def _diff(before: list[TextLine], after: list[TextLine]) -> Iterator[tuple[str, str]]:
     kinds = {" ": "same", "-": "del", "+": "add", "@": "gap"}
-    for line in list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]:
+    old, new = [[line.text for line in lines] for lines in (before, after)]
+    for line in list(difflib.unified_diff(old, new, lineterm="", n=2))[2:]:
         yield kinds[line[0]], "" if line[0] == "@" else line[1:]
 
