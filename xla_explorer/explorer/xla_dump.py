@@ -16,6 +16,7 @@ from xla_explorer.explorer.sessions.loading import load_module
 from xla_explorer.explorer.trace import Passes, Trace
 from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.kept import kept
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.frontends.xla_dump import DumpedModule, DumpError, DumpFolder, read_stages
@@ -35,7 +36,6 @@ class XlaDump(Report):
 
     def __init__(self, path: str | Path) -> None:
         self.folder = DumpFolder(path)
-        self._sessions: dict[int, Session] = {}
 
     @property
     def modules(self) -> pandas.DataFrame:
@@ -53,10 +53,11 @@ class XlaDump(Report):
 
         Only passes that changed something are there, as XLA dumps no others. XLA writes no decisions down: `decisions` are
         replayed."""
-        found = self.folder.module(name)
-        if found.number not in self._sessions:
-            self._sessions[found.number] = dumped_session(found)
-        return self._sessions[found.number]
+        return self._session(self.folder.module(name).number)
+
+    @kept
+    def _session(self, number: int) -> Session:
+        return dumped_session(self.folder.module(number))
 
     __getitem__ = session
 

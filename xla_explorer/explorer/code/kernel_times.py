@@ -9,7 +9,7 @@ from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.costs.gpu_kernel_costs import finished_kernel_estimate
 from xla_explorer.explorer.display import microseconds, number_of
 from xla_explorer.explorer.measures.kernel_costs import KernelCost
-from xla_explorer.explorer.measures.profiling import is_emulated
+from xla_explorer.explorer.measures.profiling import is_emulated, measured_kernels
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.hlo.analysis.cost import instruction_cost
 
@@ -22,12 +22,13 @@ def column_time(session: Compilation, steps: Sequence[ProgramStep], emulation: A
     """
     if not steps:
         return ""
-    emulated = is_emulated(session)
-    if not emulated and (measured := [row for row in _measured(session, steps) if row is not None]) and len(measured) == len(steps):
+    known = measured_kernels(session)
+    measured = [known[step.instruction] for step in steps if step.instruction in known]
+    if len(measured) == len(steps):
         total, runs = sum([us for us, _ in measured]), min([n for _, n in measured])
         return f"{microseconds(total)} measured on {_machine(session)} (n {runs})"
     said = []
-    if emulated and (counted := _counted(emulation, steps)):
+    if is_emulated(session) and (counted := _counted(emulation, steps)):
         said.append(f"{number_of(counted, 'warp instruction')} on the emulator")
     if (guess := estimated_microseconds(session, steps)) is not None:
         where = f"for {_machine(session)}" if session.backend == "gpu" else "on one core"
@@ -42,15 +43,6 @@ def _machine(session: Compilation) -> str:
         architecture = getattr(getattr(executable, "ptx", None), "architecture", "")
         return f"{architecture or session.backend}" if session.backend == "gpu" else f"this machine ({session.backend})"
     return str(facts.name)
-
-
-def _measured(session: Compilation, steps: Sequence[ProgramStep]) -> list[tuple[float, int] | None]:
-    frame = session.last_profile
-    if frame is None:
-        return []
-    rows = zip(frame["instruction"].tolist(), frame["median_us"].tolist(), frame["n"].tolist(), strict=True)
-    known = {int(key): (float(us), int(n)) for key, us, n in rows if key is not None and key == key and us is not None and us == us}
-    return [known.get(step.instruction) for step in steps]
 
 
 def _counted(emulation: Any, steps: Sequence[ProgramStep]) -> int:

@@ -23,7 +23,7 @@ from xla_explorer.explorer.measures.advice_rules import (
     keep_layouts,
 )
 from xla_explorer.explorer.measures.kernel_costs import costs_of, measured_bound
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, is_emulated, kernel_threads, limits_here
+from xla_explorer.explorer.measures.profiling import kernel_threads, limits_here, measured_kernels
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.decision import Decision
@@ -186,16 +186,12 @@ def own_facts(session: Compilation) -> OwnFacts:
     """Kernels with measured times where there is a profile, else with those of the cost model."""
     steps = {step.instruction: step for step in program_steps(session)}
     threads = kernel_threads(session)
-    frame = None if is_emulated(session) else session.last_profile
-    measured: dict[int, float] = {}
-    if frame is not None:
-        rows = zip(frame["instruction"].tolist(), frame["median_us"].tolist(), frame["kernel"].tolist(), strict=True)
-        measured = {int(key): float(us) for key, us, name in rows if name != WHOLE_PROGRAM and key is not None and key == key and us == us}
+    measured = measured_kernels(session)
     limits = limits_here() if measured and session.backend == "cpu" else None
     kernels = []
     for cost in costs_of(session):
         i, step = cost.instruction, steps.get(cost.instruction.id)
-        us = measured.get(i.id, 0.0 if measured else cost.nanoseconds / 1e3)
+        us, _ = measured.get(i.id, (0.0 if measured else cost.nanoseconds / 1e3, 0))
         own, least, bound = threads.get(i.name, 1), None, cost.bound
         if limits is not None and us > 0:
             memory = 1e6 * cost.times * cost.cost.bytes_accessed / limits.bandwidth(own)

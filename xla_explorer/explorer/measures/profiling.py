@@ -17,8 +17,8 @@ from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
-from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -123,6 +123,13 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     return frame
 
 
+def measured_kernels(session: Compilation) -> dict[int, tuple[float, int]]:
+    """(median microseconds, runs) of each kernel by the last profile, by the instruction's id; empty without one, and of an emulator's."""
+    frame = None if is_emulated(session) else session.last_profile
+    rows = () if frame is None else zip(frame["instruction"].tolist(), frame["median_us"].tolist(), frame["n"].tolist(), strict=True)
+    return {int(key): (float(us), int(n)) for key, us, n in rows if key is not None and key == key and us is not None and us == us}
+
+
 def time_calls(session: Compilation, arrays: Sequence[Any], repeats: int) -> list[float]:
     """Microseconds of whole calls from Python, one per run, after one warm-up."""
     leaves = session.signature.leaves(arrays)
@@ -137,19 +144,8 @@ def time_calls(session: Compilation, arrays: Sequence[Any], repeats: int) -> lis
 
 def _costs(session: Compilation) -> dict[int, tuple[Cost, str]]:
     """Cost of one execution and the type that it is computed in, by instruction id; the steps inside loops too."""
-    found: dict[int, tuple[Cost, str]] = {}
-    pending: list[HloComputation] = [session.module.entry]
-    seen = set()
-    while pending:
-        computation = pending.pop()
-        if computation in seen:
-            continue
-        seen.add(computation)
-        for i in computation.instructions.values():
-            found[i.id] = instruction_cost(i), _widest([i.shape, *[o.shape for o in i.operands]])
-            if i.opcode.name in ("while", "conditional", "call"):
-                pending.extend(i.called)
-    return found
+    steps = [i for computation in sequential_computations(session.module) for i in computation.instructions.values()]
+    return {i.id: (instruction_cost(i), _widest([i.shape, *[o.shape for o in i.operands]])) for i in steps}
 
 
 def _widest(shapes: Iterable[Shape]) -> str:

@@ -20,7 +20,7 @@ from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_
 from xla_explorer.explorer.measures.emulation import emulation
 from xla_explorer.explorer.measures.kernel_costs import KernelCost, costs_of, measured_bound
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, is_emulated, kernel_threads, limits_here, profile
+from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads, limits_here, measured_kernels, profile
 from xla_explorer.explorer.page import beside_data
 from xla_explorer.explorer.page.comparison_table import comparison_rows
 from xla_explorer.explorer.page.loop_data import loop_kernel
@@ -268,11 +268,7 @@ class SessionReports(TraceReports):
 
     @property
     def _measured(self) -> dict[int, float]:
-        frame = self.session.last_profile
-        if frame is None or is_emulated(self.session):
-            return {}
-        rows = zip(frame["instruction"].tolist(), frame["median_us"].tolist(), frame["kernel"].tolist(), strict=True)
-        return {int(key): float(us) for key, us, name in rows if name != WHOLE_PROGRAM and key is not None and key == key and us == us}
+        return {key: us for key, (us, _) in measured_kernels(self.session).items()}
 
     def kernels(self) -> Sequence[KernelRow]:
         measured, roof = self._measured, self.roof()

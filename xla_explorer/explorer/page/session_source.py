@@ -43,7 +43,6 @@ class TraceSource:
 
     def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
         self.passes = passes
-        self._steps: list[StepRow] | None = None
 
     @cached_property
     def reports(self) -> Reports:
@@ -64,45 +63,34 @@ class TraceSource:
             **({"compile_seconds": passes.seconds} if passes.seconds else {}),
         }
 
+    @kept
     def steps(self) -> Sequence[StepRow]:
-        if self._steps is None:
-            applied = self._applied()
-            # Indexes that every step needs are made here, so that the first look at a step is as fast as the next.
-            rule_book()
-            self.passes.warm()
-            self._steps = [
-                StepRow(
-                    p.number,
-                    p.pipeline.split("/")[-1],
-                    p.name,
-                    p.changed,
-                    p.seconds,
-                    p.instructions_before,
-                    p.instructions,
-                    max(p.rewrites, applied.get(p.number, 0)),
-                    p.error or None,
-                    entry=_first_of_entry(p.snapshot),
-                )
-                for p in self.passes
-            ]
-        return self._steps
-
-    def _applied(self) -> dict[int, int]:
-        counts: dict[int, int] = {}
-        for step, events in self._rule_events.items():
-            counts[step] = len([e for e in events if e.acted])
-        return counts
+        applied = {step: len([e for e in events if e.acted]) for step, events in self._rule_events.items()}
+        # Indexes that every step needs are made here, so that the first look at a step is as fast as the next.
+        rule_book()
+        self.passes.warm()
+        return [
+            StepRow(
+                p.number,
+                p.pipeline.split("/")[-1],
+                p.name,
+                p.changed,
+                p.seconds,
+                p.instructions_before,
+                p.instructions,
+                max(p.rewrites, applied.get(p.number, 0)),
+                p.error or None,
+                entry=_first_of_entry(p.snapshot),
+            )
+            for p in self.passes
+        ]
 
     @cached_property
     def _rule_events(self) -> dict[int, list[Any]]:
         found: dict[int, list[Any]] = {}
-        journal = self.passes.journal
-        if journal is not None:
-            for event in journal.events:
-                if event.is_rewrite:
-                    step = self.passes.lineage.step_of(event)
-                    if step is not None:
-                        found.setdefault(step, []).append(event)
+        for event in self.passes.journal.events if self.passes.journal is not None else ():
+            if event.is_rewrite and (step := self.passes.lineage.step_of(event)) is not None:
+                found.setdefault(step, []).append(event)
         return found
 
     def rewrites(self, step: int) -> Sequence[RewriteRow]:
@@ -159,7 +147,6 @@ class SessionSource(TraceSource):
     def __init__(self, session: Compilation) -> None:
         super().__init__(session.passes)
         self.session = session
-        self._panes: list[CodePane] | None = None
 
     @cached_property
     def reports(self) -> Reports:
@@ -252,17 +239,18 @@ class SessionSource(TraceSource):
         times = times or next((column.values for column in self.reports.columns() if column.unit == "us"), {})
         return [max(times, key=lambda key: times[key])] if times else []
 
+    @cached_property
+    def _panes(self) -> list[CodePane]:
+        return code_panes(self.session)
+
     def panes(self) -> Sequence[CodePane]:
-        if self._panes is None:
-            self._panes = code_panes(self.session)
         return [pane._replace(costly=costly(self.session, pane)) for pane in self._panes]
 
     def timings(self) -> Sequence[TimingRow]:
         frame = self.session.last_profile
         if frame is None or is_emulated(self.session):
             return []
-        rows = []
-        total = float(frame["median_us"][1:].sum()) or 1.0
+        rows, total = [], float(frame["median_us"][1:].sum()) or 1.0
         for row in frame.to_dict("records"):
             whole = row["kernel"] == WHOLE_PROGRAM
             slow = str(row["runs_on"]).startswith("evaluator") or row["runs_on"] == "interpreter"

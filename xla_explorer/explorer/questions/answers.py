@@ -26,6 +26,7 @@ from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Level
+from xla_explorer.foundation.kept import kept
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -144,39 +145,30 @@ class Known:
 
     def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
         self.passes, self.record, self.lineage = passes, passes.record, passes.lineage
-        self._last: dict[str, dict[tuple[str, ...], Event]] = {}
-        self._there: dict[int | None, dict[str, HloInstruction]] = {}
-        self._steps: dict[str, list[PassStep]] = {}
-        self._checked: dict[int, dict[int, Decision]] = {}
 
+    @kept
     def last(self, kind: str) -> dict[tuple[str, ...], Event]:
         """The last recorded event of a kind by the names of its subjects."""
-        if kind not in self._last:
-            events = self.record.journal.events if self.record.journal is not None else []
-            found = [e for e in events if (e.is_rewrite if kind == RULE else e.by == kind and (e.is_decision or e.is_rewrite))]
-            self._last[kind] = {e.names: e for e in found}
-        return self._last[kind]
+        events = self.record.journal.events if self.record.journal is not None else []
+        found = [e for e in events if (e.is_rewrite if kind == RULE else e.by == kind and (e.is_decision or e.is_rewrite))]
+        return {e.names: e for e in found}
 
+    @kept
     def steps(self, kind: str) -> list[PassStep]:
         """The steps of passes that decide about such things."""
-        if kind not in self._steps:
-            self._steps[kind] = steps_of_kind(self.record, kind)
-        return self._steps[kind]
+        return steps_of_kind(self.record, kind)
 
+    @kept
     def there(self, step: PassStep | None) -> dict[str, HloInstruction]:
         """The instructions before a step, by name; without one, those of the result."""
-        key = step.index if step is not None else None
-        if key not in self._there:
-            before = step.before if step is not None else None
-            module = HloModule.from_snapshot(before) if before is not None else self.record.module
-            self._there[key] = {i.name: i for i in module.instructions()}
-        return self._there[key]
+        before = step.before if step is not None else None
+        module = HloModule.from_snapshot(before) if before is not None else self.record.module
+        return {i.name: i for i in module.instructions()}
 
+    @kept
     def checked(self, step: PassStep) -> dict[int, Decision]:
         """The recorded decisions of a step with their checklists, by the numbers of their events."""
-        if step.index not in self._checked:
-            self._checked[step.index] = with_checklists(self.record, step)
-        return self._checked[step.index]
+        return with_checklists(self.record, step)
 
     @cached_property
     def costs(self) -> RefusalCosts:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.kept import kept
 from xla_explorer.hlo.instruction import InstructionRecord
 from xla_explorer.hlo.module import SnapshotDifference, snapshot_difference
 
@@ -21,15 +22,13 @@ class Lineage:
 
     def __init__(self, trace: PassTrace) -> None:
         self._trace = trace
-        self._differences: dict[int, SnapshotDifference] = {}
 
+    @kept
     def difference(self, step: PassStep) -> SnapshotDifference | None:
         """What a pass added, removed and changed; None where nothing changed or no snapshots were taken."""
         if step.before is None or step.after is None or step.before is step.after:
             return None
-        if step.number not in self._differences:
-            self._differences[step.number] = snapshot_difference(step.before, step.after)
-        return self._differences[step.number]
+        return snapshot_difference(step.before, step.after)
 
     @cached_property
     def step_of_span(self) -> dict[int, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
-from weakref import WeakKeyDictionary
 
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
@@ -19,6 +18,7 @@ from xla_explorer.explorer.xla.replay.rematerialisation import replayed_remateri
 from xla_explorer.explorer.xla.replay.report import Replay
 from xla_explorer.explorer.xla.replay.schedule import replayed_schedule
 from xla_explorer.foundation.decision import Decision
+from xla_explorer.foundation.kept import kept
 from xla_explorer.frontends.xla_dump import fusion_verdicts
 
 _GPU_PASS: Final = "priority-fusion"
@@ -26,38 +26,9 @@ _GPU_VERDICTS: Final = "priority_fusion_dump"
 
 
 def _fusion(session: Compilation) -> ReplayedFusion:
-    step = _pass(session, *POLICIES)
+    step = _passes(session, *POLICIES)[0]
     own = session.stages().get(_GPU_VERDICTS)
     return replayed_fusion(step, _makers(session, step), fusion_verdicts(own.text) if own is not None else None)
-
-
-def _library(session: Compilation) -> Replay:
-    return replayed_library(_pass(session, library.PASS))
-
-
-def _layout(session: Compilation) -> Replay:
-    return replayed_layouts(_pass(session, layout.PASS))
-
-
-def _multi_output(session: Compilation) -> Replay:
-    return replayed_multi_output(_pass(session, multi_output.PASS))
-
-
-def _rematerialisation(session: Compilation) -> Replay:
-    return replayed_rematerialisation(session, _pass(session, rematerialisation.PASS))
-
-
-def _simplifier(session: Compilation) -> Replay:
-    _pass(session, simplifier.PASS)
-    return simplifier.replayed_simplifier([step for step in session.passes if step.name == simplifier.PASS])
-
-
-def _buffers(session: Compilation) -> Replay:
-    return replayed_buffers(_of_a_cpu(session))
-
-
-def _schedule(session: Compilation) -> Replay:
-    return replayed_schedule(_of_a_cpu(session))
 
 
 def _of_a_cpu(session: Compilation) -> Compilation:
@@ -68,12 +39,20 @@ def _of_a_cpu(session: Compilation) -> Compilation:
 
 
 KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
-    "fusion": _fusion, "dot-library": _library, "layout": _layout, "simplifier": _simplifier, "buffers": _buffers, "schedule": _schedule,
-    "multi-output-fusion": _multi_output, "rematerialization": _rematerialisation,
-}  # fmt: skip
+    "fusion": _fusion,
+    "dot-library": lambda session: replayed_library(_passes(session, library.PASS)[0]),
+    "layout": lambda session: replayed_layouts(_passes(session, layout.PASS)[0]),
+    "simplifier": lambda session: simplifier.replayed_simplifier(_passes(session, simplifier.PASS)),
+    "buffers": lambda session: replayed_buffers(_of_a_cpu(session)),
+    "schedule": lambda session: replayed_schedule(_of_a_cpu(session)),
+    "multi-output-fusion": lambda session: replayed_multi_output(_passes(session, multi_output.PASS)[0]),
+    "rematerialization": lambda session: replayed_rematerialisation(session, _passes(session, rematerialisation.PASS)[0]),
+}
 """Kind of replay -> what makes it."""
 WEIGHED: Final = ("fusion", "multi-output-fusion", "dot-library", "layout")
 """The kinds of which each row was weighed and has a reason; the others say where and when, of everything."""
+
+
 class ReplayedRules(NamedTuple):
     """Our rules on the module of one of XLA's passes. also: instruction that they rewrote -> whether XLA rewrote it too."""
 
@@ -82,8 +61,6 @@ class ReplayedRules(NamedTuple):
 
 
 MOST_REPLAYED: Final = 3000  # instructions of a module of which the rules are shown one by one
-_RULES: Final[WeakKeyDictionary[Compilation, dict[int, ReplayedRules]]] = WeakKeyDictionary()
-_MADE: Final[WeakKeyDictionary[Compilation, dict[str, Replay]]] = WeakKeyDictionary()
 
 
 def replay(session: Compilation, kind: str = "fusion") -> Replay:
@@ -163,24 +140,20 @@ def replayed_decisions(session: Compilation, kind: str | None) -> list[Decision]
     return found
 
 
+@kept
 def rules_replayed(session: Compilation, number: int) -> ReplayedRules | None:
     """Our rules where XLA's simplifier ran as a pass of that number; None for other passes, and of a module that is large."""
     step = session.passes[number]
     if step.name != simplifier.PASS or step.instructions_before > MOST_REPLAYED:
         return None
-    of_session = _RULES.setdefault(session, {})
-    if number not in of_session:
-        ours = simplifier.replayed_rules(step)
-        of_session[number] = ReplayedRules(ours, simplifier.agreement_by_name(step, ours))
-    return of_session[number]
+    ours = simplifier.replayed_rules(step)
+    return ReplayedRules(ours, simplifier.agreement_by_name(step, ours))
 
 
+@kept
 def _replayed(session: Compilation, kind: str) -> Replay:
     """A replay of a session, made once: a dump does not change."""
-    of_session = _MADE.setdefault(session, {})
-    if kind not in of_session:
-        of_session[kind] = KINDS[kind](session)
-    return of_session[kind]
+    return KINDS[kind](session)
 
 
 def main_program(session: Compilation) -> Compilation:
@@ -188,10 +161,10 @@ def main_program(session: Compilation) -> Compilation:
     return session.session() if not isinstance(session, Compilation) else session
 
 
-def _pass(session: Compilation, *names: str) -> RecordedPass:
-    """The first of XLA's passes with one of the names."""
-    found = next((step for step in session.passes if step.name in names), None)
-    if found is None:
+def _passes(session: Compilation, *names: str) -> list[RecordedPass]:
+    """XLA's passes with one of the names, at least one."""
+    found = [step for step in session.passes if step.name in names]
+    if not found:
         hint = "dump with --xla_dump_hlo_pass_re=.*; a pass that changed nothing is left out"
         raise NotThereError(f"XLA's pass {' or '.join(names)} is not in the dump", hint)
     return found
