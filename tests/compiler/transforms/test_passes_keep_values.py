@@ -188,7 +188,7 @@ CASES = [
     ),
     *[
         Case("custom-call-expander", f'x = f32[3] parameter(0)\nROOT r = f32[3] custom-call(x), custom_call_target="{name}"', gone="custom-call")
-        for name in ("annotate_device_placement", "MoveToHost", "LayoutConstraint", "xla.sdy.FuncResultSharding")
+        for name in ("Sharding", "annotate_device_placement", "MoveToHost", "LayoutConstraint", "xla.sdy.FuncResultSharding")
     ],
     Case("batchnorm_expander", NORM + "ROOT r = (f32[2,3], f32[3], f32[3]) batch-norm-training(x, a, b), epsilon=0.01, feature_index=1"),
     Case("batchnorm_expander", NORM + "ROOT r = f32[2,3] batch-norm-inference(x, a, b, c, v), epsilon=0.01, feature_index=1"),

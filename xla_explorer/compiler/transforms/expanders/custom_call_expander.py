@@ -15,7 +15,9 @@ from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 
-_MARKERS = frozenset(["annotate_device_placement", "MoveToHost", "MoveToDevice", "LayoutConstraint", "xla.sdy.FuncResultSharding"])
+_MARKERS = frozenset(
+    ["Sharding", "annotate_device_placement", "MoveToHost", "MoveToDevice", "LayoutConstraint", "xla.sdy.FuncResultSharding"]
+)
 
 
 @register_pass("custom-call-expander")
