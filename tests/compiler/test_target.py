@@ -82,6 +82,7 @@ def test_a_dictionary_of_facts_is_read_with_a_warning() -> None:
         assert context.fact("multiprocessors") == 7 and context.fact("unknown", 3) == 3
     with pytest.warns(DeprecationWarning):
         assert PassContext(target={"backend": "npu"}).target.kind is Kind.OTHER
+        assert PassContext(target={"clock_gigahertz": 9.0}).target.gpu.clock_gigahertz == 9.0  # one fact of a GPU is enough
 
 
 def test_the_old_target_of_code_generation_warns() -> None:

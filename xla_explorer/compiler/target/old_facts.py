@@ -27,7 +27,7 @@ def as_target(given: Target | Mapping[str, Any] | None) -> Target:
 
 def _of_facts(facts: Mapping[str, Any]) -> Target:
     name, stated = str(facts.get("backend", "unstated")), {key: facts[key] for key in _GPU if key in facts}
-    if "multiprocessors" in facts or name == "gpu":
+    if stated or name == "gpu":
         stated |= {key: ProductRates(**facts[key]) for key in _RATES if key in facts}
         made = replace(NVPTX, name=name, gpu=GpuUnit().stating(Source.ASKED, **stated))
     elif name in (UNSTATED.name, "cpu"):
