@@ -114,7 +114,10 @@ class JittedFunction:
         foreign = self._foreign.setdefault(key, ForeignProgram(calls))
         taken = [leaves[number] for number in program.parameters]
         taken = [jax.random.key_data(leaf) if _is_key(jax, leaf) else leaf for leaf in taken]
-        shapes = [_key_shape(jax, info) if _is_key(jax, info) else info for info in program.results]
+        shapes = [
+            jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(info.shape, info.dtype)) if _is_key(jax, info) else info
+            for info in program.results
+        ]
         given_away = {parameter: number for number, (_, parameter) in enumerate(calls.results) if parameter is not None}
         made = call_program(target, foreign.record, shapes, taken, given_away)
         return jax.tree_util.tree_unflatten(program.out_tree, _with_keys(jax, made, program))
@@ -314,11 +317,6 @@ def _aval(jax: Any, leaf: Any) -> Any:
 def _specification(jax: Any, leaf: Any) -> Any:
     aval = _aval(jax, leaf)
     return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=bool(getattr(aval, "weak_type", False)))
-
-
-def _key_shape(jax: Any, info: Any) -> Any:
-    """Shape and type of the numbers behind random keys."""
-    return jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(info.shape, info.dtype))
 
 
 def _with_keys(jax: Any, made: list[Any], program: JaxProgram) -> list[Any]:

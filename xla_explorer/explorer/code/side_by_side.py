@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xla_explorer.backends.interfaces import ProgramStep
-from xla_explorer.explorer.code.kernel_times import column_time
+from xla_explorer.compiler.costs.gpu_kernel_costs import finished_kernel_estimate
 from xla_explorer.explorer.code.stage_functions import CodeLine, stage_functions
-from xla_explorer.explorer.display import Blocks, Code, Layout, Report, Sentence, Table, escape, number_of
+from xla_explorer.explorer.display import Blocks, Code, Layout, Report, Sentence, Table, escape, microseconds, number_of
+from xla_explorer.explorer.measures.kernel_costs import KernelCost
+from xla_explorer.explorer.measures.profiling import is_emulated, measured_kernels
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, program_steps, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
 MOST_KERNELS, MOST_LINES = 12, 400
@@ -348,3 +351,54 @@ def _of_function(lines: Sequence[CodeLine], means: Mapping[int, int], same: Mapp
         waiting = []
     if whole:
         yield from [line._replace(instruction=_END) for line in waiting]
+
+
+def column_time(session: Compilation, steps: Sequence[ProgramStep], emulation: Any = None) -> str:
+    """The time of some kernels of a compile as words; empty where nothing is known.
+
+    emulation: of the same program, if there was one. Measured times name the machine. Of an emulated program there is what the emulator
+    counted, and the estimate of the device's cost model, never the emulator's time.
+    """
+    if not steps:
+        return ""
+    known = measured_kernels(session)
+    measured = [known[step.instruction] for step in steps if step.instruction in known]
+    if len(measured) == len(steps):
+        total, runs = sum([us for us, _ in measured]), min([n for _, n in measured])
+        return f"{microseconds(total)} measured on {_machine(session)} (n {runs})"
+    said = []
+    if is_emulated(session) and (counted := _counted(emulation, steps)):
+        said.append(f"{number_of(counted, 'warp instruction')} on the emulator")
+    if (guess := estimated_microseconds(session, steps)) is not None:
+        where = f"for {_machine(session)}" if session.backend == "gpu" else "on one core"
+        said.append(f"~{microseconds(guess)} an execution, estimated {where}")
+    return ", ".join(said)
+
+
+def _machine(session: Compilation) -> str:
+    executable: Any = session.result.executable if session.result is not None else None
+    facts = getattr(getattr(executable, "executor", None), "facts", None)
+    if facts is None or facts.emulated:
+        architecture = getattr(getattr(executable, "ptx", None), "architecture", "")
+        return f"{architecture or session.backend}" if session.backend == "gpu" else f"this machine ({session.backend})"
+    return str(facts.name)
+
+
+def _counted(emulation: Any, steps: Sequence[ProgramStep]) -> int:
+    if emulation is None:
+        return 0
+    names = {step.function for step in steps}
+    frame = emulation.counters
+    return int(frame[frame["kernel"].isin(names)]["warp_instructions"].sum())
+
+
+def estimated_microseconds(session: Compilation, steps: Sequence[ProgramStep]) -> float | None:
+    """By the cost model of the backend; None where it has none."""
+    found = [session.module.find(step.instruction) for step in steps if step.opcode != "entry"]
+    if not found:
+        return None
+    if session.backend == "gpu":
+        return sum([finished_kernel_estimate(session.passes.record.target, i).nanoseconds for i in found]) / 1e3
+    if session.backend not in ("cpu", "xla"):
+        return None
+    return sum([KernelCost(i, 1.0, instruction_cost(i)).nanoseconds for i in found]) / 1e3

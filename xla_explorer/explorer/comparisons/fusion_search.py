@@ -169,13 +169,9 @@ def _measure(
         median, iqr = spread(time_calls(session, given, repeats))
     work = cost.flops + cost.transcendentals
     row |= {"kernels": len(program_steps(session)), "bytes": cost.bytes_accessed, "flops": work, "median_us": median, "iqr_us": iqr}
-    row["predicted_us"] = _least_us(session, work, cost.bytes_accessed)
-    return row
-
-
-def _least_us(session: Compilation, work: float, moved: float) -> float | None:
     limits = limits_here() if session.backend == "cpu" else None
-    return limits.roofline_seconds(work, moved) * 1e6 if limits is not None else None
+    row["predicted_us"] = limits.roofline_seconds(work, cost.bytes_accessed) * 1e6 if limits is not None else None
+    return row
 
 
 def _confirm(base: C, best: C, given: Any, repeats: int) -> tuple[C, tuple[float, float]]:

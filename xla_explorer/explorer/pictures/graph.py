@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,13 @@ from xla_explorer.explorer.display.display import image_html
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.pictures.dot import picture_dot, render_dot
-from xla_explorer.explorer.pictures.figures import converted
 from xla_explorer.explorer.pictures.picture import PictureFormatError, PictureGraph, PictureNode
 from xla_explorer.explorer.pictures.svg import FONT, picture_svg
 from xla_explorer.foundation.file_writing import write_file
+from xla_explorer.foundation.optional import import_optional
 
 if TYPE_CHECKING:
     import graphviz
-
 
 def _only_svg(drawn: bytes) -> str:
     text = drawn.decode("utf-8", "replace")
@@ -123,3 +123,19 @@ class Graph(Report):
     def to_html(self) -> str:
         """The image alone, which has the headline in it."""
         return "".join([block.to_html() for block in self.blocks()])
+
+
+_PAPER = '<rect x="-9999" y="-9999" width="99999" height="99999" fill="#fff"/>'
+"""White below a picture whose boxes are partly transparent: other programs show black there."""
+
+
+def converted(svg: str, suffix: str, scale: float) -> bytes:
+    """An SVG as `.pdf` or `.png`. scale: of a .png, pixels for each pixel of the picture. PictureFormatError without vl-convert-python."""
+    if find_spec("vl_convert") is None:
+        hint = 'pip install "xla-explorer[charts]", or save .svg'
+        raise PictureFormatError(f"{suffix} needs the package vl-convert-python, which is not installed", hint)
+    package = import_optional("vl_convert", "charts")
+    head, tag, rest = svg.partition("</title>")
+    svg = head + tag + _PAPER + rest
+    made: bytes = package.svg_to_pdf(svg) if suffix == ".pdf" else package.svg_to_png(svg, scale=scale)
+    return made

@@ -286,11 +286,6 @@ def _fresh_coordinates(slots: _Slots) -> list[float]:
     return x
 
 
-def _top_in_rows(row: int, taken: int, height: float) -> float:
-    """The top of a node in the middle of its rows."""
-    return row * PITCH + (taken * PITCH - GAP_Y - height) / 2
-
-
 def _routed(
     slots: _Slots,
     x: list[float],
@@ -311,7 +306,7 @@ def _routed(
         count.append(most)
         at += most
     row = [first[layer[v]] + (count[layer[v]] - taken[v]) // 2 for v in range(n)]
-    y = [_top_in_rows(row[v], taken[v], heights[v]) for v in range(n)]
+    y = [row[v] * PITCH + (taken[v] * PITCH - GAP_Y - heights[v]) / 2 for v in range(n)]  # each in the middle of its rows
     tops = [(k * PITCH, m * PITCH - GAP_Y) for k, m in zip(first, count, strict=True)]
     comes_from = [x[slots.chain[(a, layer[b] - 1)]] if layer[b] > layer[a] + 1 else x[a] for a, b in edges]
     ends = _ports(edges, comes_from, x, half)

@@ -232,12 +232,9 @@ class _Question:
         for rule in sorted(asked.rules, key=lambda rule: rule.reason is None):
             if self.kind in (RULE, rule.rule):
                 return self._answer(self._decision(rule.reason, _checks_of(rule)), f"asked again {asked.where}", recorded=False)
-        reason = refuse("pattern-does-not-fit", f"the pattern of {self._whose} does not fit {asked.instruction}")
+        whose = "every rule" if self.kind == RULE else self.kind
+        reason = refuse("pattern-does-not-fit", f"the pattern of {whose} does not fit {asked.instruction}")
         return self._answer(self._decision(reason), f"asked again {asked.where}", recorded=False)
-
-    @property
-    def _whose(self) -> str:
-        return "every rule" if self.kind == RULE else self.kind
 
     # -- the module before the pass --------------------------------------------------------------------------------------
     @cached_property
@@ -256,7 +253,8 @@ class _Question:
 
     def recorded_of_its_heirs(self) -> Answer | None:
         """The answer for what had taken the places of the subjects when the pass came."""
-        now = tuple([self._present(name) for name in self.names])
+        present = NamesAt(self.lineage, self._there)
+        now = tuple([present[name] for name in self.names])
         if now == self.names or any(name not in self._there for name in now):
             return None
         heirs = _Question(self.known, self.kind, now)
@@ -264,10 +262,6 @@ class _Question:
         renamed = [f"%{old} had become %{new}" for old, new in zip(self.names, now, strict=True) if old != new]
         answer.source += f"; {' and '.join(renamed)} by then"
         return answer
-
-    def _present(self, name: str) -> str:
-        """The name of what stood in the place of an instruction when the pass came; the name itself when nothing did."""
-        return NamesAt(self.lineage, self._there)[name]
 
     def gone(self) -> Answer | None:
         """What took an instruction away before the pass. XlaExplorerError for one that came after it."""

@@ -67,7 +67,8 @@ class BisectionResult(Report):
             return f"every pass keeps the value, and the compiled program agrees ({counted})"
         if self.step < 0:
             return f"every pass keeps the value; the generated code of {self.pass_name} differs (largest error {self.error:.2g})"
-        text = f"pass {self.step}, {self.pass_name}, is the first after which the value differs ({self._how_far})"
+        how_far = self.problem or f"largest error {self.error:.2g}"
+        text = f"pass {self.step}, {self.pass_name}, is the first after which the value differs ({how_far})"
         if self.event is not None:
             names = [f"%{name}" for name in self.event.names]
             about = " and ".join(names)
@@ -77,10 +78,6 @@ class BisectionResult(Report):
                 change = " was replaced by ".join(names) if self.event.kind == "replaced" else f"{about} was {self.event.kind}"
                 text += f"; it does not ask before it rewrites; the value is wrong from where {change}"
         return text + f" ({self.evaluations} evaluations)"
-
-    @property
-    def _how_far(self) -> str:
-        return self.problem or f"largest error {self.error:.2g}"
 
 
 def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:

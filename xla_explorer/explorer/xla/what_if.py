@@ -101,10 +101,6 @@ class WhatIf(Report):
         if wrong:
             yield Sentence(f"other results than the first's (by more than 0.1 %): {', '.join(wrong)}")
 
-    def records(self) -> Table:
-        """A row a way."""
-        return Table(TimedVariant._fields, self.rows)
-
 
 def flag_variants(module: HloModule, flags: Flags) -> list[Variant]:
     """The program as it is, and with each setting: of a mapping, flag -> value or values, one at a time; else each text is one."""
@@ -112,16 +108,13 @@ def flag_variants(module: HloModule, flags: Flags) -> list[Variant]:
     if isinstance(flags, Mapping):
         for name, values in flags.items():
             several = isinstance(values, Sequence) and not isinstance(values, str)
-            settings += [f"--{name.lstrip('-')}={_flag_value(value)}" for value in (values if several else [values])]
+            texts = [str(value).lower() if isinstance(value, bool) else str(value) for value in (values if several else [values])]
+            settings += [f"--{name.lstrip('-')}={text}" for text in texts]
     else:
         settings = [flags] if isinstance(flags, str) else list(flags)
     if not settings:
         raise ValueError("flags must name at least one setting: flags={'xla_cpu_enable_fast_math': [True]}")
     return [Variant("default", module), *[Variant(text, module, text) for text in settings]]
-
-
-def _flag_value(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> WhatIf:

@@ -52,11 +52,7 @@ class WhyRecompiled(Report):
 
     def blocks(self) -> Blocks:
         """A row a call."""
-        yield self.records()
-
-    def records(self) -> Table:
-        """A row a call."""
-        return Table(Call._fields, self.calls, "calls, in ms")
+        yield Table(Call._fields, self.calls, "calls, in ms")
 
 
 def why_recompiled(function: Callable[..., Any], *calls: tuple[Any, ...], static_argnums: tuple[int, ...] = ()) -> WhyRecompiled:

@@ -7,7 +7,7 @@ import os
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -218,17 +218,13 @@ def compile_isolated(
     Only work that the child has done within its limits is done again here: reading what it sent, and sharing out buffers.
     Raises what parsing and verifying raise, and IsolatedError.
     """
-    program = RemoteProgram(_name_of(given), backend, options, isolation)
+    program = RemoteProgram(given.name if isinstance(given, HloModule | Path) else "the module", backend, options, isolation)
     found = program.compile(given, filename, verify, check_values)
     source: HloModule = given if found["source"] is None else found["source"]
     trace: PassTrace = found["trace"]
     program.module, program.target, program.name = trace.module, trace.target, source.name
     result = None if found["backend"] is None else _result(program, backend, trace, options, found["backend"])
     return source, Outcome(trace, result, found["error"], found["phase"], found["seconds"])
-
-
-def _name_of(given: Any) -> str:
-    return given.name if isinstance(given, HloModule | Path) else "the module"
 
 
 def _result(
@@ -253,9 +249,4 @@ def _stages(program: RemoteProgram, trace: PassTrace, described: list[tuple[str,
     own = {"hlo-optimized": hlo_stage("hlo-optimized", trace.module)}
     if trace.initial is not None:
         own = {"hlo": hlo_stage("hlo", HloModule.from_snapshot(trace.initial)), **own}
-
-    def remote(name: str, language: str, compiler: str) -> Stage:
-        return Stage(name, lambda: program.ask("stage", name), language, compiler)
-
-    rest = {name: remote(name, language, compiler) for name, language, compiler in described if name not in own}
-    return {**own, **rest}
+    return {**own, **{name: Stage(name, partial(program.ask, "stage", name), *how) for name, *how in described}, **own}

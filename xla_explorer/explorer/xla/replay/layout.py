@@ -8,7 +8,6 @@ from xla_explorer.compiler.pipeline import optimize
 from xla_explorer.explorer.sessions.passes import RecordedPass
 from xla_explorer.explorer.xla.replay.correspondence import Correspondence
 from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
-from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
 
 PASS: Final = "layout-assignment"
@@ -20,7 +19,7 @@ def replayed_layouts(step: RecordedPass) -> Replay:
     """The layout of each array, and of each operand whether it is copied into another one."""
     before = step.before
     trace = optimize(before.clone(), _POLICY)
-    theirs, ours = [Correspondence(before, after, _is_copy) for after in (step.module, trace.module)]
+    theirs, ours = [Correspondence(before, after, lambda _, late: late.opcode.name == "copy") for after in (step.module, trace.module)]
     rows = []
     for i, places in theirs.places.items():
         if not i.shape.is_array or i.shape.rank < 2:
@@ -38,10 +37,6 @@ def replayed_layouts(step: RecordedPass) -> Replay:
             rows.append(ReplayRow(producer.name, consumer.name, here, there, here == there, "layout-differs", message,
                                   producer.shape.byte_size, (producer.id, consumer.id)))  # fmt: skip
     return Replay("layout", rows, step.name, step.number, "layouts and copies")
-
-
-def _is_copy(early: HloInstruction, late: HloInstruction) -> bool:
-    return late.opcode.name == "copy"
 
 
 def _order(shape: Shape) -> str:

@@ -23,7 +23,8 @@ def replayed_library(step: RecordedPass) -> Replay:
     plans = [LibraryPlan(computation) for computation in sequential_computations(before)]
     kernels = {kernel.start: kernel for plan in plans for kernel in plan.kernels}
     refused = {i: reason for plan in plans for i, reason in plan.refused.items()}
-    theirs = _library_of(Correspondence(before, step.module))
+    found = Correspondence(before, step.module).places  # instruction before -> the library kernel that computes it
+    theirs = {i: places[0].kernel for i, places in found.items() if i.opcode.name != "fusion" and places[0].inside}
     within = {member: start for start, kernel in kernels.items() for member in kernel.members}
     rows = []
     for start in dict.fromkeys([*kernels, *refused, *filter(starts_library_kernel, within)]):
@@ -39,11 +40,6 @@ def replayed_library(step: RecordedPass) -> Replay:
         rows.append(ReplayRow(neighbour.name, start.name, here, there, here == there, code, message, neighbour.shape.byte_size,
                               (neighbour.id, start.id)))  # fmt: skip
     return Replay("dot-library", rows, step.name, step.number, "choices between XLA's own code and its library")
-
-
-def _library_of(found: Correspondence) -> dict[HloInstruction, HloInstruction]:
-    """Instruction before -> the library kernel that computes it."""
-    return {i: places[0].kernel for i, places in found.places.items() if i.opcode.name != "fusion" and places[0].inside}
 
 
 def _grown(plans: list[LibraryPlan]) -> dict[tuple[HloInstruction, HloInstruction], tuple[str, Reason | None]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -172,8 +172,5 @@ def _passes(session: Compilation, *names: str) -> list[RecordedPass]:
 
 def _makers(session: Compilation, until: RecordedPass) -> dict[str, str]:
     """Name of a fusion -> the pass that made it, of those before one of XLA's passes."""
-    return {name: step.name for step in reversed(session.passes[1 : until.number]) for name in _fusions(step)}
-
-
-def _fusions(step: RecordedPass) -> Iterator[str]:
-    return (record.name for record in step.snapshot.records() if record.opcode.name == "fusion")
+    before = reversed(session.passes[1 : until.number])
+    return {record.name: step.name for step in before for record in step.snapshot.records() if record.opcode.name == "fusion"}
