@@ -32,16 +32,13 @@ _SHOWN = 1500  # lines of a static page; the busiest part of what is longer
 
 def marks_of(row: Mapping[str, Any]) -> tuple[str, ...]:
     """What a counted line is to be coloured for, the worst first."""
-    marks = []
-    if row["divergent_branches"]:
-        marks.append("divergent")
-    if 0 < (row["sector_use"] or 0.0) < _SECTOR_USE:  # None where there is no such access
-        marks.append("uncoalesced")
-    if (row["bank_conflict"] or 0.0) > _BANK_CONFLICT:
-        marks.append("bank-conflict")
-    if row["same_address"]:
-        marks.append("same-address")
-    return tuple(marks)
+    holds = {
+        "divergent": row["divergent_branches"],
+        "uncoalesced": 0 < (row["sector_use"] or 0.0) < _SECTOR_USE,  # None where there is no such access
+        "bank-conflict": (row["bank_conflict"] or 0.0) > _BANK_CONFLICT,
+        "same-address": row["same_address"],
+    }
+    return tuple([name for name, there in holds.items() if there])
 
 
 def counted_lines(text: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

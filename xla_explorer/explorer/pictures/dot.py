@@ -102,18 +102,15 @@ def _write_level(
 def _edge_attributes(edge: PictureEdge, cluster: dict[int, str]) -> str:
     colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED, "own": OWN}.get(edge.kind, GREY)
     width = 1 + min(3.0, math.floor(math.log2(max(edge.weight_bytes, 1)) / 8))
-    parts = [f'color="{colour}"', f"penwidth={width:g}"]
-    if edge.kind == "fusion-refused":
-        parts.append("style=dashed")
-    if edge.kind == "control":
-        parts.append("style=dotted")
-    if edge.label:
-        parts.append(f"label={_quoted(edge.label)}")
-    if edge.source in cluster:
-        parts.append(f"ltail={cluster[edge.source]}")
-    if edge.target in cluster:
-        parts.append(f"lhead={cluster[edge.target]}")
-    return ", ".join(parts)
+    said = {
+        "color": f'"{colour}"',
+        "penwidth": f"{width:g}",
+        "style": {"fusion-refused": "dashed", "control": "dotted"}.get(edge.kind),
+        "label": _quoted(edge.label) if edge.label else None,
+        "ltail": cluster.get(edge.source),
+        "lhead": cluster.get(edge.target),
+    }
+    return ", ".join([f"{name}={value}" for name, value in said.items() if value is not None])
 
 
 def render_dot(text: str, output: str = "svg", seconds: float = 10.0) -> bytes | None:

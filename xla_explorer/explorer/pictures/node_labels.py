@@ -76,12 +76,8 @@ def argument_text(record: InstructionRecord) -> str:
 
 def tooltip_lines(record: InstructionRecord, hidden: int) -> tuple[str, ...]:
     """The lines of a node's tooltip. hidden: how many instructions inside of it are not drawn."""
-    lines = [f"%{record.name} = {record.shape.text} {record.opcode.name}"]
-    if record.metadata:
-        lines.append(record.metadata[:200])
-    if hidden:
-        lines.append(f"{hidden} instructions inside not drawn")
-    return tuple(lines)
+    lines = [f"%{record.name} = {record.shape.text} {record.opcode.name}", record.metadata[:200] if record.metadata else ""]
+    return tuple(filter(None, [*lines, f"{hidden} instructions inside not drawn" if hidden else ""]))
 
 
 def _reducer(body: ComputationRecord) -> str:
