@@ -32,10 +32,6 @@ What `.ci/release` installed and ran: for each Python, with the oldest versions 
 package index had that day. A cell is the version that was installed. The tests are the part of the suite that `.ci/release` names, from the
 unpacked sdist, without the corpora. A loaded machine gives its processor time to others too: read the seconds of the processor there.
 
-The rows of the oldest dependencies are from before hatchling 1.27 became the oldest: 1.25 cannot read our `pyproject.toml`, which is the
-failed test of each; on 3.13 a child process also passed its limit of 240 s on the loaded machine. 3.12 has no row of the newest yet, and
-3.11 newest ran a longer part.
-
 """
 
 HISTORY = """# Benchmarks, one commit after another
