@@ -9,7 +9,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.browser.test_legible import layers_text
-from xla_explorer.explorer.pictures import figures
+from xla_explorer.explorer.pictures import graph as pictures
 from xla_explorer.explorer.pictures.picture import PictureFormatError
 
 TEXT = """HloModule m
@@ -79,10 +79,10 @@ def test_a_figure_has_the_font_the_legend_and_the_form_that_are_asked_for(
         def svg_to_png(svg: str, scale: float) -> bytes:
             return f"PNG {scale}".encode()
 
-    monkeypatch.setattr(figures, "find_spec", lambda name: object())
-    monkeypatch.setattr(figures, "import_optional", lambda name, extra: Converter)
+    monkeypatch.setattr(pictures, "find_spec", lambda name: object())
+    monkeypatch.setattr(pictures, "import_optional", lambda name, extra: Converter)
     assert graph.save(tmp_path / "a.pdf").read_bytes() == b"%PDF<svg"
     assert graph.save(tmp_path / "a.png", scale=3).read_bytes() == b"PNG 3"
-    monkeypatch.setattr(figures, "find_spec", lambda name: None)
+    monkeypatch.setattr(pictures, "find_spec", lambda name: None)
     with pytest.raises(PictureFormatError, match="vl-convert-python"):
         graph.save(tmp_path / "b.png")
