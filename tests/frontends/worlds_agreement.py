@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,15 @@ def rows_in(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")] or [{"problem": "nothing was printed"}]
 
 
+def how_far(row: dict[str, Any]) -> str:
+    """In what sense a row agrees; empty where it does not."""
+    if row.get("error", np.inf) <= LIMIT:
+        return f"to {LIMIT:g} with standard normal arguments"
+    if row.get("in a model", np.inf) <= LIMIT:
+        return f"to {LIMIT:g} with arguments of a model"
+    return "no further than XLA from itself" if row.get("in a model", np.inf) <= row.get("moved", 0) else ""
+
+
 def main(rows: Path, files: list[Path]) -> int:
     """Write the rows that are not there yet, and count."""
     noted = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()] if rows.exists() else []
@@ -138,13 +148,11 @@ def main(rows: Path, files: list[Path]) -> int:
         found[path.name] = by_program[digest] = row
         with rows.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
-    agree = [row for row in found.values() if min(row.get("error", np.inf), row.get("in a model", np.inf)) <= LIMIT]
+    agree = [row for row in found.values() if how_far(row)]
     for row in found.values():
         if row not in agree or row.get("evaluator"):
             print(json.dumps({key: value for key, value in row.items() if key != "program"}))
-    print(
-        f"{len(agree)} of {len(found)} agree to {LIMIT:g}, {sum([row.get('error', np.inf) <= LIMIT for row in agree])} of them with any arguments"
-    )
+    print(f"{len(agree)} of {len(found)} agree:", "; ".join([f"{count} {how}" for how, count in Counter(map(how_far, agree)).items()]))
     return int(len(agree) < len(found))
 
 
