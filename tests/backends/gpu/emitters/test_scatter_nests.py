@@ -84,12 +84,14 @@ def test_a_sum_of_nothing_keeps_minus_zero():
     assert np.signbit(ran.values[0][0]) and ran.values[0][1] == 3.0
 
 
-@pytest.mark.parametrize("kind", ["bf16", "f16"])
-def test_a_row_that_lies_elsewhere_adds_nothing(kind):
+@pytest.mark.parametrize(("kind", "rows"), [("bf16", "7"), ("f16", "7"), ("f16", "7,1")])
+def test_a_row_that_lies_elsewhere_adds_nothing(kind, rows):
     """Not the identity element, whose sum in f32 and its rounding are what a thread of a segment sum would do most."""
-    x, u = [RANDOM.integers(-9, 9, shape).astype(primitive_type(kind).dtype) for shape in ((6, 5), (7, 5))]
-    i = np.array([[2], [0], [-1], [2], [5], [6], [2]], np.int32)
-    ran = check(module(kind, "add(a, b)", "6,5", "7,1", "7,5", ROWS), x, i, u, assemble=False)
+    shape = [int(n) for n in rows.split(",")]
+    x, u = [RANDOM.integers(-9, 9, shape).astype(primitive_type(kind).dtype) for shape in ((6, 5), (*shape, 5))]
+    i = np.array([2, 0, -1, 2, 5, 6, 2], np.int32).reshape(*shape, 1)
+    attributes = ROWS.replace("window_dims={1}", f"window_dims={{{len(shape)}}}").replace("vector_dim=1", f"vector_dim={len(shape)}")
+    ran = check(module(kind, "add(a, b)", "6,5", f"{rows},1", f"{rows},5", attributes), x, i, u, assemble=False)
     assert not [word for word in ("0f80000000", "-32768", "0x8000") if word in ran.ptx]
 
 

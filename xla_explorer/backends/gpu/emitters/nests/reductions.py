@@ -129,7 +129,8 @@ class Reduction(Reducing["NestWriter"]):
             return False
         asked = frozenset().union(*[g.expression.axes for g in s.cases[0].guards])
         (other,) = self.l.values[s.cases[1].value].all()
-        return asked.issuperset(self.own) and not s.element.is_complex and real(other).name == real(self.identity()).name
+        known = asked.issuperset([a for a in self.own if a.extent > 1])
+        return known and not s.element.is_complex and real(other).name == real(self.identity()).name
 
     def _with_case(self, s: Choose, sums: Sums) -> Sums:
         """Accumulators with what a choice counts, in a branch with its memory access: for the identity element nothing is done."""
@@ -140,7 +141,7 @@ class Reduction(Reducing["NestWriter"]):
 
             def counted(mine: Sequence[int] = mine, point: Point = point) -> list[Value]:
                 self.l.values[s.id] = self.l.in_case(s.cases[0])
-                return flat([self.taken([{**keys[k], **point}], sums[k], self.guards) for k in mine])
+                return flat([self.taken([{**dict.fromkeys(self.own, 0), **keys[k], **point}], sums[k], self.guards) for k in mine])
 
             holds = self.l.chosen_case(s.cases[0])
             if isinstance(holds, Value):
