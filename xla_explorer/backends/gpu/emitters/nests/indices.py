@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 Word: TypeAlias = Value[Integer] | int
+Atom: TypeAlias = Axis | Quotient | Remainder | RuntimeValue
 Condition: TypeAlias = Value[Integer] | None  # None always holds
 
 
@@ -187,13 +188,24 @@ class Indices:
         whole: Word = 0
         part: Word = 0
         before = 0
-        for atom, factor in sorted(x.terms, key=lambda term: -abs(term[1])):
+        for atom, factor in sorted(self._rejoined(x.terms), key=lambda term: -abs(term[1])):
             if before and (before % factor or not _is_power_of_two(before // factor)):
                 whole, part, before = self.b.add(whole, self.b.mul(part, before)), 0, 0
             # Sums like "block * rows + thread" are computed once for all arrays, and so are the beginnings of rows.
             part = self.b.add(self.b.mul(part, before // factor), self._atom(atom, point))
             before = factor
         return self.b.add(whole, self.b.mul(part, before))
+
+    def _rejoined(self, terms: Sequence[tuple[Atom, int]]) -> list[tuple[Atom, int]]:
+        """Terms with blocks inside of a division that has their threads: "block * 128 + thread" is a number that a kernel has, anyway."""
+        found = list(terms)
+        for atom, factor in terms:
+            if isinstance(atom, Quotient) and _is_power_of_two(atom.divisor):
+                blocks = [(a, f) for a, f in found if a in self._open[AxisKind.BLOCK] and f % factor == 0]
+                more = sum([index(a) * (f // factor * atom.divisor) for a, f in blocks], atom.dividend)
+                if blocks:
+                    found = [(a, f) for a, f in found if (a, f) not in blocks and a != atom] + [(Quotient(more, atom.divisor), factor)]
+        return found
 
     def _atom(self, atom: Axis | Quotient | Remainder | RuntimeValue, point: Point) -> Word:
         if isinstance(atom, Axis):
