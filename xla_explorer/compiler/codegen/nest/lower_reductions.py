@@ -182,32 +182,38 @@ class Reducing(Generic[H]):
 
     def taken(self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]) -> list[Scalar]:
         """Accumulators with the values of some points, where the guards hold: of one operation a tree, of several one after the other."""
-        runs: list[tuple[Value[Integer] | None, list[Scalar]]] = []  # of points whose guards are the same condition
+        runs: list[tuple[Value[Integer] | None, list[list[Scalar]]]] = []  # of points whose guards are the same condition
         for point in group:
             values = [self.l.values[number].at(point) for number in self.s.values]
             mask = self.l.mask(guards, point)
             self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
             if mask is not None and mask.name == "false":
                 continue
-            if isinstance(self.s.combiner, Combination):
-                mine = self._chosen(mask, [in_lanes(self.b, x, self.lanes) for x in self.together(mine, values)], mine)
-            elif runs and (mask if mask is None else mask.name) == (runs[-1][0] if runs[-1][0] is None else runs[-1][0].name):
-                runs[-1][1].append(values[0])
+            if runs and (mask if mask is None else mask.name) == (runs[-1][0] if runs[-1][0] is None else runs[-1][0].name):
+                runs[-1][1].append(values)
             else:
-                runs.append((mask, values))
-        if self.in_turn:
-            for mask, values in runs:
-                mine = self._chosen(mask, [reduce(self.taken_in, values, mine[0])], mine)
+                runs.append((mask, [values]))
+        if self.in_turn or isinstance(self.s.combiner, Combination):
+            for mask, several in runs:
+                mine = self._chosen(mask, reduce(self._with_next, several, mine), mine)
         elif runs:
-            totals = [self.tree(values) if mask is None else self._or_identity(mask, self.tree(values)) for mask, values in runs]
+            totals = [self._or_identity(mask, self.tree([values[0] for values in several])) for mask, several in runs]
             mine = [in_lanes(self.b, self.combined(mine[0], self.tree(totals)), self.lanes)]
         return mine
+
+    def _with_next(self, mine: list[Scalar], values: list[Scalar]) -> list[Scalar]:
+        """Accumulators with the values of one more point."""
+        if not isinstance(self.s.combiner, Combination):
+            return [self.taken_in(mine[0], values[0])]
+        return [in_lanes(self.b, x, self.lanes) for x in self.together(mine, values)]
 
     def _chosen(self, mask: Value[Integer] | None, new: list[Scalar], old: list[Scalar]) -> list[Scalar]:
         """New accumulators where a condition holds."""
         return new if mask is None else [chosen(self.b, self.b.splat(mask, self.lanes), x, y) for x, y in zip(new, old, strict=True)]
 
-    def _or_identity(self, mask: Value[Integer], value: Scalar) -> Scalar:
+    def _or_identity(self, mask: Value[Integer] | None, value: Scalar) -> Scalar:
+        if mask is None:
+            return value
         lanes = max(lanes_of(value), mask.type.lanes)
         return chosen(self.b, self.b.splat(mask, lanes), in_lanes(self.b, value, lanes), self.identity(lanes))
 
