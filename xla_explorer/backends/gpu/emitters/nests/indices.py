@@ -152,7 +152,8 @@ class Indices:
             apart = 0 if self._pending else found.constant  # what a guard bounds has a constant of its own
             constant += apart * stride
             total = self.b.add(total, self.b.mul(self._whole(found - apart, point), stride))
-        return total, constant
+        inside = self.here(whole, point).bounds[0] >= constant > 0  # an address on the way to an element is in the array, too
+        return (total, constant) if inside else (self.b.add(total, constant), 0)
 
     def unguarded(self, x: IndexExpression, point: Point) -> Word:
         """The value of an index with the numbers as they are, also where a pending guard fails."""
