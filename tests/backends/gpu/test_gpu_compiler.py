@@ -304,3 +304,11 @@ ENTRY e { x = s32[3,3] parameter(0) u = s32[3,3] parameter(1) i = s32[3] paramet
     rows[2], rows[0] = 2, 1
     np.testing.assert_array_equal(found[0], rows)
     assert [thunk.kind for thunk in result.program.walk()] == ["kernel", "copy", "kernel"] and "atom.global.add" in result.stages["ptx"].text
+
+
+@pytest.mark.parametrize("target", ["Sharding", "xla.sdy.FuncResultSharding"])
+def test_what_jax_writes_as_a_custom_call_is_no_step_of_the_evaluator(target):
+    mark = f'y = f32[8] custom-call(x), custom_call_target="{target}"\n  z = f32[8] negate(y)'
+    top = 'ROOT r = (f32[2], s32[2]) custom-call(z), custom_call_target="TopK"'
+    steps = compiled(f"HloModule m, num_partitions=2\nENTRY e {{\n  x = f32[8] parameter(0)\n  {mark}\n  {top}\n}}").executable.steps
+    assert {step.runs_on for step in steps} == {"kernel"}

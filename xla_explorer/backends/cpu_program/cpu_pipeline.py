@@ -38,7 +38,7 @@ def cpu_pipeline(
         # Simplification merges the transposes of convolutions that follow each other.
         after_inlining=(
             make_pass("async-inliner"), make_pass("dynamic-padder"), make_pass("defuser"), *wide,
-            make_pass("custom-call-expander"), make_pass("lapack-call-expander", factorizations=not libraries),
+            make_pass("lapack-call-expander", factorizations=not libraries),
             make_pass("convolution-canonicalization", features_last=True),
         ),
         before_layouts=(*expanders, make_pass("change-op-data-type", excess_precision=excess_precision)),

@@ -57,6 +57,8 @@ def default_simplification_pipeline(after_inlining: tuple[HloPass, ...] = ()) ->
             # Before everything else: rules do not look through calls.
             make_pass("call-inliner"),
             *after_inlining,
+            # What JAX writes as a custom call and every backend has an opcode for, or no need of.
+            make_pass("custom-call-expander"),
             # Elementwise again, so that rules and fusion see what is mapped.
             make_pass("map-inline"),
             make_pass("logistic-expander"),
