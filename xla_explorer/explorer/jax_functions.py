@@ -91,8 +91,7 @@ class JittedFunction:
                 self._dispatch = False
             else:
                 if len(self.sessions) > 1:
-                    leaves, tree = self._flatten(jax, args, keywords)
-                    self.session = self.sessions[self._key(jax, args, keywords, tree, leaves)][1]
+                    self.session = self.sessions[self._leaves_and_key(jax, args, keywords)[1]][1]
                 elif (idle := tracing_nothing()) is not None:
                     self._direct = idle, self._dispatch
                 return result
@@ -102,11 +101,10 @@ class JittedFunction:
         """What JAX traces once for each signature: the compile, and a call of its native code."""
         self._direct = None
         jax = import_optional("jax", "jax")
-        leaves, tree = self._flatten(jax, args, keywords)
+        leaves, key = self._leaves_and_key(jax, args, keywords)
         if any(not isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             raise _NotForeign
-        program, self.session = self._compiled(jax, args, keywords, tree, leaves)
-        key = self._key(jax, args, keywords, tree, leaves)
+        program, self.session, _ = self._compiled(jax, args, keywords)
         target = program_target(foreign_handler)
         calls = _native_calls(self.session, program)
         if target is None or calls is None:
@@ -123,57 +121,46 @@ class JittedFunction:
         return jax.tree_util.tree_unflatten(program.out_tree, _with_keys(jax, made, program))
 
     def _call_by_python(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        leaves, tree = self._flatten(jax, args, keywords)
-        program, self.session = self._compiled(jax, args, keywords, tree, leaves)
+        program, self.session, leaves = self._compiled(jax, args, keywords)
         results = self.session.executable.execute(self.session.signature.leaves(program.arrays(leaves)))
         made = [jax.numpy.asarray(array) for array in results]
         return jax.tree_util.tree_unflatten(program.out_tree, _with_keys(jax, made, program))
 
     def compiled(self, *args: Any, **keywords: Any) -> Session:
         """The session for these arguments, compiled if it has to be; nothing runs."""
-        jax = import_optional("jax", "jax")
-        leaves, tree = self._flatten(jax, args, keywords)
-        return self._compiled(jax, args, keywords, tree, leaves)[1]
+        return self._compiled(import_optional("jax", "jax"), args, keywords)[1]
 
     def lower(self, *args: Any, **keywords: Any) -> HloModule:
         """The module that JAX hands over for these arguments, before any pass."""
-        jax = import_optional("jax", "jax")
-        leaves, tree = self._flatten(jax, args, keywords)
-        return self._compiled(jax, args, keywords, tree, leaves)[0].module
+        return self._compiled(import_optional("jax", "jax"), args, keywords)[0].module
 
     def profile(self, *args: Any, repeats: int = 20, **keywords: Any) -> ProfileFrame:
         """`session.profile` of the program for these arguments, any pytrees."""
-        jax = import_optional("jax", "jax")
-        leaves, tree = self._flatten(jax, args, keywords)
-        program, session = self._compiled(jax, args, keywords, tree, leaves)
+        program, session, leaves = self._compiled(import_optional("jax", "jax"), args, keywords)
         return session.profile(*session.signature.pack_arguments(session.signature.leaves(program.arrays(leaves))), repeats=repeats)
 
     def explore(self, *args: Any, **keywords: Any) -> Any:
         """`xe.explore` of the session for these arguments; in a notebook."""
         return explore(self.compiled(*args, **keywords))
 
-    def _flatten(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[list[Any], Any]:
-        """Leaves and tree of what is traced."""
+    def _leaves_and_key(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[list[Any], Any]:
+        """The leaves of what is traced, and what a compile depends on; the tree is first."""
         leaves, tree = jax.tree_util.tree_flatten((
             tuple([a for k, a in enumerate(args) if k not in self._static_numbers]),
             {name: value for name, value in keywords.items() if name not in self._static_names},
         ))
-        return leaves, tree
-
-    def _key(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any], tree: Any, leaves: list[Any]) -> Any:
-        return (
+        return leaves, (
             tree,
             tuple([_abstract(jax, leaf) for leaf in leaves]),
             tuple([(k, a) for k, a in enumerate(args) if k in self._static_numbers]),
             tuple(sorted([(n, v) for n, v in keywords.items() if n in self._static_names])),
         )
 
-    def _compiled(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any], tree: Any,
-                  leaves: list[Any]) -> tuple[JaxProgram, Session]:
-        key = self._key(jax, args, keywords, tree, leaves)
+    def _compiled(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[JaxProgram, Session, list[Any]]:
+        leaves, key = self._leaves_and_key(jax, args, keywords)
         found = self.sessions.get(key)
         if found is None:
-            specs = jax.tree_util.tree_unflatten(tree, [_specification(jax, leaf) for leaf in leaves])
+            specs = jax.tree_util.tree_unflatten(key[0], [_specification(jax, leaf) for leaf in leaves])
             given = iter(specs[0])
             args = tuple([a if k in self._static_numbers else next(given) for k, a in enumerate(args)])
             with jax.ensure_compile_time_eval():  # also while JAX traces the call of what is compiled here
@@ -181,7 +168,7 @@ class JittedFunction:
                                 static_argnames=sorted(self._static_names) or None, donate_argnums=self._donated or None)
                 donate: dict[str, Any] = {"donate": True} if self._donated and self.backend == "cpu" else {}
                 found = self.sessions[key] = (program, compile_module(program.module, backend=self.backend, **donate, **self.options))
-        return found
+        return *found, leaves
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else functools.partial(self, instance)

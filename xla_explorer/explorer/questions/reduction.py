@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 
 from xla_explorer.compiler.pipeline import PassContext, make_pass
@@ -81,7 +82,7 @@ def _fails(still_fails: Callable[[HloModule], object], module: HloModule) -> boo
 def smaller_modules(module: HloModule, *, tidy: bool = False, moves: Sequence[Move] | None = None) -> Iterator[HloModule]:
     """Well-formed modules that are one move smaller, the boldest moves first. tidy: without dead code and unused parameters."""
     for i in list(module.entry.post_order()):
-        for move in moves or (_make_root, _bypass, _become_parameter, _take_out, _repeat_first, _repeat_last):
+        for move in moves or (_make_root, _bypass, _become_parameter, _take_out, partial(_repeat, which=0), partial(_repeat, which=-1)):
             candidate = module.clone()
             if _made_smaller(candidate, move, i.id, tidy) and _weight(candidate) < _weight(module):
                 yield candidate
@@ -159,17 +160,8 @@ def _become_parameter(i: HloInstruction) -> bool:
     return True
 
 
-def _repeat_first(i: HloInstruction) -> bool:
-    """Its first operand takes the places of the others of the same shape."""
-    return _repeat(i, 0)
-
-
-def _repeat_last(i: HloInstruction) -> bool:
-    """Its last operand takes the places of the others of the same shape."""
-    return _repeat(i, -1)
-
-
 def _repeat(i: HloInstruction, which: int) -> bool:
+    """One of its operands takes the places of the others of the same shape."""
     if i.opcode.name == "tuple" or len(set(i.operands)) < 2:
         return False
     kept = i.operands[which]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassControl, optimize
@@ -44,24 +44,24 @@ class _Timed:
     def __init__(self, rule: Rule, row: RuleTime) -> None:
         self._rule, self._row, self.name = rule, row, rule.name
 
-    def match(self, i: HloInstruction) -> Captures | None:
+    def _clocked(self, call: Callable[..., Any], *given: Any) -> Any:
         started = time.perf_counter()
-        found = self._rule.match(i)
+        found = call(*given)
         self._row.seconds += time.perf_counter() - started
+        return found
+
+    def match(self, i: HloInstruction) -> Captures | None:
+        found: Captures | None = self._clocked(self._rule.match, i)
         self._row.tried += 1
         self._row.fitted += found is not None
         return found
 
     def refusal(self, i: HloInstruction, captures: Captures) -> Reason | None:
-        started = time.perf_counter()
-        found = self._rule.refusal(i, captures)
-        self._row.seconds += time.perf_counter() - started
+        found: Reason | None = self._clocked(self._rule.refusal, i, captures)
         return found
 
     def build(self, computation: HloComputation, i: HloInstruction, captures: Captures) -> BuildResult:
-        started = time.perf_counter()
-        found = self._rule.build(computation, i, captures)
-        self._row.seconds += time.perf_counter() - started
+        found: BuildResult = self._clocked(self._rule.build, computation, i, captures)
         self._row.made += isinstance(found, HloInstruction)
         return found
 
