@@ -176,9 +176,9 @@ def join_fusion_parameters(graph: PictureGraph, known: FoldedRows) -> PictureGra
         return graph
     boxes = {group.instruction for group in fusions.values()}
     reads: dict[int, list[int]] = defaultdict(list)
-    for edge in graph.edges:
-        if edge.target in boxes and edge.kind == "data":
-            reads[edge.target].append(edge.source)
+    for source, target, kind, _, _ in graph.edges:
+        if target in boxes and kind == "data":
+            reads[target].append(source)
     inside: dict[str, list[PictureNode]] = defaultdict(list)
     for node in graph.nodes:
         if node.group in fusions:
@@ -202,12 +202,11 @@ def join_fusion_parameters(graph: PictureGraph, known: FoldedRows) -> PictureGra
             key = stands_for[key]
         return key
 
-    edges = []
-    for edge in graph.edges:
-        source, target, kind, _, _ = edge
-        if kind == "data" and target in joined:
-            continue  # replaced by the edges into the box
-        edges.append(known.edge_from(edge, outermost(source)) if source in stands_for else edge)
+    edges = [
+        known.edge_from(edge, outermost(edge.source)) if edge.source in stands_for else edge
+        for edge in graph.edges
+        if edge.target not in joined or edge.kind != "data"  # replaced by the edges into the box
+    ]
     aliases = {**graph.aliases, **{key: outermost(key) for key in stands_for}}
     nodes = [node for node in graph.nodes if node.id not in stands_for]
     opcodes = graph.alias_opcodes | dict.fromkeys(stands_for, "parameter")
