@@ -12,8 +12,8 @@ import xla_explorer as xe
 from tests.compiler.codegen.nest.test_directives import plain
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.search import candidates
+from xla_explorer.explorer.code.kernel_run import PairedTiming
 from xla_explorer.explorer.comparisons import schedule_search
-from xla_explorer.explorer.measures.paired_timing import PairedTiming
 
 TEXT = """HloModule m
 ENTRY main { x = f32[64,96] parameter(0) e = f32[64,96] exponential(x) t = f32[64,96] tanh(e) ROOT r = f32[64,96] negate(t) }"""

@@ -13,7 +13,7 @@ import traitlets  # noqa: E402
 
 import xla_explorer as xe  # noqa: E402
 from xla_explorer.notebook.explorer_widget import ExplorerWidget  # noqa: E402
-from xla_explorer.notebook.pass_form import PassForm  # noqa: E402
+from xla_explorer.notebook.pipeline_builder import PassForm  # noqa: E402
 
 TEXT = "HloModule m\nENTRY e { x = f32[64] parameter(0)  y = f32[64] exponential(x)  ROOT r = f32[64] add(y, x) }"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import shutil
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.codegen.nest.estimate import estimate
@@ -12,10 +13,11 @@ from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel, same_bits
 from xla_explorer.explorer.code.llvm_views import LOOP_COLUMNS, inner_loops
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table, microseconds
-from xla_explorer.explorer.measures.paired_timing import PairedTiming, timed_in_turns
+from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.arguments import largest_error
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.rounds import rounds
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -220,3 +222,33 @@ def _assembly(session: Compilation) -> list[str]:
 
 def _loops(session: Compilation) -> list[Any]:
     return inner_loops(session).values.tolist() if shutil.which("llvm-mca") else []
+
+
+SAMPLE_NS = 200_000  # a sample repeats its call for about so long, at least once
+
+
+class PairedTiming(NamedTuple):
+    """first_us, second_us: least times. ratio: median of second / first of the rounds; iqr: its spread."""
+
+    first_us: float
+    second_us: float
+    ratio: float
+    iqr: float
+
+
+def timed_in_turns(first: Callable[[], object], second: Callable[[], object], repeats: int, *, own_time: bool = True) -> PairedTiming:
+    """Time two calls. own_time: processor time of this thread, which no other process lengthens; else wall time, for calls that wake
+    threads."""
+    clock = time.thread_time_ns if own_time else time.perf_counter_ns
+
+    def sample(call: Callable[[], object], times: int) -> float:
+        started = clock()
+        for _ in range(times):
+            call()
+        return (clock() - started) / 1e3 / times
+
+    once = [min(sample(call, 1), sample(call, 1)) for call in (first, second)]  # the first call also warms the caches
+    counts = [max(1, int(SAMPLE_NS / 1e3 / max(microseconds, 0.01))) for microseconds in once]
+    pairs = [(sample(first, counts[0]), sample(second, counts[1])) for _ in rounds(repeats)]
+    ratio, iqr = spread([b / max(a, 1e-6) for a, b in pairs])
+    return PairedTiming(min([a for a, _ in pairs]), min([b for _, b in pairs]), ratio, iqr)

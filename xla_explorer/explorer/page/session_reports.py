@@ -59,6 +59,7 @@ from xla_explorer.explorer.sessions.editing import editable_text, faults
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.kept import kept
 from xla_explorer.hlo.metadata import layers_of_scope
 from xla_explorer.hlo.opcodes import OPCODES
 
@@ -288,11 +289,8 @@ class SessionReports(TraceReports):
             raise ValueError("session.profile() in a cell measures it: here it could take long")
         profile(session, (), MEASURED_RUNS)
 
+    @kept
     def loops(self) -> Sequence[LoopKernel]:
-        return self._loops
-
-    @cached_property
-    def _loops(self) -> Sequence[LoopKernel]:
         session = self.session
         if session.error is not None or is_of_xla(session) or "llvm-ir" not in session.stages():
             return ()
@@ -371,17 +369,14 @@ class SessionReports(TraceReports):
         frame = llvm_passes(self.session, kernel)
         return [LlvmPassRow(*row) for row in frame[names].astype(object).values.tolist()]
 
-    @cached_property
-    def _remarks(self) -> list[RemarkRow]:
+    @kept
+    def remarks(self) -> Sequence[RemarkRow]:
         session = self.session
         if session.backend != "cpu" or "llvm-ir" not in session.stages():
             return []
         ids = {i.name: i.id for i in session.module.instructions()}
         rows = remarks(session).astype(object).values.tolist()
         return [RemarkRow(kind, by, message, name, line, ids.get(name.lstrip("%"))) for kind, by, message, name, line in rows]
-
-    def remarks(self) -> Sequence[RemarkRow]:
-        return self._remarks
 
     # -- PTX on the emulator -------------------------------------------------------------------------------------------
     def ptx_counted(self) -> bool:
