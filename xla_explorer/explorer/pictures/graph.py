@@ -20,6 +20,7 @@ from xla_explorer.foundation.optional import import_optional
 if TYPE_CHECKING:
     import graphviz
 
+
 def _only_svg(drawn: bytes) -> str:
     text = drawn.decode("utf-8", "replace")
     return text[text.find("<svg") :] if "<svg" in text else text
