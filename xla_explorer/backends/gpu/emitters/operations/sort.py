@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block, smaller
@@ -26,25 +26,14 @@ from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32, S64, PrimitiveType
+from xla_explorer.hlo.shape import array_shape
 
 LARGEST_TILE = 2048  # records
 EACH = 4  # records of a thread in a large tile
 SMALL_BLOCK = 128
 
 
-class Rows(Protocol):
-    """Where records of rows are."""
-
-    def load(self, row: str | int, at: str | int) -> Record:
-        """The record of a row at a position."""
-        ...
-
-    def store(self, row: str | int, at: str | int, record: Record) -> None:
-        """Set it."""
-        ...
-
-
-class ArrayRows:
+class Rows:
     """Rows along one dimension of arrays of the same dimensions. numbered: a record's last component is its position."""
 
     def __init__(self, context: KernelContext, arrays: Sequence[ArrayInMemory], axis: int, numbered: bool = False) -> None:
@@ -57,7 +46,7 @@ class ArrayRows:
         return (*index[: self.axis], at, *index[self.axis :]) if self.arrays[0].shape.rank else ()
 
     def load(self, row: str | int, at: str | int) -> Record:
-        """See Rows."""
+        """The record of a row at a position."""
         index = self._index(row, at)
         record = [array.load(self.w, index) for array in self.arrays]
         if self.numbered:
@@ -65,29 +54,16 @@ class ArrayRows:
         return record
 
     def store(self, row: str | int, at: str | int, record: Record) -> None:
-        """See Rows."""
+        """Set it."""
         index = self._index(row, at)
         for array, value in zip(self.arrays, record, strict=True):
             array.store(self.w, index, value)
 
 
-class ScratchRows:
-    """Rows of `length` records one after the other in scratch memory."""
-
-    def __init__(self, context: KernelContext, slots: tuple[int, ...], memory: ScratchArrays, length: int) -> None:
-        self.w, self.length = context.writer, length
-        self.arrays = memory.arrays(context, slots)
-
-    def load(self, row: str | int, at: str | int) -> Record:
-        """See Rows."""
-        place = self.w.add(self.w.mul(row, self.length), at)
-        return [array.load_linear(self.w, place) for array in self.arrays]
-
-    def store(self, row: str | int, at: str | int, record: Record) -> None:
-        """See Rows."""
-        place = self.w.add(self.w.mul(row, self.length), at)
-        for array, value in zip(self.arrays, record, strict=True):
-            array.store_linear(self.w, place, value)
+def scratch_rows(context: KernelContext, slots: tuple[int, ...], memory: ScratchArrays, rows: int, length: int) -> Rows:
+    """Rows of records one after the other in scratch memory."""
+    arrays = [(a, array_shape(a.shape.element_type, (rows, length))) for a in memory.arrays(context, slots)]
+    return Rows(context, [ArrayInMemory(a.pointer, shape, a.pointer_type) for a, shape in arrays], 1)
 
 
 class TilePlan(NamedTuple):
@@ -304,13 +280,13 @@ def write_sort(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
         """Of pass `number`; the last one stores the result, those before alternate."""
         context = fresh_context(i, slots)
         before = order_of_records(context, i.to_apply)
-        operands = ArrayRows(context, [context.arrays[o] for o in i.operands], axis)
-        results = ArrayRows(context, context.outputs, axis)
+        operands = Rows(context, [context.arrays[o] for o in i.operands], axis)
+        results = Rows(context, context.outputs, axis)
 
         def after(done: int) -> Rows:
             if scratch is None or (passes - done) % 2 == 0:
                 return results
-            return ScratchRows(context, slots, scratch, length)
+            return scratch_rows(context, slots, scratch, rows, length)
 
         return context, operands if number == 0 else after(number - 1), after(number), before
 
@@ -368,12 +344,12 @@ def write_topk(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     def rows_of(context: KernelContext, step: int) -> Rows:
         """What kernel `step` leaves behind."""
         if step == steps - 1:
-            return ArrayRows(context, context.outputs, axis)
-        return ScratchRows(context, slots, places[step % 2], stored[step])
+            return Rows(context, context.outputs, axis)
+        return scratch_rows(context, slots, places[step % 2], rows, stored[step])
 
     for step, size in enumerate(lengths):
         context = fresh_context(i, slots)
-        source: Rows = ArrayRows(context, [context.arrays[x]], axis, True) if step == 0 else rows_of(context, step - 1)
+        source = Rows(context, [context.arrays[x]], axis, True) if step == 0 else rows_of(context, step - 1)
         wanted = k if step + 1 < len(lengths) or not passes else None
         plan = plan_tiles(rows, size, _record_bytes(types))
         draft = write_tile_kernel(context, plan, types, comparator(context), source, rows_of(context, step), wanted, f"first {k} found")
