@@ -33,9 +33,6 @@ Move = Callable[[Index, Index], None]
 
 def write_fft(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
     """The kernels of a transform of one to three dimensions."""
-    if 0 in i.shape.dimensions or 0 in i.operands[0].shape.dimensions:
-        context = fresh_context(i, slots)
-        return OperationDraft((KernelDraft(context, LaunchDimensions(1, WARP, 1, "there is nothing to transform")),), "fft")
     return _Fourier(i, architecture, slots).write()
 
 

@@ -67,6 +67,8 @@ def write_operation(i: HloInstruction, architecture: GpuArchitecture, slots: tup
     operation = OPERATIONS.get(i.opcode.name)
     if operation is None:
         return refuse("no-operation", f"%{i.name}: {i.opcode.name} has no kernels of its own")
+    if all(0 in shape.dimensions for shape in (i.shape, *i.shape.tuple_shapes) if shape.is_array):
+        return OperationDraft((KernelDraft(fresh_context(i, slots), LaunchDimensions(1, WARP, 1, "the result is empty")),), i.opcode.name)
     return operation.write(i, architecture, slots)
 
 
