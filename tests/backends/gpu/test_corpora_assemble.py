@@ -49,7 +49,7 @@ def workloads() -> Iterator[tuple[str, str]]:
 @pytest.mark.shared
 @pytest.mark.timeout(1200)
 @pytest.mark.skipif(find_ptxas() is None, reason=str(why_no_ptxas()))
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_90a"])
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_90a", "sm_100", "sm_120"])
 @pytest.mark.parametrize(("corpus", "least"), [(conformance, 1800), (exec_cases, 1000), (workloads, 200)])
 def test_every_module_assembles(corpus, least, architecture):
     if not SHARED.is_dir():
