@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.drawn import DRAWN
-from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import all_phases
+from xla_explorer.hlo.analysis.window_phases import all_phases
 from xla_explorer.hlo.attributes import WindowDimension
 
 

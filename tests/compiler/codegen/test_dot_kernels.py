@@ -10,7 +10,7 @@ from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.compiler.codegen.kernels.products import dot_plan
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes
 from xla_explorer.compiler.codegen.kernels.products.dot_plan import library_cycles, plan_dot
-from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import _blocks, choose_tile, vector_registers
+from xla_explorer.compiler.codegen.kernels.products.grouped_products import blocks_of_tiles
 from xla_explorer.compiler.codegen.library_calls import dot_by_library
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, tile_for
 from xla_explorer.compiler.target import HOST_LIKE, NVPTX, cpu_target
@@ -146,7 +146,7 @@ def test_left_rows_that_collide_are_copied():
 def test_blocks_of_tiles_repeat_little():
     for down in range(1, 200):
         for tile_bytes in (1 << 10, 24 << 10, 96 << 10, 1 << 20):
-            blocks, each = _blocks(down, tile_bytes)
+            blocks, each = blocks_of_tiles(down, tile_bytes)
             assert blocks * each >= down and (each == 1 or each * tile_bytes <= LIMITS.block_bytes or blocks == 1)
             assert blocks * each - down <= max(1, down // 8), (down, tile_bytes, blocks, each)
 
@@ -156,9 +156,9 @@ def test_tiles_fit_the_registers(bits):
     target = cpu_target(bits=bits, triple="x86_64-unknown-linux-gnu")
     for rows, columns, depth in ((1, 2, 3), (16, 512, 128), (37, 29, 11), (1000, 1000, 1000), (3, 700, 9), (500, 2, 80)):
         for size in (4, 8):
-            tile = choose_tile(rows, columns, depth, size, target)
+            tile = tile_for(rows, columns, depth, bits // (8 * size), target.vector.registers, overlaps=True)
             assert tile.rows <= rows and tile.columns <= columns and tile.width * size * 8 <= bits
-            assert tile.rows * tile.vectors + tile.vectors + 1 <= vector_registers(target) <= 32
+            assert tile.rows * tile.vectors + tile.vectors + 1 <= target.vector.registers <= 32
 
 
 @pytest.mark.parametrize(("rows", "columns", "depth"), [(64, 64, 100), (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (96, 500, 300)])

@@ -229,6 +229,11 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             return min(a, b)
         return self.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(a)), ("i64", str(b)))
 
+    def block_start(self, number: str | int, size: int, extent: str | int) -> str | int:
+        """Where block `number` of a range starts; the last one is moved back to end with the range."""
+        start = self.mul(number, size)
+        return start if isinstance(extent, int) and extent % size == 0 else self.smaller(start, self.sub(extent, size))
+
     def span(self, start: str | int, length: int) -> str | int:
         """start + length, remembered: a loop from one to the other has a constant number of iterations, which LLVM is then told."""
         end = self.add(start, length)

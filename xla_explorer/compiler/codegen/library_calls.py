@@ -8,6 +8,7 @@ and one of the two is contiguous. A convolution becomes a GEMM per output row an
 from __future__ import annotations
 
 from contextlib import ExitStack
+from math import prod
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
@@ -15,8 +16,10 @@ from xla_explorer.compiler.codegen.kernels.guards import base_position
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.products.dot_plan import DotPlan, library_cycles, plan_dot
-from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import ConvolutionPlan, plan_convolution
 from xla_explorer.compiler.codegen.llvm_types import float_constant
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
+from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_of
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.cost import instruction_cost
@@ -58,7 +61,7 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
     return None
 
 
-def _tile_is_faster(plan: DotPlan | ConvolutionPlan, library: float, **facts: str) -> Reason | None:
+def _tile_is_faster(plan: DotPlan, library: float, **facts: str) -> Reason | None:
     """None unless our own tiles are estimated to need fewer cycles."""
     if plan.cycles >= library:
         return None
@@ -70,21 +73,25 @@ def _tile_is_faster(plan: DotPlan | ConvolutionPlan, library: float, **facts: st
 
 def why_by_library(i: HloInstruction, target: Target) -> Reason:
     """The decision for BLAS of a dot or convolution that it serves, with the estimates of both ways."""
-    if i.opcode.name == "dot":
-        plan: object = plan_dot(i, target)
-        cycles = library_cycles(dot_sizes(i), i.shape.element_type.bytes, target)
-    else:
-        plan = plan_convolution(i, target)
-        cycles = plan.library_cycles if isinstance(plan, ConvolutionPlan) else 0.0
-    if isinstance(plan, (DotPlan, ConvolutionPlan)):
+    if i.opcode.name == "convolution":
+        why = convolution_in_tiles(i, target)
+        return Reason("no-register-tile", f"BLAS serves %{i.name}, and register tiles do not" + (f": {why.message}" if why else ""), {})
+    plan, cycles = plan_dot(i, target), library_cycles(dot_sizes(i), i.shape.element_type.bytes, target)
+    if isinstance(plan, DotPlan):
         return Reason(
             "library-faster",
             f"BLAS is estimated at {cycles:.0f} cycles, our tile of {plan.tile.rows}x{plan.tile.columns} accumulators at {plan.cycles:.0f}",
             {"library_cycles": round(cycles), "cycles": round(plan.cycles)},
         )
-    why = f": {plan.message}" if isinstance(plan, Reason) else ""
-    facts = {"library_cycles": round(cycles)} if cycles else {}
-    return Reason("no-register-tile", f"BLAS serves %{i.name}, and register tiles do not{why}", facts)
+    text = f"BLAS serves %{i.name}, and register tiles do not: {plan.message}"
+    return Reason("no-register-tile", text, {"library_cycles": round(cycles)} if cycles else {})
+
+
+def convolution_in_tiles(i: HloInstruction, target: Target) -> Reason | None:
+    """None where tiles of registers serve a convolution."""
+    nest = nest_of(i)
+    found = nest if isinstance(nest, Reason) else convolution_of(nest, tuning_of(target))
+    return found if isinstance(found, Reason) else None
 
 
 def why_fft_without_library(i: HloInstruction, target: Target) -> Reason:
@@ -166,8 +173,8 @@ def write_library_dot(dot: HloInstruction, target: Target, slots: tuple[int, ...
 
 
 def convolution_by_library(i: HloInstruction, target: Target | None = None) -> Reason | None:
-    """None when the convolution becomes GEMMs per output row; else why not. With a target, our own kernel is preferred where
-    it is estimated to need fewer cycles."""
+    """None when the convolution becomes GEMMs per output row; else why not. With a target, tiles are preferred where they serve: they keep
+    sums in registers for the whole window, where BLAS is called for each column of it."""
     element_type = i.shape.element_type
     if element_type.name not in _ROUTINES or any(o.shape.element_type is not element_type for o in i.operands):
         return refuse("no-blas-routine", f"BLAS has no routine for {element_type}", element_type=element_type.name)
@@ -187,9 +194,10 @@ def convolution_by_library(i: HloInstruction, target: Target | None = None) -> R
     x = labels.input_spatial[-1]
     if lhs.shape.strides[x] * rules[-1].stride < depth:
         return refuse("irregular-strides", f"the rows of %{i.name} overlap")
-    plan = plan_convolution(i, target) if target is not None else None
-    if isinstance(plan, ConvolutionPlan) and (faster := _tile_is_faster(plan, plan.library_cycles)) is not None:
-        return faster
+    if target is not None and convolution_in_tiles(i, target) is None:
+        calls = i.shape.element_count // (features * i.shape.dimensions[labels.output_spatial[-1]]) * prod([r.size for r in rules])
+        text = f"our tiles keep the sums of %{i.name} in registers, BLAS would be called {calls} times"
+        return refuse("register-tile-faster", text, calls=calls)
     if depth < 8 or features < 8:
         text = f"{depth} input and {features} output features are too few for a matrix product"
         return refuse("too-few-features", text, depth=depth, features=features)

@@ -138,28 +138,11 @@ NATIVE_CODE = table(
             "%a: erf of complex numbers has no emitter yet",
             "split real and imag",
         ),
-        "dilated-and-strided": (
-            "the window dilates and strides at once",
-            "a dilated input must have stride 1 and a dilation of at most 16",
-            _OWN_LOOP,
-        ),
         "grouped-convolution": ("the convolution works in groups", "%conv works in groups", _OWN_LOOP),
-        "no-window": ("the convolution has no spatial dimension", "%conv has no spatial dimension", "write it as a dot"),
-        "empty-convolution": ("there is no multiply-add", "%conv has no multiply-add", "nothing to do: the result is zeros"),
         "features-not-contiguous": (
             "the features do not lie in one piece",
             "the output features of %conv must be contiguous",
             "keep features as the minor dimension (b01f_01io->b01f)",
-        ),
-        "too-many-phases": (
-            "the outputs use too many different parts of the window",
-            "the outputs of %conv use too many different parts of the window",
-            _OWN_LOOP,
-        ),
-        "convolution-too-large": (
-            "the copies of the operands do not fit the cache",
-            "the copies of the operands of %conv do not fit the cache",
-            _OWN_LOOP,
         ),
         "random-element-type": (
             "random bits have no code for this type",

@@ -190,6 +190,9 @@ KINDS: dict[str, DecisionKind] = {
         "Is a kernel described by a loop nest?", nest_reasons.LOOP_NEST, "%{0} has a loop nest", check="kernel-is-a-loop-nest"
     ),
     "loop-cut": DecisionKind("Is a loop cut in two, its first steps and the rest?", nest_reasons.DIRECTIVES, check="loop-can-be-cut"),
+    "loop-phases": DecisionKind(
+        "Does a loop become one for each remainder of its steps?", nest_reasons.DIRECTIVES, check="loop-can-be-in-phases"
+    ),
     "loop-split": DecisionKind("Does a loop become two?", nest_reasons.DIRECTIVES, check="loop-can-be-split"),
     "loop-cover": DecisionKind("Do whole blocks cover a loop?", nest_reasons.DIRECTIVES, check="blocks-cover-the-loop"),
     "loop-stream": DecisionKind("Is a result written past the caches?", nest_reasons.DIRECTIVES, check="result-can-be-streamed"),
@@ -209,6 +212,7 @@ KINDS: dict[str, DecisionKind] = {
     ),
     "loop-keep": DecisionKind("Is a value computed once and read again?", nest_reasons.DIRECTIVES, check="value-can-be-kept"),
     "loop-stage": DecisionKind("Is a tile of an array copied before it is read?", nest_reasons.DIRECTIVES, check="array-can-be-staged"),
+    "loop-frame": DecisionKind("Is an array copied with zeros around it?", nest_reasons.DIRECTIVES, check="array-can-be-framed"),
     "loop-chain": DecisionKind("Do two loops along the same rows become one?", nest_reasons.DIRECTIVES, check="loops-can-be-chained"),
     "loop-merge": DecisionKind("Does a reduction store what a loop stores?", nest_reasons.DIRECTIVES, check="sweeps-can-be-merged"),
     "loop-sink": DecisionKind("Does what stands beside a loop go into it?", nest_reasons.DIRECTIVES, check="values-can-be-sunk"),

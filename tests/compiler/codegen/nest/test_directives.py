@@ -123,6 +123,10 @@ BODIES["padded-convolution"] = (
     "x = f32[2,5,6,4] parameter(0) k = f32[3,2,4,8] parameter(1) "
     "ROOT r = f32[2,5,6,8] convolution(x, k), window={size=3x2 pad=1_1x0_1}, dim_labels=b01f_01io->b01f"
 )
+BODIES["dilated-convolution"] = (
+    "x = f32[2,4,3] parameter(0) k = f32[3,3,8] parameter(1) "
+    "ROOT r = f32[2,9,8] convolution(x, k), window={size=3 pad=2_2 lhs_dilate=2}, dim_labels=b0f_0io->b0f"
+)
 BODIES["first-argmax"] = BODIES["argmax"].replace("larger", "first_largest")
 BODIES["scales"] = "x = f32[12,30] parameter(0) b = f32[12] parameter(1) ROOT r = f32[12,30] fusion(x, b), kind=kLoop, calls=scales"
 BODIES["guarded"] = "x = f32[8,9] parameter(0) ROOT r = f32[10,9] fusion(x), kind=kLoop, calls=guarded"
@@ -132,7 +136,7 @@ BODIES["variance"] = "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kin
 BODIES["extremes"] = "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusion(x), kind=kInput, calls=extremes"
 NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
 NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "merge", "merge", "cover", "stream")
-NAMES += ("prefetch", "sink", "pad", "unordered")
+NAMES += ("prefetch", "sink", "pad", "unordered", "phases", "frame")
 
 
 @cache
@@ -151,7 +155,7 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
     name, axes = choice.choice(NAMES), list(nest.axes())
     axis = choice.choice(axes)
     following = axes[(axes.index(axis) + 1) % len(axes)]
-    if name in ("split", "parallel", "cut"):
+    if name in ("split", "parallel", "cut", "phases"):
         return f"{name}{{{axis},{choice.choice((2, 3, 4, 8, 16))}}}"
     if name == "cover":
         return f"{name}{{{axis},{choice.choice((2, 4, 8, 16))}{choice.choice(('', f',{nest.arrays[0].name}'))}}}"
@@ -168,7 +172,7 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
     if name == "keep":
         value = choice.choice(sorted(nest.names.values()) + ["e"] * 8)
         return f"{name}{{%{value},{axes[0]}{choice.choice(('', f',{nest.arrays[-1].name}'))}}}"
-    if name == "stage":
+    if name in ("stage", "frame"):
         return f"{name}{{%{choice.choice(nest.arrays).name},{axis},scratch{choice.choice(('', ',40'))}}}"
     if name == "tile":
         return f"{name}{{{axis},{following},{choice.choice((2, 4, 8))},{choice.choice((2, 8, 16))}}}"
@@ -353,6 +357,9 @@ def test_a_schedule_by_calls_is_its_text() -> None:
         ("transpose", "stage{%x,i,scratch,9}", "pitch-too-small"),
         ("softmax", "stage{%x,i,scratch}", "not-staged"),
         ("guarded", "stage{%x,i,scratch}", "not-staged"),
+        ("window", "frame{%x,i,scratch}", "not-staged"),
+        ("padded-convolution", "frame{%x,i,scratch,0,1.2}", "order-of-other-axes"),
+        ("dilated-convolution", "phases{j,10}", "factor-too-large"),
         ("softmax", "chain{i,l}", "not-in-sequence"),
         ("dot", "split{i,1},split{i,1}", "no-such-axis"),
         ("bias", "block{j}", "block-not-outermost"),
@@ -372,6 +379,30 @@ def test_what_is_not_legal_is_refused_with_a_reason(body: str, text: str, code: 
     with pytest.raises(ScheduleError) as refused:
         found.then(last)
     assert refused.value.reason is not None and refused.value.reason.code == code, refused.value
+
+
+def test_windows_over_an_image_in_a_frame_ask_no_conditions() -> None:
+    found = schedule("padded-convolution")
+    (name,) = [a.name for a in found.nest.arrays if a.shape.dimensions == (2, 5, 6, 4)]
+    found = found.then(f"frame{{%{name},i,scratch,0,3.1.2}}")
+    text = nest_text(found.nest)
+    assert "f32[4,7,7] in scratch" in text and "where" not in text, text
+    assert found.steps[0].facts["multiplies-zeros"] and found.steps[0].facts["elements"] == 4 * 7 * 7
+    assert_near(evaluate_nest(found.nest, plain("padded-convolution")[1]), plain("padded-convolution")[2], text)
+    part = schedule("padded-convolution").then(f"split{{j,2}},reorder{{i,jo}},frame{{%{name},i,scratch}}")
+    assert_near(evaluate_nest(part.nest, plain("padded-convolution")[1]), plain("padded-convolution")[2], nest_text(part.nest))
+
+
+def test_phases_of_a_dilated_input_ask_for_no_remainders() -> None:
+    """Each has its own taps; what no tap of a phase reaches is the initial value."""
+    found = schedule("dilated-convolution").then("phases{j,2}")
+    taps = next(b.axis.name for s, _ in walk(found.nest.body) if isinstance(s, Reduce) for b in s.axes[1:])
+    found = found.then(f"phases{{{taps},2}},phases{{{taps}c,2}}")
+    text = nest_text(found.nest)
+    assert " % 2" not in text and "// 2" not in text, text
+    assert_near(evaluate_nest(found.nest, plain("dilated-convolution")[1]), plain("dilated-convolution")[2], text)
+    sums = [s for s, _ in walk(schedule("rows").then("phases{j,4}").nest.body) if isinstance(s, Reduce)]
+    assert [s.axes[0].axis.extent for s in sums] == [10, 9, 9, 9] and sums[1].initial == sums[0].ids
 
 
 def test_the_runner_records_steps_and_honours_the_user() -> None:

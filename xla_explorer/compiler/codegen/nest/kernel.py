@@ -14,6 +14,7 @@ from xla_explorer.compiler.codegen.nest.hlo_parts import spreads_elements
 from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, Choose, For, LoopNest, Reduce, Store, walk
 from xla_explorer.compiler.codegen.nest.lower import Code, lower
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
+from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_policy
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
 from xla_explorer.compiler.codegen.nest.policies.products import product_policy
 from xla_explorer.compiler.codegen.nest.policies.windows import slides, window_policy
@@ -59,7 +60,7 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
         return nest
-    tiles = "dot" in opcodes and not overlap  # which LLVM does not make of loops
+    tiles = not overlap and not opcodes.isdisjoint(("dot", "convolution"))  # which LLVM does not make of loops
     in_place = _is_in_place(i, slots)  # the second time that a step is done, the operand would be the result
     tuning = replace(tuning_of(target, i), covers=not in_place) if own_vectors or tiles else LEFT_TO_LLVM
     schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning, parts, by_rows)
@@ -111,7 +112,9 @@ def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = Fa
     try:
         if not reduces:
             return elementwise_policy(nest, tuning, parts, by_rows)
-        made = window_policy(nest, tuning, parts) if slides(nest) else product_policy(nest, tuning, parts)
+        made = convolution_policy(nest, tuning, parts)
+        if isinstance(made, Reason):
+            made = window_policy(nest, tuning, parts) if slides(nest) else product_policy(nest, tuning, parts)
     except DirectiveRefused as refused:
         made = refused.reason
     return Schedule(nest, nest) if reduces and isinstance(made, Reason) else made

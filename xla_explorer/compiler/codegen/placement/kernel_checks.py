@@ -41,7 +41,7 @@ def kernel_is_emitted(i: HloInstruction, kind: Kind = Kind.CPU) -> Reason | None
         bad = next((x for x in i.to_apply.instructions.values() if not (x.opcode.elementwise or x.opcode.name in _SCALAR)), None)
         if bad is not None:
             return refuse("reducer-not-emitted", f"%{i.name} calls %{i.to_apply.name}, whose {bad.opcode.name} is not elementwise")
-    if i.opcode.name not in elemental_opcodes() and row.write is None:
+    if i.opcode.name not in elemental_opcodes() and not has_own_writer(i.opcode.name):
         return refuse("opcode-not-emitted", f"%{i.name}: {i.opcode.name} has no emitter yet", opcode=i.opcode.name)
     for operand in i.operands:
         if (reason := _shape_is_emitted(operand.shape)) is not None:

@@ -11,7 +11,6 @@ from xla_explorer.compiler.codegen.kernels.custom_calls import custom_call_is_em
 from xla_explorer.compiler.codegen.kernels.fourier.transform import fft_is_emitted, write_fft_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.grouped_products import write_grouped_product
-from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import write_tiled_convolution
 from xla_explorer.compiler.codegen.kernels.random_bits import (
     rng_bit_generator_is_emitted,
     write_random_bits_kernel,
@@ -27,9 +26,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class KernelRow(NamedTuple):
-    """write: the kernel whose root has the opcode; None: a loop over the elements of the result. standalone: it may be a kernel's only
-    instruction but not stand inside a fusion. sequential: its kernel is sequential code for a CPU (scratch memory, loops that depend on
-    data). is_complex: it is emitted for complex numbers too. check: why an instruction is not emitted all the same."""
+    """write: the kernel whose root has the opcode; None: a loop over the elements of the result, or a loop nest. standalone: it may be a
+    kernel's only instruction but not stand inside a fusion. sequential: its kernel is sequential code for a CPU (scratch memory, loops that
+    depend on data). is_complex: it is emitted for complex numbers too. check: why an instruction is not emitted all the same."""
 
     opcode: str
     write: Callable[[KernelContext], None] | None = None
@@ -70,7 +69,7 @@ _WITH_COMPLEX = (
 KERNEL_ROWS = table(
     (
         KernelRow("concatenate", is_complex=True),
-        KernelRow("convolution", write_tiled_convolution, standalone=True, is_complex=True),
+        KernelRow("convolution", standalone=True, is_complex=True),
         KernelRow(
             "custom-call", write_custom_call_kernel, standalone=True, sequential=True, is_complex=True, check=custom_call_is_emitted
         ),
@@ -100,5 +99,6 @@ def kernel_row(opcode: str) -> KernelRow:
 
 
 def has_own_writer(opcode: str) -> bool:
-    """Whether kernels whose root has the opcode are more than a loop over elements."""
-    return kernel_row(opcode).write is not None
+    """Whether kernels whose root has the opcode are more than a loop over elements: a writer's, or a nest that combines."""
+    row = kernel_row(opcode)
+    return row.write is not None or row.standalone

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product
-from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import ConvolutionPlan, plan_convolution
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.kernel import nest_code, shares_are_rows
 from xla_explorer.compiler.codegen.nest.register_layouts import metadata_of
@@ -50,8 +49,6 @@ def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts
     """
     if directives is None and i.opcode.name == "dot" and isinstance(plan_grouped_product(i, target), GroupedPlan):
         return refuse("family-not-moved", f"%{i.name} multiplies groups of small integers; such kernels are not made from nests yet")
-    if directives is None and i.opcode.name == "convolution" and isinstance(plan_convolution(i, target), ConvolutionPlan):
-        return refuse("family-not-moved", f"%{i.name} convolves by register tiles; such kernels are not made from nests yet")
     code = nest_code(i, target, slots, parts, directives, by_rows, overlap)
     if isinstance(code, Reason):
         return code

@@ -13,7 +13,6 @@ import dataclasses
 from math import prod
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.kernels.products.matrix_convolution import MOST_PHASES, all_phases
 from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
@@ -30,6 +29,7 @@ from xla_explorer.compiler.transforms.fusion.epilogue_policy import (
 from xla_explorer.compiler.transforms.library_calls.library_call import library_call_of
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.analysis.window_phases import MOST_PHASES, all_phases
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

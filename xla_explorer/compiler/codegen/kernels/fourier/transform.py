@@ -25,7 +25,6 @@ from xla_explorer.compiler.codegen.kernels.fourier.stages import (
 )
 from xla_explorer.compiler.codegen.kernels.fourier.vectors import VectorStages
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import tile_starts
 from xla_explorer.compiler.codegen.llvm_types import memory_type
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -151,7 +150,7 @@ class _FftWriter:
         from_row, to_row = source.shape.dimensions[-1], target.shape.dimensions[-1]
         rows = min(lanes, lines)
         with self.context.iterate([-(-lines // rows)], cut=cut) as (tile,):
-            first = tile_starts(w, tile, rows, lines)
+            first = w.block_start(tile, rows, lines)
             from_at, to_at = w.add(source_at, w.mul(first, from_row)), w.add(target_at, w.mul(first, to_row))
             line = Lines(w, self.t, stages, source, target, from_at, to_at, from_row, to_row, lanes, rows, scale)
             if lanes == 1 and (halved or not real) and inner >= 2 * transforms.lanes:

@@ -1,1 +1,1 @@
-"""Convolutions by tiles of registers, products by groups, and what follows a product in its kernel."""
+"""Products by groups of small integers, and whether a product is one of tiles, with what follows it in its kernel."""

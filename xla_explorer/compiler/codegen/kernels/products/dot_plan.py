@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
-from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import INTEGER_LANES, LANES, choose_tile
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
-from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
+WITH_TILES = ("f32", "f64", "s32", "u32", "s64", "u64")
 COPY_CYCLES = 0.2  # an element, packing as it is
 TURN_CYCLES = 0.5  # an element, packing with transposition
 LIBRARY_EFFICIENCY = 0.97
@@ -54,7 +54,7 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
     element_type = dot.shape.element_type
     if not target.vector.bits:
         return refuse("no-vectors", "the target has no vector registers", target=target.name)
-    if element_type.name not in (*LANES, *INTEGER_LANES) or any(o.shape.element_type is not element_type for o in dot.operands):
+    if element_type.name not in WITH_TILES or any(o.shape.element_type is not element_type for o in dot.operands):
         return refuse("type-without-tile", f"no register tile for {element_type}", element_type=element_type.name)
     sizes, operands = dot_sizes(dot), strided_operands(dot)
     if operands is None:
@@ -71,8 +71,7 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         sizes = sizes._replace(rows=rows, columns=columns)
     if columns == 1 or (rows == 1 and (right.column != 1 or depth * columns * element_type.bytes > LIMITS.swept_bytes)):
         return refuse("matrix-vector", f"%{dot.name} reads a matrix once: its vector stays in the cache", rows=rows, columns=columns)
-    tile = choose_tile(rows, columns, depth, element_type.bytes, target, overlaps=False)
-    assert tile is not None
+    tile = tile_for(rows, columns, depth, target.vector.bits // (8 * element_type.bytes), target.vector.registers)
     bytes_ = element_type.bytes
     down = -(-rows // tile.rows)
     packing, why = "none", ""

@@ -1,8 +1,11 @@
 """Products of small integers by instructions that multiply groups of them and add to 32-bit sums (`target.GroupedProduct`).
 
-The tiles are those of `matrix_multiply`, with 32-bit groups for elements: both operands are copied so that the numbers of a group, which
-follow each other in the contracted dimension, lie in 32 bits. The left operand is copied by blocks of rows, the right one as panels, whose
-last group is filled up with zeros (so that it does not matter what stands there on the left).
+A tile holds rows x vectors of 32-bit sums in registers for the whole contraction; in each step it loads one row of groups of the right
+operand as vectors and multiplies it with one group of the left operand per tile row. Both operands are copied so that the numbers of a
+group, which follow each other in the contracted dimension, lie in 32 bits. The left operand is copied by blocks of rows, the right one as
+panels, whose last group is filled up with zeros (so that it does not matter what stands there on the left). There is one tile shape for the
+whole product: the tiles are spread evenly and the last one is moved back to end at the edge, where it overlaps the one before and writes
+the same values again. So no edge needs code of its own, and nothing is masked.
 
 Where the instruction wants the left factors with the other signedness, their highest bit is flipped: with s = 2^(bits - 1), signed a
 becomes a + s, unsigned a becomes a - s. So each sum has s (or -s) times the sum of its column on the right too much. That is the
@@ -19,17 +22,8 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
-from xla_explorer.compiler.codegen.kernels.products.matrix_multiply import (
-    LEFT_PADDING,
-    DepthLoop,
-    TileWriter,
-    choose_tile,
-    cut_product,
-    left_block_elements,
-    tile_starts,
-)
-from xla_explorer.compiler.codegen.kernels.shares import Cut
-from xla_explorer.compiler.codegen.nest.policies.tiles import Tile
+from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
 from xla_explorer.compiler.target import GroupedProduct, Target, grouped_product
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -38,6 +32,8 @@ from xla_explorer.hlo.primitive_type import S32, U32, PrimitiveType
 FEWEST = 4  # rows, columns or contracted elements of a product that pays for copies of its operands
 LARGEST_COPY = 16 << 20  # bytes of scratch memory for the right operand
 COPIED_BYTES = 64  # of a row of the left operand at a time
+LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
+UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
 
 
 class GroupedPlan(NamedTuple):
@@ -84,9 +80,9 @@ def plan_grouped_product(dot: HloInstruction, target: Target, factors: tuple[Pri
     turned = right.column != 1
     if turned and (right.row != 1 or any(n % found.group for n in (depth, right.column, *right.batch))):
         return refuse("irregular-strides", f"the columns of the right operand of %{dot.name} must consist of whole groups")
-    tile = choose_tile(rows, columns, -(-depth // found.group), 4, target)
-    if tile is None:
+    if not target.vector.bits or not target.vector.fma:
         return refuse("no-vectors", "the target has no vector registers with a fused multiply-add", target=target.name)
+    tile = tile_for(rows, columns, -(-depth // found.group), target.vector.bits // 32, target.vector.registers, overlaps=True)
     plan = GroupedPlan(sizes, left, right, found, factors[0], tile, turned)
     copied = -(-columns // tile.columns) * plan.panel * 4
     if copied > LARGEST_COPY:
@@ -94,12 +90,12 @@ def plan_grouped_product(dot: HloInstruction, target: Target, factors: tuple[Pri
     return plan
 
 
-class GroupedTileWriter(TileWriter):
-    """Tiles whose elements are groups of integers, and the copies that they need."""
+class _Tiles:
+    """Writes the tiles of a plan, and the copies that they need."""
 
     def __init__(self, w: FunctionWriter, plan: GroupedPlan) -> None:
-        super().__init__(w, "s32", plan.tile)
-        self.plan = plan
+        self.w, self.plan, self.tile = w, plan, plan.tile
+        self.vector = f"<{plan.tile.width} x i32>"
         self.small = f"i{plan.element.bits}"
 
     def multiply_add(self, x: str, y: str, z: str) -> str:
@@ -108,13 +104,30 @@ class GroupedTileWriter(TileWriter):
         factors = (y, x) if found.right_first else (x, y)
         return self.w.call_intrinsic(found.intrinsic.format(32 * self.tile.width), t, (t, z), *[(t, factor) for factor in factors])
 
-    def _start(self, b: str) -> list[str]:
-        if not self.plan.instruction.biased:
-            return super()._start(b)
-        w, tile = self.w, self.tile
-        after = self.at(b, self.plan.groups * tile.columns)
-        row = [w.value(f"load {self.vector}, ptr {self.at(after, v * tile.width)}, align 4") for v in range(tile.vectors)]
-        return row * tile.rows
+    def at(self, pointer: str, offset: str | int) -> str:
+        """The address of a group, or of a sum."""
+        return pointer if offset == 0 else self.w.value(f"getelementptr inbounds i32, ptr {pointer}, i64 {offset}")
+
+    def _loaded(self, row: str) -> list[str]:
+        """A row of a panel."""
+        return [self.w.value(f"load {self.vector}, ptr {self.at(row, v * self.tile.width)}, align 4") for v in range(self.tile.vectors)]
+
+    def _write_tile(self, a: str, b: str, c: str, c_row: int) -> None:
+        """C tile = A tile times B panel. a, b, c: addresses of the first elements. c_row: elements between rows."""
+        w, tile, groups, vector = self.w, self.tile, self.plan.groups, self.vector
+        count = tile.rows * tile.vectors
+        sums = self._loaded(self.at(b, groups * tile.columns)) * tile.rows if self.plan.instruction.biased else ["zeroinitializer"] * count
+        with w.carrying_loop(groups, sums, vector, stem="depth", metadata=NO_UNROLL if groups * count > UNROLLED else "") as loop:
+            at_a, row, after = self.at(a, loop.index), self._loaded(self.at(b, w.mul(loop.index, tile.columns))), []
+            for r in range(tile.rows):
+                x = w.value(f"load i32, ptr {self.at(at_a, r * (groups + LEFT_PADDING))}, align 4")
+                one = w.value(f"insertelement {vector} poison, i32 {x}, i64 0")
+                spread = w.value(f"shufflevector {vector} {one}, {vector} poison, <{tile.width} x i32> zeroinitializer")
+                after += [self.multiply_add(spread, y, loop.carried[r * tile.vectors + v]) for v, y in enumerate(row)]
+            loop.following = after
+        for k, value in enumerate(loop.following):
+            r, v = divmod(k, tile.vectors)
+            w.do(f"store {vector} {value}, ptr {self.at(c, r * c_row + v * tile.width)}, align 4")
 
     def small_at(self, pointer: str, offset: str | int) -> str:
         """The address of a number as it lies in an operand."""
@@ -124,9 +137,9 @@ class GroupedTileWriter(TileWriter):
     def _flipped_zero(self) -> str:
         return f"splat ({self.small} {-1 << (self.plan.element.bits - 1)})"
 
-    def _copy_rows(self, a: str, a_row: int, tile_row: Callable[[str | int], str | int], tiles: int, scratch: str) -> None:
+    def _copy_rows(self, a: str, tile_row: Callable[[str | int], str | int], tiles: int, scratch: str) -> None:
         """Copy the rows of some tiles, in vectors of which the last is moved back to end with the row."""
-        w, tile, depth = self.w, self.tile, self.plan.sizes.depth
+        w, tile, depth, a_row = self.w, self.tile, self.plan.sizes.depth, self.plan.left.row
         size = min(COPIED_BYTES // self.plan.element.bytes, 1 << (depth.bit_length() - 1))
         vector, row_step = f"<{size} x {self.small}>", (self.plan.groups + LEFT_PADDING) * self.plan.instruction.group
         with w.loop(tiles, stem="pack.tile", metadata=NO_UNROLL) as t:
@@ -134,11 +147,83 @@ class GroupedTileWriter(TileWriter):
             with w.loop(tile.rows, stem="pack.left", metadata=NO_UNROLL) as r:
                 row, to = self.small_at(source, w.mul(r, a_row)), self.small_at(target, w.mul(r, row_step))
                 with w.loop(-(-depth // size), stem="pack.piece", metadata=NO_UNROLL) as piece:
-                    k = tile_starts(w, piece, size, depth)
+                    k = w.block_start(piece, size, depth)
                     value = w.value(f"load {vector}, ptr {self.small_at(row, k)}, align {self.plan.element.bytes}")
                     if self.plan.instruction.biased:
                         value = w.value(f"xor {vector} {value}, {self._flipped_zero}")
                     w.do(f"store {vector} {value}, ptr {self.small_at(to, k)}, align {self.plan.element.bytes}")
+
+    def _panels(self, columns: int, cut: Cut | None) -> tuple[str | int, str | int]:
+        """First and last panel, those of a share where the panels are cut."""
+        return (cut.begin, cut.end) if cut is not None and cut.along == "panels" else (0, -(-columns // self.tile.columns))
+
+    def pack_transposed(self, b: str, b_column: int, depth: int, columns: int, scratch: str, panel_step: int,
+                        cut: Cut | None = None) -> None:
+        """The same panels, `panel_step` apart, from a matrix whose columns are contiguous, `b_column` apart: square blocks turned in
+        registers."""
+        tile, w = self.tile, self.w
+        size = min(tile.width, 8, 1 << (depth.bit_length() - 1))
+        vector = f"<{size} x i32>"
+        begin, end = self._panels(columns, cut)
+        with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
+            source = self.at(b, w.mul(w.block_start(p, tile.columns, columns), b_column))
+            target = self.at(scratch, w.mul(p, panel_step))
+            with w.loop(tile.columns // size, stem="pack.column", metadata=NO_UNROLL) as j, \
+                    w.loop(-(-depth // size), stem="pack.row", metadata=NO_UNROLL) as block:
+                k = w.block_start(block, size, depth)
+                first = self.at(source, w.add(w.mul(j, size * b_column), k))
+                to = self.at(target, w.add(w.mul(k, tile.columns), w.mul(j, size)))
+                lines = [w.value(f"load {vector}, ptr {self.at(first, n * b_column)}, align 4") for n in range(size)]
+                for n, line in enumerate(self._transpose(lines, vector)):
+                    w.do(f"store {vector} {line}, ptr {self.at(to, n * tile.columns)}, align 4")
+
+    def _transpose(self, lines: list[str], vector: str) -> list[str]:
+        """Transpose a square of vectors: exchange off-diagonal blocks of 1, 2, 4 ... lanes."""
+        size, w = len(lines), self.w
+        distance = 1
+        while distance < size:
+            masks = []
+            for upper in (True, False):
+                lanes = [(n if not n & distance else size + n - distance) if upper else (n + distance if not n & distance else size + n)
+                         for n in range(size)]
+                masks.append(f"<{size} x i32> <{', '.join([f'i32 {n}' for n in lanes])}>")
+            turned = list(lines)
+            for n in range(size):
+                if not n & distance:
+                    pair = f"{vector} {lines[n]}, {vector} {lines[n + distance]}"
+                    turned[n], turned[n + distance] = (w.value(f"shufflevector {pair}, {mask}") for mask in masks)
+            lines = turned
+            distance *= 2
+        return lines
+
+    def product(self, a: str, right: str, copied: str, c: str, cut: Cut | None) -> None:
+        """C = A B by tiles. right: the panels. copied: memory for a copy of the rows of a block (`left_block_elements`). cut: see
+        `cut_product`."""
+        tile, w, plan = self.tile, self.w, self.plan
+        rows, columns, _, _ = plan.sizes
+        down = -(-rows // tile.rows)
+        at_first: str | int = 0
+        at_last: str | int = down - 1
+        if cut is not None and cut.along == "tiles":
+            down, at_first, at_last = cut.most, cut.begin, w.sub(cut.end, 1)
+        first_panel, end_panel = self._panels(columns, cut)
+        blocks, per_block = blocks_of_tiles(down, tile.rows * plan.groups * 4)
+        with w.loop(blocks, stem="block", metadata=NO_UNROLL) as block:
+
+            def tile_row(t: str | int) -> str | int:
+                number = w.add(at_first, w.add(w.mul(block, per_block), t))
+                if (blocks * per_block > down or at_first != 0) and not isinstance(number, int):
+                    number = w.smaller(number, at_last)
+                return w.block_start(number, tile.rows, rows)
+
+            self._copy_rows(a, tile_row, per_block, copied)
+            with w.loop(end_panel, first_panel, stem="panel", metadata=NO_UNROLL) as panel:
+                column = w.block_start(panel, tile.columns, columns)
+                at_b, at_c = self.at(right, w.mul(panel, plan.panel)), self.at(c, column)
+                with w.loop(per_block, stem="tile", metadata=NO_UNROLL) as t:
+                    row = tile_row(t)
+                    at_a = self.at(copied, w.mul(t, _left_tile(plan)))
+                    self._write_tile(at_a, at_b, self.at(at_c, w.mul(row, columns)), columns)
 
     def pack_right(self, b: str, scratch: str, cut: Cut | None) -> None:
         """Copy the right operand as panels, and behind each what its tiles start from."""
@@ -150,7 +235,7 @@ class GroupedTileWriter(TileWriter):
         with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             target = self.at(scratch, w.mul(p, plan.panel))
             if not plan.turned:
-                source = self.small_at(b, tile_starts(w, p, tile.columns, columns))
+                source = self.small_at(b, w.block_start(p, tile.columns, columns))
                 with w.loop(depth // group, stem="pack.rows", metadata=NO_UNROLL) as k:
                     at = self.small_at(source, w.mul(k, group * plan.right.row))
                     self._interleave(at, group, self.at(target, w.mul(k, tile.columns)))
@@ -201,15 +286,40 @@ class GroupedTileWriter(TileWriter):
             w.do(f"store {self.vector} {negative}, ptr {self.at(after, v * tile.width)}, align 4")
 
 
+def cut_product(shares: Shares, tile: Tile, rows: int, columns: int) -> Cut | None:
+    """Which of a product's loops to cut: panels of columns, else tiles of rows; None when both are few."""
+    return shares.cut_loop(-(-columns // tile.columns), along="panels") or shares.cut_loop(-(-rows // tile.rows), along="tiles")
+
+
+def _left_tile(plan: GroupedPlan) -> int:
+    return plan.tile.rows * (plan.groups + LEFT_PADDING)
+
+
+def left_block_elements(plan: GroupedPlan) -> int:
+    """Groups of the left operand that are copied at a time, at most."""
+    tiles = min(-(-plan.sizes.rows // plan.tile.rows), max(1, LIMITS.block_bytes // (plan.tile.rows * plan.groups * 4)))
+    return tiles * _left_tile(plan)
+
+
+def blocks_of_tiles(down: int, tile_bytes: int) -> tuple[int, int]:
+    """(number of blocks, tiles in each): blocks of tile rows that stay in the second-level cache.
+
+    The last block repeats tiles where they do not come out even, so up to twice as many blocks are taken where fewer are repeated.
+    """
+    blocks = -(-down // max(1, LIMITS.block_bytes // tile_bytes))
+    possible = [(number, -(-down // number)) for number in range(blocks, 2 * blocks if blocks > 1 else 2)]
+    return min(possible, key=lambda pair: pair[0] * pair[1])
+
+
 def write_grouped_product(context: KernelContext) -> None:
     """The loops over the batch, the copies, and the product in each, of a dot that has a plan."""
     w, dot = context.writer, context.roots[0]
     plan = plan_grouped_product(dot, context.target)
     assert isinstance(plan, GroupedPlan)
-    tiles, tile = GroupedTileWriter(w, plan), plan.tile
+    tiles, tile = _Tiles(w, plan), plan.tile
     rows, columns, _, _ = plan.sizes
     right = context.scratch(-(-columns // tile.columns) * plan.panel * 4)
-    copied = context.scratch(left_block_elements(tile, rows, plan.groups, 4) * 4)
+    copied = context.scratch(left_block_elements(plan) * 4)
     a, b = [context.arrays[operand].pointer for operand in dot.operands]
     batch = product_batch(dot)
     cut = cut_product(context.shares, tile, rows, columns) if context.shares.place_to_cut(batch) is None else None
@@ -217,5 +327,4 @@ def write_grouped_product(context: KernelContext) -> None:
         at_a, at_b = [tiles.small_at(pointer, w.linear(index, side.batch)) for pointer, side in ((a, plan.left), (b, plan.right))]
         at_c = tiles.at(context.outputs[0].pointer, w.linear(index, dot.shape.strides[: len(batch)]))
         tiles.pack_right(at_b, right, cut)
-        steps = [DepthLoop(plan.groups, 1, tile.columns)]
-        tiles.product(rows, columns, steps, at_a, plan.left.row, right, at_c, columns, plan.panel, cut, copied)
+        tiles.product(at_a, right, copied, at_c, cut)

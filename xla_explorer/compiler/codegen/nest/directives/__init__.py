@@ -19,7 +19,8 @@ from xla_explorer.compiler.codegen.nest.directives.base import (
     order_of_sums,
 )
 from xla_explorer.compiler.codegen.nest.directives.covering import Cover
-from xla_explorer.compiler.codegen.nest.directives.cutting import Cut
+from xla_explorer.compiler.codegen.nest.directives.cutting import Cut, Phases
+from xla_explorer.compiler.codegen.nest.directives.framing import Frame
 from xla_explorer.compiler.codegen.nest.directives.kinds import MOST_COPIES, Parallel, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Pair, Reorder, Sink, Split, Tile
 from xla_explorer.compiler.codegen.nest.directives.memory import Chain, Keep, Stage
@@ -38,12 +39,14 @@ __all__ = [
     "Cut",
     "Directive",
     "DirectiveRefused",
+    "Frame",
     "Keep",
     "Merge",
     "NestModule",
     "Pad",
     "Pair",
     "Parallel",
+    "Phases",
     "Prefetch",
     "Reorder",
     "Rfactor",
@@ -62,7 +65,7 @@ __all__ = [
 ]
 
 _ALL = (
-    Split, Cut, Cover, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Unordered, Keep, Stage, Chain,
-    Merge, Pad, Stream, Prefetch,
+    Split, Cut, Phases, Cover, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Unordered, Keep, Stage,
+    Frame, Chain, Merge, Pad, Stream, Prefetch,
 )  # fmt: skip
 DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in _ALL}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, order_of_sums
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -44,7 +44,12 @@ class Cut(Directive):
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
-        return cut(nest, self.axis, self.steps)
+        return cut(nest, self.axis, self.parts(nest))
+
+    def parts(self, nest: LoopNest) -> list[_Part]:
+        """The parts of the axis, in order."""
+        rest = nest.axes()[self.axis].axis.extent - self.steps
+        return [_Part(Axis(f"{self.axis}m", self.steps), 1, 0), _Part(Axis(f"{self.axis}r", rest), 1, self.steps)]
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
@@ -65,12 +70,17 @@ class Cut(Directive):
         return refuse("memory-of-its-own", f"steps of {self.axis} have scratch memory: cut the loop before they get it")
 
     def steps_fit(self, nest: LoopNest) -> Reason | None:
-        """Both parts have steps."""
+        """All parts have steps."""
         extent = nest.axes()[self.axis].axis.extent
-        if 1 <= self.steps < extent:
+        least, most = self.limits(extent)
+        if least <= self.steps <= most:
             return None
-        message = f"the steps of the first part must be from 1 to {extent - 1}, got {self.steps}"
+        message = f"the steps must be from {least} to {most} for {self.axis}, got {self.steps}"
         return refuse("factor-too-large", message, extent=extent, factor=self.steps)
+
+    def limits(self, extent: int) -> tuple[int, int]:
+        """Of the steps."""
+        return 1, extent - 1
 
     def new_names(self, nest: LoopNest) -> set[str]:
         """See `Directive.new_names`; those of axes inside a reduction among them."""
@@ -78,52 +88,89 @@ class Cut(Directive):
         if isinstance(loop, Reduce):
             inside = [b.axis.name for s, _ in walk(loop.body) for b in axes_of(s)]
             inside += [b.axis.name for b in loop.axes if b.axis.name != self.axis]
-        return {f"{self.axis}m", f"{self.axis}r", *[f"{name}r" for name in inside]}
+        first, *rest = [part.axis.name for part in self.parts(nest)]
+        return {first, *rest, *[name + part.removeprefix(self.axis) for name in inside for part in rest]}
 
 
-def cut(nest: LoopNest, name: str, steps: int) -> LoopNest:
-    """See `Cut`."""
+@dataclass(frozen=True)
+class Phases(Cut):
+    """The loop becomes one for each remainder of its steps by their number: <axis>0 has the first step and every so many-th from there on.
+
+    The names of loops inside all but the first end in one more c.
+    """
+
+    name: ClassVar[str] = "phases"
+
+    def limits(self, extent: int) -> tuple[int, int]:
+        """See `Cut.limits`."""
+        return 2, extent
+
+    def parts(self, nest: LoopNest) -> list[_Part]:
+        """See `Cut.parts`."""
+        extent = nest.axes()[self.axis].axis.extent
+        return [_Part(Axis(f"{self.axis}{k}", -(-(extent - k) // self.steps)), self.steps, k) for k in range(self.steps)]
+
+
+class _Part(NamedTuple):
+    """Some steps of an axis: factor times another axis, from `begins` on."""
+
+    axis: Axis
+    factor: int
+    begins: int
+
+
+def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
+    """The nest with an axis in parts. A reduction takes the first part from the initial values, the next from what these come to; parts
+    under conditions that never hold are left out."""
     numbers = itertools.count(nest.fresh_id())
+    same: dict[int, int] = {}
+    names = set(nest.axes())
 
-    def parts(s: For) -> Iterator[For]:
-        first, rest = Axis(f"{name}m", steps), Axis(f"{name}r", s.axis.extent - steps)
-        for axis, begins in ((first, 0), (rest, steps)):
-            values: Substitution = {s.axis: index(axis) + begins}
+    def loops(s: For) -> Iterator[For]:
+        for axis, factor, begins in parts:
+            values: Substitution = {s.axis: index(axis) * factor + begins}
             body = _decided(with_axes_replaced(s.body, values))
-            if axis is rest:
-                body = _copied(body, numbers, nest.axes().keys())
+            if axis is not parts[0].axis:
+                body = _copied(body, numbers, names)
             yield For(axis, body, s.kind, guards_replaced(s.guards, values), s.ordered)
 
     def change(s: Loop) -> Body:
-        return reductions(s) if isinstance(s, Reduce) else tuple(parts(s))
+        return reductions(s) if isinstance(s, Reduce) else tuple(loops(s))
 
     def reductions(s: Reduce) -> Body:
-        """The first steps from the initial values, the rest from what these come to."""
         at = [b.axis.name for b in s.axes].index(name)
         old, kind = s.axes[at]
-        between = tuple([next(numbers) for _ in s.ids])
+        taken: list[tuple[Axis, Substitution, tuple[Guard, ...]]] = []
+        for axis, factor, begins in parts:
+            values: Substitution = {old: index(axis) * factor + begins}
+            guards = guards_replaced(s.guards, values)
+            if not any(_never_holds(g) for g in guards):
+                taken.append((axis, values, guards))
         made: list[Statement] = []
-        for axis, begins in ((Axis(f"{name}m", steps), 0), (Axis(f"{name}r", old.extent - steps), steps)):
-            values: Substitution = {old: index(axis) + begins}
+        initial = s.initial
+        for axis, values, guards in taken:
             axes = (*s.axes[:at], BoundAxis(axis, kind), *s.axes[at + 1 :])
-            body, taken, guards = _decided(with_axes_replaced(s.body, values), s.values), s.values, guards_replaced(s.guards, values)
-            if begins == 0:
-                made.append(replace(s, ids=between, axes=axes, body=body, guards=guards))
-                continue
-            ids = {n: next(numbers) for inner, _ in walk(body) for n in all_ids(inner)}
-            others = {b.axis: Axis(f"{b.axis.name}r", b.axis.extent) for b in axes if b.axis != axis}
-            others |= {b.axis: Axis(f"{b.axis.name}r", b.axis.extent) for inner, _ in walk(body) for b in axes_of(inner)}
-            along: Substitution = {a: index(b) for a, b in others.items()}
-            body = tuple([with_ids(inner, ids, others) for inner in with_axes_replaced(body, along)])
-            bound = tuple([b._replace(axis=others.get(b.axis, b.axis)) for b in axes])
-            taken = tuple([ids.get(n, n) for n in taken])
-            rest = replace(s, initial=between, axes=bound, body=body, values=taken, guards=guards_replaced(guards, along))
-            if isinstance(s.combiner, Combination):
-                rest = replace(rest, combiner=renamed_combiner(s.combiner, {n: next(numbers) for n in all_ids(s)[len(s.ids) :]}))
-            made.append(rest)
+            body, given, combiner = _decided(with_axes_replaced(s.body, values), s.values), s.values, s.combiner
+            if made:
+                ids = {n: next(numbers) for inner, _ in walk(body) for n in all_ids(inner)}
+                suffix = axis.name.removeprefix(name)
+                others = {b.axis: Axis(f"{b.axis.name}{suffix}", b.axis.extent) for b in axes if b.axis != axis}
+                others |= {b.axis: Axis(f"{b.axis.name}{suffix}", b.axis.extent) for inner, _ in walk(body) for b in axes_of(inner)}
+                along: Substitution = {a: index(b) for a, b in others.items()}
+                body = tuple([with_ids(inner, ids, others) for inner in with_axes_replaced(body, along)])
+                axes = tuple([b._replace(axis=others.get(b.axis, b.axis)) for b in axes])
+                given, guards = tuple([ids.get(n, n) for n in given]), guards_replaced(guards, along)
+                if isinstance(combiner, Combination):
+                    combiner = renamed_combiner(combiner, {n: next(numbers) for n in all_ids(s)[len(s.ids) :]})
+            results = s.ids if axis is taken[-1][0] else tuple([next(numbers) for _ in s.ids])
+            made.append(replace(s, ids=results, initial=initial, axes=axes, body=body, values=given, guards=guards, combiner=combiner))
+            initial = results
+        if not made:
+            same.update(zip(s.ids, s.initial, strict=True))
         return tuple(made)
 
-    return with_loop_replaced(nest, name, change)
+    nest = with_loop_replaced(nest, name, change)
+    return replace(nest, body=tuple([with_ids(s, same, {}) for s in nest.body])) if same else nest
 
 
 def _decided(body: Body, taken: tuple[int, ...] = ()) -> Body:
@@ -162,9 +209,9 @@ def _never_holds(g: Guard) -> bool:
     return high < 0 or low >= g.bound
 
 
-def _copied(body: Body, numbers: Iterator[int], taken: Collection[str]) -> Body:
-    """The body with values and axes of its own. taken: names that other axes have."""
-    names = set(taken)  # and those of the copies: the copy of `i` must not be called as that of a copy `ic`
+def _copied(body: Body, numbers: Iterator[int], names: set[str]) -> Body:
+    """The body with values and axes of its own. names: of all axes, those of the copies among them, as the copy of `i` must not be called
+    as that of a copy `ic`."""
 
     def fresh(name: str) -> str:
         name += "c"

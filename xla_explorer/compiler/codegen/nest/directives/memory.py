@@ -184,7 +184,9 @@ class Stage(InLoop):
     """
 
     name: ClassVar[str] = "stage"
-    asks = ("axis_exists", "is_a_loop", "space_is_known", "read_at_one_place", "order_has_all_axes", "fits", "not_in_registers")
+    asks: ClassVar[tuple[str, ...]] = (
+        "axis_exists", "is_a_loop", "space_is_known", "read_at_one_place", "stays_inside", "order_has_all_axes", "fits", "not_in_registers",
+    )  # fmt: skip
     array: str
     axis: str
     space: str
@@ -227,6 +229,12 @@ class Stage(InLoop):
         if len(found) != 1 or not found[0].axes:
             message = f"{self.array} must be read at one place along loops inside {self.axis}, or `read` say at which, got {len(found)}"
             return refuse("not-staged", message)
+        return None
+
+    def stays_inside(self, nest: LoopNest) -> Reason | None:
+        """The load stays inside of the array without a choice, which comes after the copy."""
+        found, array = self.found(nest), nest.array(self.array.removeprefix("%"))
+        assert array is not None
         outside = next(around for s, around in walk(nest.body) if s is found[0].statement)[: -len(found[0].inside)]
         facts = facts_of([*_Occurrence(found[0].statement, (), outside, ()).guards(), *_guards_of_copy(found[0])])
         if leaves(array, found[0].place, facts):
@@ -243,6 +251,10 @@ class Stage(InLoop):
         if self.pitch and self.pitch < found.axes[-1].extent:
             text = f"the pitch must be at least {found.axes[-1].extent}, the elements of a row of the tile, got {self.pitch}"
             return refuse("pitch-too-small", text)
+        return self.too_large(nest, size)
+
+    def too_large(self, nest: LoopNest, size: int) -> Reason | None:
+        """Refuses a tile of so many bytes that are too many."""
         limit = MOST_STAGED if self.space == Space.SCRATCH.value and nest.shares == 1 else MOST_SCRATCH
         if size > limit:
             return refuse("scratch-too-large", f"the tile takes {size} bytes, the limit is {limit}", size=size, limit=limit)

@@ -84,8 +84,8 @@ def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedul
     if tuning.register_bytes and len(names) > MOST_LOOPS:
         return refuse("family-not-moved", f"@{plan.nest.name} has {len(names)} loops; LLVM vectorises such kernels")
     for name in names:
-        chain = _collapsed(plan, name, parts if by_rows else 1)
-        reason = chain if isinstance(chain, Reason) else _in_lanes(plan, chain) if tuning.register_bytes else None
+        chain = collapsed(plan, name, parts if by_rows else 1)
+        reason = chain if isinstance(chain, Reason) else in_lanes(plan, chain) if tuning.register_bytes else None
         if reason is not None:
             return reason
     if tuning.register_bytes:
@@ -96,7 +96,7 @@ def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedul
     return plan.schedule()
 
 
-def _collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
+def collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
     """One loop of the kernel with the loops inside, joined where memory is read along them as along one. rows_of: shares of which each
     has as many steps of it."""
     loop = for_of(plan.nest, name)
@@ -120,7 +120,7 @@ def _collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
     return chain
 
 
-def _in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
+def in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
     """Registers along the innermost loops."""
     found = read_across(plan.nest, chain[0])
     if found is not None:

@@ -29,7 +29,7 @@ from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import for_of, loop_of
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
+from xla_explorer.hlo.analysis.indexing import Axis
 
 SWEPT_ROWS = 8  # of a matrix with a vector on its left are read at a time ...
 SWEPT_COLUMN_BYTES = 16 << 10  # ... of so many bytes each, whose sums stay in the first-level cache
@@ -40,11 +40,11 @@ ROWS_OF_MATRIX = 8  # that are read side by side
 SQUARE = 8  # lanes of the squares that contiguous columns are turned in
 
 
-class _Product(NamedTuple):
+class Product(NamedTuple):
     """The loops of a product, and strides in bytes. row: None where the left operand has one row. left, right: the arrays that rows and
     columns are of; right_read: which read of one that is both, else -1.
 
-    steps: of the left operand along rows and along what is contracted; of the right one along that.
+    steps: of the left operand along rows and along what is contracted; of the right one along that. near: rows of the left one overlap.
     """
 
     row: Axis | None
@@ -58,15 +58,18 @@ class _Product(NamedTuple):
     right_step: int
     right_across: int
     right_read: int
+    near: bool = False
 
 
-class _Copies(NamedTuple):
+class Copies(NamedTuple):
     """How operands are copied, and the contraction is cut. turned: columns are contiguous, panels are turned. left: what is copied of the
-    left operand, its `rows` or its `columns`, as they fall into few sets of a cache. deep: contracted elements of a block, 0 for all."""
+    left operand, its `rows` or its `columns`, as they fall into few sets of a cache. deep: contracted elements of a block, 0 for all.
+    spread: panels are copied whose rows are far apart."""
 
-    turned: bool
-    left: str
-    deep: int
+    turned: bool = False
+    left: str = ""
+    deep: int = 0
+    spread: bool = False
 
 
 class _Piece(NamedTuple):
@@ -94,51 +97,52 @@ def product_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule |
         if reason is not None:
             return reason
     elif contiguous or _may_be_turned(plan, p):
-        _tiles(plan, p, _copies(plan, p, not contiguous), parts)
+        in_tiles(plan, p, _copies(plan, p, not contiguous), parts)
     elif p.row is not None and p.row_step == p.bytes < p.left_step:  # rows are columns, then, of a result that is written with gaps
         plan.do(Reorder(p.row.name, p.column.name))
         if (turned := _product(plan, gaps=True)) is None:
             return reduction_policy(nest, tuning, parts)
-        _tiles(plan, turned, _copies(plan, turned, False), parts)
+        in_tiles(plan, turned, _copies(plan, turned, False), parts)
     else:
         return reduction_policy(nest, tuning, parts)
     plan.share(parts)
     return plan.schedule()
 
 
-def _product(plan: Plan, gaps: bool = False) -> _Product | None:
+def _product(plan: Plan, gaps: bool = False) -> Product | None:
     """The product of a nest, its loops joined where memory has them as one. gaps: vectors of the result may be."""
     kept = kept_loops(plan.nest)
     if isinstance(kept, Reason) or not kept:
         return None
     found = [s for s in kept[-1].body if isinstance(s, Reduce)]
-    if len(found) != 1 or not found[0].axes or not is_simple(found[0]) or count_of(found[0]) == 0 or not _adds_products(found[0]):
+    if len(found) != 1 or not found[0].axes or not is_simple(found[0]) or count_of(found[0]) == 0 or not adds_products(found[0]):
         return None
     collapse_reduced(plan, found[0])
     collapse_kept(plan, 0)
     kept = kept_loops(plan.nest)
     assert not isinstance(kept, Reason)
-    column, row = kept[-1].axis, kept[-2].axis if len(kept) > 1 else None
-    s = _reduction(plan, column.name)
+    return product_of(plan, kept[-1].axis, kept[-2].axis if len(kept) > 1 else None, gaps)
+
+
+def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -> Product | None:
+    """The product in the loop over columns. row: of the loop around it. gaps: vectors of the result may be."""
+    body, s = _body(plan, column.name), _reduction(plan, column.name)
     inside = [(x, offset) for x, offset in accesses(plan.nest, s.body) if isinstance(x, Load)]
     right, left = [[found for found in inside if (found[1].coefficient(column) != 0) is moves] for moves in (True, False)]
-    others = [offset for x, offset in accesses(plan.nest, kept[-1].body) if not any(x is found for found, _ in inside)]
+    others = [offset for x, offset in accesses(plan.nest, body) if not any(x is found for found, _ in inside)]
     if len(right) != 1 or len(left) != 1 or any(offset.coefficient(column) not in (0, 1) for offset in others if not gaps):
         return None
     if row is not None and (right[0][1].coefficient(row) != 0 or not left[0][1].coefficient(row)):
         row = None  # a loop over batches
     k, size = s.axes[-1].axis, s.elements[0].bytes
-
-    def step(of: IndexExpression, along: Axis) -> int:
-        return (of.coefficient(along) or 0) * size
-
     (a, a_offset), (b, b_offset) = left[0], right[0]
     read = [x for x, _ in inside].index(b) if a.array == b.array else -1
-    return _Product(row, column, count_of(s), a.array, b.array, size, step(a_offset, row) if row is not None else 0, step(a_offset, k),
-                    step(b_offset, k), step(b_offset, column), read)
+    pairs = ((a_offset, row or k), (a_offset, k), (b_offset, k), (b_offset, column))
+    down, left_step, right_step, across = [(offset.coefficient(along) or 0) * size for offset, along in pairs]
+    return Product(row, column, count_of(s), a.array, b.array, size, down if row else 0, left_step, right_step, across, read)
 
 
-def _adds_products(s: Reduce) -> bool:
+def adds_products(s: Reduce) -> bool:
     """Whether a reduction is a dot, whose products no instruction of its own makes, of types that registers have."""
     made = next((x for x, _ in walk(s.body) if isinstance(x, Compute) and x.id in s.values), None)
     if isinstance(s.combiner, Combination) or s.combiner.name != "add" or made is None or made.origin is not None:
@@ -165,31 +169,31 @@ def _extent(plan: Plan, name: str) -> int:
 
 
 # -- matrices ------------------------------------------------------------------------------------------------------------------
-def _tile(plan: Plan, p: _Product) -> Tile:
+def _tile(plan: Plan, p: Product) -> Tile:
     rows = p.row.extent if p.row is not None else 1
-    return tile_for(rows, p.column.extent, p.depth, plan.tuning.register_bytes // p.bytes, plan.tuning.registers)
+    return tile_for(rows, p.column.extent, p.depth, plan.tuning.register_bytes // p.bytes, plan.tuning.registers, p.near)
 
 
-def _may_be_turned(plan: Plan, p: _Product) -> bool:
+def _may_be_turned(plan: Plan, p: Product) -> bool:
     """Whether panels of contiguous columns are copied in squares that are turned in registers."""
     one = len(_reduction(plan, p.column.name).axes) == 1 and p.depth > 1
     fits = p.depth * p.column.extent * p.bytes <= MOST_STAGED
     return one and fits and p.right_step == p.bytes and p.row is not None and p.row.extent >= 2 * _tile(plan, p).rows
 
 
-def _copies(plan: Plan, p: _Product, turned: bool) -> _Copies:
+def _copies(plan: Plan, p: Product, turned: bool) -> Copies:
     tile, rows = _tile(plan, p), p.row.extent if p.row is not None else 1
     down, across, deep = -(-rows // tile.rows), -(-p.column.extent // tile.columns), 0
     if down == 1 or len(_reduction(plan, p.column.name).axes) > 1:
-        return _Copies(turned, "", deep)
+        return Copies(turned, spread=True)
     if LIMITS.is_deep(p.depth, down * across) and p.depth * p.column.extent * p.bytes <= MOST_STAGED:
         deep = LIMITS.block_depth(p.depth, p.bytes)
     steps, whole = (p.row_step, p.left_step), rows * p.depth * p.bytes
     left = LIMITS.copied_left(steps, p.bytes, whole, tile.rows, deep or p.depth, across > 1, deep > 0)
-    return _Copies(turned, left, deep)
+    return Copies(turned, left, deep, True)
 
 
-def _tiles(plan: Plan, p: _Product, by: _Copies, parts: int) -> None:
+def in_tiles(plan: Plan, p: Product, by: Copies, parts: int) -> None:
     """Loops over rows and columns in tiles, and what these leave over."""
     tile, lanes = _tile(plan, p), plan.tuning.register_bytes // p.bytes
     piece = _Piece(p.row.name if p.row is not None else "", p.column.name)
@@ -228,7 +232,7 @@ def _cut_columns(plan: Plan, piece: _Piece, steps: int) -> tuple[_Piece, _Piece]
     return pieces[0], pieces[1]
 
 
-def _of_all_rows(plan: Plan, p: _Product, piece: _Piece, tile: Tile, by: _Copies, parts: int) -> None:
+def _of_all_rows(plan: Plan, p: Product, piece: _Piece, tile: Tile, by: Copies, parts: int) -> None:
     """Some columns in tiles of rows: in blocks that stay in the second-level cache, or as many for each thread where these take rows; then
     of the rows left over."""
     outermost = plan.nest.body[-1]
@@ -251,7 +255,7 @@ def _of_all_rows(plan: Plan, p: _Product, piece: _Piece, tile: Tile, by: _Copies
         piece = after
 
 
-def _blocks(tiles: int, tile: Tile, p: _Product, panels: int, by: _Copies) -> int:
+def _blocks(tiles: int, tile: Tile, p: Product, panels: int, by: Copies) -> int:
     """In how many blocks tile rows go by: a block stays in the second-level cache while panels pass by. Of a large result whose rows fall
     into few sets of the caches, a few rows are written at a time."""
     most = max(1, (DEEP_BLOCK_BYTES if by.deep else LIMITS.block_bytes) // (tile.rows * (by.deep or p.depth) * p.bytes))
@@ -263,7 +267,7 @@ def _blocks(tiles: int, tile: Tile, p: _Product, panels: int, by: _Copies) -> in
     return next((n for n in range(least, min(2 * least, tiles) + 1) if tiles % n == 0), least)
 
 
-def _loops(plan: Plan, p: _Product, piece: _Piece, tile: Tile, by: _Copies, blocks: int, parts: int) -> None:
+def _loops(plan: Plan, p: Product, piece: _Piece, tile: Tile, by: Copies, blocks: int, parts: int) -> None:
     """Blocks of rows, in these panels of columns, in these the rows in tiles, which are registers. Around blocks, some panels are copied
     together."""
     row, column = piece
@@ -279,7 +283,7 @@ def _loops(plan: Plan, p: _Product, piece: _Piece, tile: Tile, by: _Copies, bloc
             plan.do(Split(inner, tile.width))
             copies, inner = f"{inner}o", f"{inner}i"
     rows = _extent(plan, row) // tile.rows
-    staged = by.turned or (bool(panel) and p.right_step > tile.columns * p.bytes and _is_spread(p, rows, tile.width * p.bytes))
+    staged = by.turned or (by.spread and bool(panel) and _is_spread(p, rows, tile))
     group, suffixes = panel, [""]
     if row:
         plan.do(Split(row, tile.rows))
@@ -318,7 +322,7 @@ def _loops(plan: Plan, p: _Product, piece: _Piece, tile: Tile, by: _Copies, bloc
             plan.do(Vectorize(f"{inner}{suffix}"))
 
 
-def _in_block(plan: Plan, p: _Product, by: _Copies, around: str, loops: list[str], staged: bool) -> list[str]:
+def _in_block(plan: Plan, p: Product, by: Copies, around: str, loops: list[str], staged: bool) -> list[str]:
     """The contraction goes outside of the panels of a block of rows, and what was not copied is. around: the loop over blocks. loops: over
     panels, if there are several, tiles, their rows, vectors and lanes. staged: the right operand is copied. What the names of all loops
     over sums end in, then."""
@@ -349,7 +353,7 @@ def _in_block(plan: Plan, p: _Product, by: _Copies, around: str, loops: list[str
     return ["c", "t", ""] if by.deep else [""]
 
 
-def _read_of_left(plan: Plan, p: _Product, around: str) -> int:
+def _read_of_left(plan: Plan, p: Product, around: str) -> int:
     """Which read of its array is the left operand's inside a loop, -1 for the only one: a copy of the right one may read it, too."""
     reads = [outside for s, outside in walk(_body(plan, around)) if isinstance(s, Load) and s.array == p.left]
     summed = [number for number, outside in enumerate(reads) if any(isinstance(x, Reduce) for x in outside)]
@@ -383,13 +387,13 @@ def _reduction_inside(plan: Plan, name: str) -> Reduce:
     return next(s for s, _ in walk(_body(plan, name)) if isinstance(s, Reduce))
 
 
-def _is_spread(p: _Product, rows: int, vector_bytes: int) -> bool:
+def _is_spread(p: Product, rows: int, tile: Tile) -> bool:
     """Whether panels are copied, though columns are not contiguous. rows: of tiles."""
-    whole = p.depth * p.column.extent * p.bytes
-    return whole <= MOST_STAGED and bool(LIMITS.copied_right(p.right_step, vector_bytes, p.depth, whole, rows))
+    whole, apart = p.depth * p.column.extent * p.bytes, p.right_step > tile.columns * p.bytes
+    return apart and whole <= MOST_STAGED and bool(LIMITS.copied_right(p.right_step, tile.width * p.bytes, p.depth, whole, rows))
 
 
-def _stage(plan: Plan, p: _Product, group: str, names: list[str], turned: bool) -> None:
+def _stage(plan: Plan, p: Product, group: str, names: list[str], turned: bool) -> None:
     """Panels are copied one after the other, some rows of all of them at a time, or in squares of their contiguous columns."""
     panel, copies, inner = names
     contracted = [b.axis.name for b in _reduction_inside(plan, group).axes]
@@ -429,7 +433,7 @@ def _in_squares(plan: Plan, k: str, copies: str, inner: str) -> None:
 
 
 # -- a matrix and a vector -----------------------------------------------------------------------------------------------------
-def _rows_of_matrix(plan: Plan, p: _Product) -> None:
+def _rows_of_matrix(plan: Plan, p: Product) -> None:
     """Some rows of a matrix side by side, each in its own registers along the row."""
     n = p.column.extent
     most = ROWS_OF_MATRIX if plan.tuning.registers >= 32 else ROWS_OF_MATRIX // 2

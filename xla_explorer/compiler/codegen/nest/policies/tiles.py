@@ -124,7 +124,7 @@ def tile_for(rows: int, columns: int, depth: int, width: int, registers: int, ne
             if height != limit:
                 continue
             cycles = 0.0
-            if not overlaps:
+            if not overlaps and not near:
                 cycles = _read_again(rows, height, columns * depth) + _read_again(columns, vectors * width, rows * depth)
             weighed = cycles
             for tiles, h in _pieces(rows, height, overlaps):

@@ -1,0 +1,174 @@
+"""The policy of convolutions: a row of output positions times output features is a product of matrices, contracted over the whole window.
+
+No patches are copied: neighbouring positions of a row are `stride` input columns apart, and overlap. Window column and input feature become
+one loop where they are contiguous in both operands, which is what makes few input features fast. Padding (or an input whose features are
+not contiguous) costs one copy of each image, which has zeros around it; weights whose output features are not contiguous are copied once.
+
+Where the input is dilated (transposed convolutions, derivatives of strided ones), neighbouring outputs see different taps of the window and
+the zeros between the inputs contribute nothing: the outputs of each remainder are a product of their own (`Phases`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import gcd, prod
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.nest.directives import Frame, Phases, Reorder, Split, Stage
+from xla_explorer.compiler.codegen.nest.ir import Body, For, Load, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses
+from xla_explorer.compiler.codegen.nest.policies.columns import is_simple
+from xla_explorer.compiler.codegen.nest.policies.elementwise import collapsed, in_lanes
+from xla_explorer.compiler.codegen.nest.policies.products import Copies, adds_products, in_tiles, product_of, product_policy
+from xla_explorer.compiler.codegen.nest.policies.reductions import collapse_reduced, kept_loops
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis, Remainder
+from xla_explorer.hlo.analysis.window_phases import MOST_PHASES
+
+MOST_COPIED = 4 << 20  # bytes of an image with what is around it, or of weights
+LEAST_REGISTER = 16  # bytes; few features take no wider ones than they fill, nor do copies: wide ones slow down all code beside them
+
+
+class Convolution(NamedTuple):
+    """Loops over the batch, over the positions of windows (none where each sees elements of its own) and over features; axes of the sum,
+    input features first; what is multiplied. framed, turned: the image, or the weights, are copied."""
+
+    batch: list[Axis]
+    places: list[Axis]
+    features: Axis
+    taps: list[Axis]
+    image: Load
+    weights: Load
+    framed: bool
+    turned: bool
+
+
+def convolution_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
+    """The schedule of a nest whose result is a convolution. parts: shares for threads, where that is possible."""
+    c = convolution_of(nest, tuning)
+    if isinstance(c, Reason):
+        return c
+    if not c.places:
+        return product_policy(nest, tuning, parts)
+    filled = max(c.image.element.bytes << (c.features.extent - 1).bit_length(), LEAST_REGISTER)
+    plan = Plan(nest, replace(tuning, register_bytes=min(tuning.register_bytes, filled), copies=1, covers=False))
+    depth, *window = c.taps
+    order = _kept(nest)[:-1]
+    for at, axis in enumerate(c.batch):
+        for other in reversed(order[at : order.index(axis)]):
+            plan.do(Reorder(other.name, axis.name))
+        order.insert(at, order.pop(order.index(axis)))
+    for axis in window if depth.extent > 1 else ():
+        plan.do(Reorder(depth.name, axis.name))
+    _copy(plan, c, parts)
+    while remainders := _remainders(plan.nest):
+        plan.do(Phases(*remainders[0]))
+    for name in _without_sums(plan.nest.body):
+        chain = collapsed(plan, name, 1)
+        assert not isinstance(chain, Reason)
+        in_lanes(plan, chain)
+    for s, around in [(s, around) for s, around in walk(plan.nest.body) if isinstance(s, Reduce)]:
+        collapse_reduced(plan, s)
+        row, column = [loop.axis for loop in around[-2:] if isinstance(loop, For)]
+        p = product_of(plan, column, row)
+        assert p is not None
+        in_tiles(plan, p._replace(near=True), Copies(), parts)
+    plan.share(parts)
+    return plan.schedule()
+
+
+def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
+    """The parts of a nest that is a convolution without groups, or why tiles do not serve it."""
+
+    def no(why: str) -> Reason:
+        return refuse("no-register-tile", f"@{nest.name} {why}")
+
+    if not tuning.register_bytes or not tuning.fused:
+        return no("runs where there are no vectors with multiply-adds")
+    kept = kept_loops(nest)
+    found = [] if isinstance(kept, Reason) or not kept else [s for s in kept[-1].body if isinstance(s, Reduce)]
+    if len(found) != 1 or not is_simple(found[0], guarded=True) or not adds_products(found[0]):
+        return no("must have one sum of products, of at least one result")
+    (s,), axes = found, _kept(nest)
+    features, taps = axes.pop(), [b.axis for b in s.axes]
+    if 0 in [a.extent for a in (*axes, features, *taps)]:
+        return no("has no multiply-add")
+    loads = [(x, offset) for x, offset in accesses(nest, s.body) if isinstance(x, Load) and x.element is s.elements[0]]
+    weights, image = [[x for x in loads if (features in x[1].axes) is moves] for moves in (True, False)]
+    if len(weights) != 1 or len(image) != 1 or weights[0][0].array == image[0][0].array or weights[0][1].axes - {*taps, features}:
+        return no("must have two arrays of its own type for factors, of which one moves with output features that are contiguous")
+    (read, offset), guards = image[0], [g.expression for g in s.guards]
+    slid = {a for x in (*read.place, *guards) if x in guards or x.axes & {*taps} for a in x.axes}
+    first = next((k for k, a in enumerate(axes) if a in slid), len(axes))
+    batch = [a for k, a in enumerate(axes) if a not in slid and (k < first or offset.coefficient(a) == 1)]
+    places = [a for a in axes if a not in batch] if first < len(axes) else []
+    c = Convolution(batch, places, features, taps, read, weights[0][0], bool(guards) or offset.coefficient(taps[0]) not in (0, 1),
+                    weights[0][1].coefficient(features) != 1)
+    own = prod([high - low + 1 for x in read.place if not x.axes <= {*batch} for low, high in [x.bounds]])
+    if not places and c.turned:
+        return no("is a product with weights whose output features are not contiguous")
+    elements = max(own if c.framed else 0, prod([a.extent for a in (*taps, features)]) if c.turned else 0)
+    if elements * read.element.bytes > MOST_COPIED:
+        return no(f"needs a copy of {elements} elements, which does not fit the cache")
+    if prod([count for name, count in _remainders(nest) if name in {a.name for a in axes}]) > MOST_PHASES:
+        return no("has outputs that use too many different parts of the window")
+    return c
+
+
+def _kept(nest: LoopNest) -> list[Axis]:
+    kept = kept_loops(nest)
+    assert not isinstance(kept, Reason)
+    return [loop.axis for loop in kept]
+
+
+def _copy(plan: Plan, c: Convolution, parts: int) -> None:
+    """Weights and images in memory of their own, where they are copied, inside of loops that threads share and that each copy serves."""
+    depth, *window = c.taps
+    inside = [axis for axis in (*window, depth) if axis.extent > 1]
+    outer, around = _loops_around(plan, c, parts)
+    if c.turned:
+        plan.do(Stage(f"%{c.weights.array}", outer, "scratch", order=".".join([a.name for a in (*inside, c.features)])))
+    if c.framed:
+        moves = [d for d, x in enumerate(c.image.place) if x.axes & {*c.taps, *c.places}]
+        moves.sort(key=lambda d: max([k for k, a in enumerate(inside) if a in c.image.place[d].axes], default=-1))
+        plan.do(Frame(f"%{c.image.array}", around, "scratch", order=".".join(map(str, moves))))
+
+
+def _loops_around(plan: Plan, c: Convolution, parts: int) -> tuple[str, str]:
+    """The loops in whose steps weights and images are copied: where the one over the batch is too short for all threads, or for copies that
+    are made once, another is split."""
+    batch = [a.name for a in c.batch]
+    first = c.batch[0] if batch and c.batch[0].extent >= parts else c.places[0]
+    if first in c.batch and not c.turned:
+        return batch[0], batch[-1]
+    if not batch and not c.framed and not c.turned:
+        return "", ""
+    unit = prod([count for name, count in _remainders(plan.nest) if name == first.name])
+    steps = next((n for n in range(parts, first.extent + 1) if n == 1 or (first.extent % n == 0 and first.extent // n % unit == 0)), 1)
+    plan.do(Split(first.name, first.extent // steps))
+    outer = f"{first.name}o"
+    if first in c.batch:
+        return outer, batch[-1] if len(batch) > 1 else f"{first.name}i"
+    for name in reversed(batch):
+        plan.do(Reorder(name, outer))
+    return outer, batch[-1] if batch else outer
+
+
+def _remainders(nest: LoopNest) -> list[tuple[str, int]]:
+    """Axes in conditions on remainders, and how many of their steps lead to the same one: those of loops first, innermost first."""
+    found: dict[str, int] = {}
+    sums = [s for s, _ in walk(nest.body) if isinstance(s, Reduce)]
+    for atom in [atom for s in sums for g in s.guards for atom in g.expression.atoms() if isinstance(atom, Remainder)]:
+        for axis in atom.dividend.axes:
+            count = atom.divisor // gcd(atom.divisor, atom.dividend.coefficient(axis) or 0)
+            if count > 1:
+                found[axis.name] = min(count, axis.extent)
+    loops = [name for name, s in nest.loops().items() if isinstance(s, For)]
+    return sorted(found.items(), key=lambda item: loops.index(item[0]) if item[0] in loops else -1, reverse=True)
+
+
+def _without_sums(body: Body) -> list[str]:
+    """The outermost loops that contain no sum: copies, and outputs that no tap reaches."""
+    loops = [(s, any(isinstance(x, Reduce) for x, _ in walk(s.body))) for s in body if isinstance(s, For)]
+    return [name for s, sums in loops for name in (_without_sums(s.body) if sums else [s.axis.name])]
