@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Generic
 
-from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
-from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, W
@@ -181,9 +180,3 @@ def smaller(w: FunctionWriter, a: str | int, b: str | int) -> str | int:
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
     return w.intrinsic("llvm.umin.i64", I64, w.named(a, I64), w.named(b, I64)).name
-
-
-def chosen(w: FunctionWriter, condition: str, types: Sequence[PrimitiveType], then: Sequence[Given],
-           otherwise: Sequence[Given]) -> list[Scalar]:  # fmt: skip
-    """`condition ? then : otherwise`, value by value."""
-    return [select_value(w, condition, t, a, b) for t, a, b in zip(types, then, otherwise, strict=True)]

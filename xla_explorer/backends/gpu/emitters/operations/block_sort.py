@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xla_explorer.backends.gpu.emitters.block import Block, both, chosen, smaller
+from xla_explorer.backends.gpu.emitters.block import Block, both, smaller
+from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import integer_key
@@ -72,8 +73,9 @@ class SharedRecords:
                 a, b = w.read(first, "i64"), w.read(last, "i64")
                 middle = w.operation("lshr", w.add(a, b), 1)
                 candidate = self.load(smaller(w, middle, self.count - 1))
-                from_right = chosen(w, right, self.types, record, candidate)
-                from_left = chosen(w, right, self.types, candidate, record)
+                columns = list(zip(self.types, record, candidate, strict=True))
+                from_right = [select_value(w, right, t, x, y) for t, x, y in columns]
+                from_left = [select_value(w, right, t, y, x) for t, x, y in columns]
                 further = w.operation("xor", self.before(from_right, from_left), right, "i1")
                 inside = w.operation("and", further, w.test("ult", a, b), "i1")
                 w.write(w.choose(inside, w.add(middle, 1), a), first, "i64")

@@ -13,10 +13,10 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, chosen
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
-from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, select_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Complex, Given, Scalar
@@ -83,7 +83,7 @@ class _Panels:
 
     def select(self, condition: str, a: Given, b: Given) -> Scalar:
         """`condition ? a : b`."""
-        return chosen(self.w, condition, [self.kind], [a], [b])[0]
+        return select_value(self.w, condition, self.kind, a, b)
 
     def load(self, array: ArrayInMemory, index: tuple[str | int, ...]) -> Scalar:
         """An element, as wide as it is computed with."""
