@@ -7,6 +7,12 @@ import pytest
 
 from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, convolution_in_tiles
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
+from xla_explorer.compiler.codegen.nest.policies.base import Tuning
+from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_policy
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.compiler.target import HOST_LIKE, cpu_target
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -32,6 +38,11 @@ CASES = {  # name: (input, weights, result, window, labels)
     "input dilated": ("[2,5,6,3]", "[4,4,3,9]", "[2,10,12,9]", "size=4x4 pad=2_2x2_2 lhs_dilate=2x2", NHWC),
     "outputs that no tap reaches": ("[1,4,3,5]", "[1,1,5,6]", "[1,8,9,6]", "size=1x1 pad=0_1x0_2 lhs_dilate=2x3", NHWC),
     "all dilated": ("[1,5,4]", "[3,4,7]", "[1,16,7]", "size=3 pad=4_3 lhs_dilate=3 rhs_dilate=2 rhs_reversal=1", "b0f_0io->b0f"),
+    "windows that miss the input": ("[2,3,2]", "[2,2,5]", "[2,2,5]", "size=2 pad=-3_3", "b0f_0io->b0f"),
+    "one tap in the padding": ("[1,3,5]", "[1,5,17]", "[1,9,17]", "size=1 pad=3_3", "b0f_0io->b0f"),
+    "one output of a dilated row": (
+        "[1,7,1,5]", "[3,4,2,5]", "[1,3,1,4]", "size=3x2 stride=2x3 pad=1_2x1_2 lhs_dilate=1x2 rhs_dilate=2x1", "b01f_0o1i->b01f"
+    ),
     "window larger than the input": ("[1,2,2,3]", "[5,5,3,6]", "[1,2,2,6]", "size=5x5 pad=2_2x2_2", NHWC),
 }
 
@@ -57,6 +68,18 @@ def test_value(name, t):
     (found,) = run_kernels(module, *inputs)
     wanted = np.asarray(evaluate(module, *inputs))
     np.testing.assert_allclose(found, wanted, rtol=0, atol=(3e-5 if t == "f32" else 1e-12))
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.sampled(8)
+def test_shares_copy_what_they_read(name):
+    module = parse_hlo(text_of(name, "s32"))
+    inputs = [np.random.default_rng(1).integers(-9, 9, p.shape.dimensions, np.int32) for p in module.entry.parameters()]
+    for parts in (2, 5):
+        made = convolution_policy(nest_of(module.entry.root), Tuning(), parts)
+        if isinstance(made, Schedule):
+            assert why_not_well_formed(made.nest) == []
+            np.testing.assert_array_equal(evaluate_nest(made.nest, inputs)[0], evaluate(module, *inputs))
 
 
 def root_of(text):

@@ -60,12 +60,14 @@ class Frame(Stage):
         return {f"{self.axis}f", *[f"{self.axis}f{d}" for d in self._ranges(nest)]}
 
     def is_multiplied(self, nest: LoopNest) -> Reason | None:
-        """What is read is a factor of the terms of a sum."""
+        """What is read is a factor of the terms of a sum, which reads nothing else that was copied under its conditions."""
         (found,) = self.found(nest)
+        operands = {a.name for a in nest.arrays}
         s, load = found.inside[-1] if found.inside else None, found.statement
         if isinstance(s, Reduce) and not isinstance(s.combiner, Combination) and s.combiner.name == "add" and isinstance(load, Load):
             terms = [x for x, _ in walk(s.body) if isinstance(x, Compute) and x.id in s.values]
-            if len(terms) == 1 and terms[0].opcode.name == "multiply" and load.id in terms[0].operands:
+            copied = any(isinstance(x, Load) and x.array not in operands for x, _ in walk(s.body))
+            if len(terms) == 1 and terms[0].opcode.name == "multiply" and load.id in terms[0].operands and not (copied and s.guards):
                 return None
         return refuse("not-staged", f"{self.array} must be read for a factor of the terms of a sum: zeros around it add nothing then")
 
@@ -92,16 +94,18 @@ class Frame(Stage):
         tile = Array(f"frame_{load.id}", self._tile(nest), True, Space(self.space))
         extents = self._operand(nest).shape.dimensions
         at, to, loops = list(load.place), list[IndexExpression](), list[tuple[Axis, tuple[Guard, ...]]]()
+        others = [Guard(x, n) for d, (x, n) in enumerate(zip(load.place, extents, strict=True)) if d not in ranges]
         for d, (outer, low, high) in ranges.items():
             first, last = (low, high) if outer.terms else (max(low, 0), min(high, extents[d] - 1))
             axis = Axis(f"{self.axis}f{d}", max(last - first + 1, 0))
-            at[d], guard = index(axis) + outer + first, Guard(index(axis) + outer + first, extents[d])
+            at[d] = index(axis) + outer + first
             to.append(index(axis) + (first - low))
-            loops.append((axis, () if guard.always_holds else (guard,)))
+            loops.append((axis, tuple([g for g in (*others, Guard(at[d], extents[d])) if not g.always_holds])))
+            others = []
         origin = Origin(load.origin.instruction, tuple(at) if load.origin.place == load.place else ()) if load.origin is not None else None
         copied: Body = (replace(load, id=number, place=tuple(at), origin=origin), Store(tile.name, tuple(to), number, origin))
         for axis, guards in reversed(loops):
-            copied = (For(axis, copied, guards=guards),)
+            copied = (For(axis, copied, guards=guards),) if axis.extent and copied else ()
         if any(guards for _, guards in loops) or [axis.extent for axis, _ in loops] != list(tile.shape.dimensions):
             everywhere = Axis(f"{self.axis}f", tile.shape.element_count)
             zero = Constant(number + 1, literal_from_array(0, array_shape(load.element, ())))

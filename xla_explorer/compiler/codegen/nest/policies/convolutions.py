@@ -15,13 +15,14 @@ from math import gcd, prod
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.directives import Frame, Phases, Reorder, Split, Stage
-from xla_explorer.compiler.codegen.nest.ir import Body, For, Load, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.ir import Body, For, Load, LoopNest, Reduce, axes_of, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses
 from xla_explorer.compiler.codegen.nest.policies.columns import is_simple
 from xla_explorer.compiler.codegen.nest.policies.elementwise import collapsed, in_lanes
 from xla_explorer.compiler.codegen.nest.policies.products import Copies, adds_products, in_tiles, product_of, product_policy
 from xla_explorer.compiler.codegen.nest.policies.reductions import collapse_reduced, kept_loops
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Remainder
 from xla_explorer.hlo.analysis.window_phases import MOST_PHASES
@@ -127,12 +128,15 @@ def _copy(plan: Plan, c: Convolution, parts: int) -> None:
     depth, *window = c.taps
     inside = [axis for axis in (*window, depth) if axis.extent > 1]
     outer, around = _loops_around(plan, c, parts)
+    if c.framed:
+        body = walk(for_of(plan.nest, around).body)
+        axes = {b.axis for s, _ in body for b in axes_of(s)}
+        (place,) = [s.place for s, _ in body if isinstance(s, Load) and s.array == c.image.array]
+        moves = [d for d, x in enumerate(place) if x.axes & axes]
+        moves.sort(key=lambda d: max([k for k, a in enumerate(inside) if a in place[d].axes], default=-1))
+        plan.do(Frame(f"%{c.image.array}", around, "scratch", order=".".join(map(str, moves))))
     if c.turned:
         plan.do(Stage(f"%{c.weights.array}", outer, "scratch", order=".".join([a.name for a in (*inside, c.features)])))
-    if c.framed:
-        moves = [d for d, x in enumerate(c.image.place) if x.axes & {*c.taps, *c.places}]
-        moves.sort(key=lambda d: max([k for k, a in enumerate(inside) if a in c.image.place[d].axes], default=-1))
-        plan.do(Frame(f"%{c.image.array}", around, "scratch", order=".".join(map(str, moves))))
 
 
 def _loops_around(plan: Plan, c: Convolution, parts: int) -> tuple[str, str]:
