@@ -48,6 +48,7 @@ def _made(*dot) -> Schedule | Reason:
         (("64,32", "96,32", "64,96", RIGHT_TURNED), "stage{%b,"),  # contiguous columns
         (("512,256", "256,1024", "512,1024", PLAIN), "stage{%b,"),  # rows a page apart
         (("40,24", "24,10", "40,10", PLAIN), "split{j,16}"),  # masked
+        (("40,24", "24,5", "40,5", PLAIN), "split{j,8}"),  # in registers that are no wider than the columns need
         (("50,40", "40", "50", (1, 0)), "unroll{imi}"),  # rows of the matrix side by side
         (("1000", "1000,3000", "3000", (0, 0)), "accumulate{"),  # a large matrix in the order of its addresses
     ],

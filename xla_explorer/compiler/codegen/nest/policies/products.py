@@ -201,7 +201,7 @@ def in_tiles(plan: Plan, p: Product, by: Copies, parts: int) -> None:
     if piece.row and len(_body(plan, piece.row)) > 1:
         plan.do(Sink(piece.row))
     if masks and tile.width < min(lanes, p.column.extent):
-        tile = tile._replace(width=lanes, vectors=1)
+        tile = tile._replace(width=min(lanes, 1 << (p.column.extent - 1).bit_length()), vectors=1)  # wide ones slow all code beside them
     rest = p.column.extent % tile.columns
     if rest < p.column.extent:
         piece, after = _cut_columns(plan, piece, p.column.extent - rest) if rest else (piece, piece)
