@@ -6,9 +6,9 @@ import ctypes
 from typing import Any
 
 from xla_explorer.pjrt.layouts import ARGUMENTS, CALLBACK, ERROR_CODES, MAJOR, MINOR, Api, Version
-from xla_explorer.pjrt.records import ErrorRecord, Text
+from xla_explorer.pjrt.records import ErrorRecord, Text, outlives_python
 
-_kept: list[Any] = []  # what C code points to lives as long as the process
+_kept: list[Any] = outlives_python([])  # what C code points to lives as long as the process
 
 
 def api_table() -> Any:

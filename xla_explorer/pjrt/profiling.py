@@ -20,7 +20,7 @@ from xla_explorer.foundation.warning import warn
 from xla_explorer.pjrt import state
 from xla_explorer.pjrt.layouts import CALLBACK, structure
 from xla_explorer.pjrt.proto_writing import bytes_field, number_field
-from xla_explorer.pjrt.records import Text
+from xla_explorer.pjrt.records import Text, outlives_python
 
 Array = np.ndarray[Any, Any]
 _PROFILER = 1  # PJRT_Extension_Type_Profiler
@@ -125,7 +125,7 @@ def _kind(number: int, program: str, kernel: str) -> bytes:
 
 
 # -- the extension ----------------------------------------------------------------------------------------------------------
-_kept: list[Any] = []
+_kept: list[Any] = outlives_python([])
 
 
 def extension(device: str) -> int:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from xla_explorer.pjrt.layouts import structure
 
+T = TypeVar("T")
 LIST_LENGTH = 64  # activations of an executable, dimensions of a buffer
 
 ErrorRecord = structure("ErrorRecord", "code:q message:p message_size:z", "")
@@ -65,7 +66,14 @@ class Text:
         self.address = ctypes.addressof(self.memory)
 
 
-_owners: dict[int, Any] = {}
+def outlives_python(value: T) -> T:
+    """The same object, which is never freed, nor what it holds: while Python takes its modules apart, and afterwards, jaxlib's last
+    destructors call native code, which reads and writes it."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+    return value
+
+
+_owners: dict[int, Any] = outlives_python({})
 
 
 class Owner:

@@ -8,11 +8,11 @@ from typing import Any
 
 from xla_explorer.pjrt.layouts import ARGUMENTS, FUNCTIONS
 from xla_explorer.pjrt.native.code import NativeCode
-from xla_explorer.pjrt.records import forget, owner_of
+from xla_explorer.pjrt.records import forget, outlives_python, owner_of
 
 Implementation = Callable[[Any], None]
 implementations: dict[str, Implementation] = {}
-_native: list[NativeCode] = []
+_native: list[NativeCode] = outlives_python([])
 
 
 def implements(*names: str) -> Callable[[Implementation], Implementation]:

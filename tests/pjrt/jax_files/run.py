@@ -3,7 +3,7 @@
     python tests/pjrt/jax_files/run.py JAX --out ROWS [lax_test ...] [--devices 1] [--seconds 600] [--report]
 
 JAX: a checkout of jax's repository at the tag of the installed version. ROWS: a folder; a second call goes on where the first one stopped.
-The device is called `cpu` (JAX_TEST_DUT), so that JAX skips what it skips on its own CPU. See README.md.
+The device is called `cpu` (the flag jax_test_dut), so that JAX skips what it skips on its own CPU. See README.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from tests.pjrt.child import run
 
 RECORDER = str(Path(__file__).with_name("recorder.py"))
-CASES = {"JAX_NUM_GENERATED_CASES": "3", "JAX_SKIP_SLOW_TESTS": "1", "JAX_TEST_DUT": "cpu"}
+CASES = {"JAX_NUM_GENERATED_CASES": "3", "JAX_SKIP_SLOW_TESTS": "1"}
 DEATHS = 20  # of the process, in one file
 
 
