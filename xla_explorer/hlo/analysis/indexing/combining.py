@@ -42,6 +42,15 @@ def _under_window(x: IndexExpression, step: IndexExpression, row: WindowDimensio
     return element, list(guards_where_needed(*guards, Guard(element, extent)))
 
 
+def _taps_seen(row: WindowDimension, extent: int, outputs: int) -> tuple[int, int]:
+    """(first, last) position of the window that can lie on an element of the base for one of the outputs; all where none can."""
+    first = max(0, -(((outputs - 1) * row.stride - row.padding_low) // row.window_dilation))
+    last = min(row.size - 1, ((extent - 1) * row.base_dilation + row.padding_low) // row.window_dilation)
+    if last < first:
+        return 0, row.size - 1
+    return (row.size - 1 - last, row.size - 1 - first) if row.window_reversal else (first, last)
+
+
 @reads_by("dot")
 def dot(i: HloInstruction, place: Place) -> Reads:
     """Batch dimensions, then those of the left, then those of the right operand; contracted ones are combined."""
@@ -72,7 +81,9 @@ def convolution(i: HloInstruction, place: Place) -> Reads:
     base, kernel = i.operands[0].shape.dimensions, i.operands[1].shape.dimensions
     if len(window) != len(labels.input_spatial):
         return refuse("window-of-another-rank", f"%{i.name}: {len(window)} window dimensions, {len(labels.input_spatial)} spatial ones")
-    axes, steps = ranges((kernel[labels.kernel_input_feature], *[kernel[d] for d in labels.kernel_spatial]))
+    taps = [_taps_seen(row, base[b], i.shape.dimensions[o])
+            for row, b, o in zip(window, labels.input_spatial, labels.output_spatial, strict=True)]  # fmt: skip
+    axes, steps = ranges((kernel[labels.kernel_input_feature], *[last - first + 1 for first, last in taps]))
     groups = max(features, batches)
     per_group = kernel[labels.kernel_output_feature] // groups
     output = place[labels.output_feature]
@@ -85,7 +96,7 @@ def convolution(i: HloInstruction, place: Place) -> Reads:
     guards: list[Guard] = []
     for k, row in enumerate(window):
         d = labels.input_spatial[k]
-        source[d], needed = _under_window(place[labels.output_spatial[k]], steps[k + 1], row, base[d])
+        at[labels.kernel_spatial[k]] = steps[k + 1] + taps[k][0]
+        source[d], needed = _under_window(place[labels.output_spatial[k]], at[labels.kernel_spatial[k]], row, base[d])
         guards += needed
-        at[labels.kernel_spatial[k]] = steps[k + 1]
     return [Read(0, tuple(source), tuple(guards), axes), Read(1, tuple(at), tuple(guards), axes)]
