@@ -8,6 +8,7 @@ import pytest
 from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, convolution_in_tiles
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, Reduce, walk
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning
 from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_policy
@@ -43,6 +44,9 @@ CASES = {  # name: (input, weights, result, window, labels)
     "one output of a dilated row": (
         "[1,7,1,5]", "[3,4,2,5]", "[1,3,1,4]", "size=3x2 stride=2x3 pad=1_2x1_2 lhs_dilate=1x2 rhs_dilate=2x1", "b01f_0o1i->b01f"
     ),
+    "gradient of padded 1x1 weights": ("[6,8,8,4]", "[6,10,8,5]", "[1,1,4,5]", "size=10x8 pad=1_1x0_0", "f01b_i01o->01bf"),
+    "weights turned, one by one with stride": ("[2,5,6,12]", "[1,1,19,12]", "[2,3,3,19]", "size=1x1 stride=2x2", "b01f_01oi->b01f"),
+    "fewer taps than remainders": ("[2,4,6,5]", "[2,2,5,9]", "[2,11,5,9]", "size=2x2 pad=1_1x0_0 lhs_dilate=3x1", NHWC),
     "window larger than the input": ("[1,2,2,3]", "[5,5,3,6]", "[1,2,2,6]", "size=5x5 pad=2_2x2_2", NHWC),
 }
 
@@ -80,6 +84,16 @@ def test_shares_copy_what_they_read(name):
         if isinstance(made, Schedule):
             assert why_not_well_formed(made.nest) == []
             np.testing.assert_array_equal(evaluate_nest(made.nest, inputs)[0], evaluate(module, *inputs))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_sums_are_tiles_under_no_condition(name):
+    """A condition would be asked for each term."""
+    made = convolution_policy(nest_of(root_of(text_of(name))), Tuning())
+    assert isinstance(made, Schedule)
+    sums = [(s, around) for s, around in walk(made.nest.body) if isinstance(s, Reduce)]
+    assert not any(s.guards for s, _ in sums)
+    assert any(loop.kind is AxisKind.VECTOR for _, around in sums for loop in around if isinstance(loop, For))
 
 
 def root_of(text):

@@ -23,6 +23,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     all_ids,
     axes_of,
     guards_replaced,
+    rewritten,
     walk,
     with_axes_replaced,
     with_loop_replaced,
@@ -132,7 +133,14 @@ def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
             body = _decided(with_axes_replaced(s.body, values))
             if axis is not parts[0].axis:
                 body = _copied(body, numbers, names)
-            yield For(axis, body, s.kind, guards_replaced(s.guards, values), s.ordered)
+            yield For(axis, rewritten(body, nothing), s.kind, guards_replaced(s.guards, values), s.ordered)
+
+    def nothing(s: Statement) -> Body | None:
+        """No statement for a sum of nothing, which is what it begins with."""
+        if not isinstance(s, Reduce) or not any(_never_holds(g) for g in s.guards):
+            return None
+        same.update(zip(s.ids, s.initial, strict=True))
+        return ()
 
     def change(s: Loop) -> Body:
         return reductions(s) if isinstance(s, Reduce) else tuple(loops(s))

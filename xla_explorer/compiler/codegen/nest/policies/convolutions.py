@@ -11,10 +11,11 @@ the zeros between the inputs contribute nothing: the outputs of each remainder a
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from math import gcd, prod
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives import Frame, Phases, Reorder, Split, Stage
+from xla_explorer.compiler.codegen.nest.directives import Cut, Frame, Phases, Reorder, Split, Stage
 from xla_explorer.compiler.codegen.nest.ir import Body, For, Load, LoopNest, Reduce, axes_of, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses
 from xla_explorer.compiler.codegen.nest.policies.columns import is_simple
@@ -24,7 +25,7 @@ from xla_explorer.compiler.codegen.nest.policies.reductions import collapse_redu
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Remainder
+from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Remainder
 from xla_explorer.hlo.analysis.window_phases import MOST_PHASES
 
 MOST_COPIED = 4 << 20  # bytes of an image with what is around it, or of weights
@@ -65,6 +66,8 @@ def convolution_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedu
     _copy(plan, c, parts)
     while remainders := _remainders(plan.nest):
         plan.do(Phases(*remainders[0]))
+    while ends := _ends(plan.nest):
+        plan.do(Cut(*ends))
     for name in _without_sums(plan.nest.body):
         chain = collapsed(plan, name, 1)
         assert not isinstance(chain, Reason)
@@ -103,12 +106,14 @@ def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
     slid = {a for x in (*read.place, *guards) if x in guards or x.axes & {*taps} for a in x.axes}
     first = next((k for k, a in enumerate(axes) if a in slid), len(axes))
     batch = [a for k, a in enumerate(axes) if a not in slid and (k < first or offset.coefficient(a) == 1)]
-    places = [a for a in axes if a not in batch] if first < len(axes) else []
-    c = Convolution(batch, places, features, taps, read, weights[0][0], bool(guards) or offset.coefficient(taps[0]) not in (0, 1),
-                    weights[0][1].coefficient(features) != 1)
+    places, turned = [a for a in axes if a not in batch] if first < len(axes) else [], weights[0][1].coefficient(features) != 1
+    if not places and turned:
+        if all(x.coefficient(a) in (0, 1) for x in read.place for a in batch):
+            return no("is a product with weights whose output features are not contiguous")
+        batch, places = batch[:-1], batch[-1:]  # windows that stand apart and see one element each
+    leaves = any(not isinstance(atom, Remainder) for g in guards for atom, _ in g.terms)
+    c = Convolution(batch, places, features, taps, read, weights[0][0], leaves or offset.coefficient(taps[0]) not in (0, 1), turned)
     own = prod([high - low + 1 for x in read.place if not x.axes <= {*batch} for low, high in [x.bounds]])
-    if not places and c.turned:
-        return no("is a product with weights whose output features are not contiguous")
     elements = max(own if c.framed else 0, prod([a.extent for a in (*taps, features)]) if c.turned else 0)
     if elements * read.element.bytes > MOST_COPIED:
         return no(f"needs a copy of {elements} elements, which does not fit the cache")
@@ -170,6 +175,17 @@ def _remainders(nest: LoopNest) -> list[tuple[str, int]]:
                 found[axis.name] = min(count, axis.extent)
     loops = [name for name, s in nest.loops().items() if isinstance(s, For)]
     return sorted(found.items(), key=lambda item: loops.index(item[0]) if item[0] in loops else -1, reverse=True)
+
+
+def _ends(nest: LoopNest) -> tuple[str, int] | None:
+    """An axis of a sum, and the step at which a condition on it alone starts or stops to hold: what a phase leaves of one on remainders."""
+    for s in [s for s, _ in walk(nest.body) if isinstance(s, Reduce)]:
+        for axis, g in [(axis, g) for axis, _ in s.axes for g in s.guards if g.expression.axes == {axis}]:
+            values = [g.expression.substitute({axis: ZERO + k}).constant for k in range(axis.extent)]
+            for k, (one, next_one) in enumerate(pairwise(values), 1):
+                if (0 <= one < g.bound) is not (0 <= next_one < g.bound):
+                    return axis.name, k
+    return None
 
 
 def _without_sums(body: Body) -> list[str]:
