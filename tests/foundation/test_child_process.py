@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 
 import pytest
@@ -63,3 +64,25 @@ def test_closed_twice(child):
     assert child.close() is child.close()
     with pytest.raises(ChildEndedError):
         child.ask(None, "a")
+
+
+def test_a_lock_that_a_stopped_thread_holds_does_not_hold_up_the_end_of_python(child, monkeypatch):
+    """Threads stop where they are when Python ends: a sweep that was left, closed then, waited for ever."""
+    held, go_on = threading.Event(), threading.Event()
+
+    def hold():
+        with child._closing:
+            held.set()
+            go_on.wait(60)
+
+    holder, closer = threading.Thread(target=hold), threading.Thread(target=child.close, daemon=True)
+    holder.start()
+    held.wait(60)
+    with monkeypatch.context() as ending:
+        ending.setattr(sys, "is_finalizing", lambda: True)
+        closer.start()
+        closer.join(10)
+        stuck = closer.is_alive()
+    go_on.set()
+    holder.join()
+    assert not stuck and child._process.wait(10) < 0

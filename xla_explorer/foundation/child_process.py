@@ -10,6 +10,7 @@ import contextlib
 import queue
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import weakref
@@ -101,6 +102,9 @@ class MessagingChild:
 
     def close(self) -> ChildEndedError:
         """End it, if it still runs. How it ended."""
+        if sys.is_finalizing():  # other threads have stopped where they were: one that held a lock holds it for ever
+            self._process.kill()
+            return self._ended or ChildEndedError(-signal.SIGKILL, [])
         with self._closing:
             if self._ended is None:
                 self._end()
