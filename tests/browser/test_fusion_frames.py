@@ -41,3 +41,15 @@ def test_fusion_decisions_are_frames_in_which_kernels_grow(browser: Any, tmp_pat
     page.keyboard.press("Escape")
     page.wait_for_function("() => !document.querySelector('.xe-count').textContent.startsWith('decision ')")
     page.close()
+
+
+def test_a_key_that_comes_while_a_decision_is_sought_is_the_last_word(browser: Any, tmp_path: Path) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(xe.compile(layers_text(1), threads=1).save(tmp_path / "keys.html").as_uri() + "#tab=graph")
+    page.wait_for_selector(".xe[data-ready]")
+    page.evaluate("() => { document.querySelector('.xe').explorer.frames = true; }")
+    page.evaluate("() => { const { explorer } = document.querySelector('.xe'); return Promise.all([explorer.nextDecision(1), explorer.nextDecision(1)]); }")
+    assert page.evaluate(SEEN)[0].startswith("decision 2 ")
+    page.evaluate("() => { const { explorer } = document.querySelector('.xe'); explorer.go(0); const asked = explorer.nextDecision(1); explorer.select(null, 'key'); return asked; }")
+    assert page.evaluate("() => document.querySelector('.xe').explorer.selected") is None
+    page.close()

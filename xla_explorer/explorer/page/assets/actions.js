@@ -62,10 +62,10 @@ export function actionsOf(app, { tabs, why, help }) {
     app.decision = index;
     if (jump && d.step !== null) {
       if (d.step !== app.step) await app.go(d.step);
+      if (app.decision !== index) return; // a later key press overtook this one
       if (d.step > 0 && !app.frames && !app.isDrawn(subject)) await app.go(d.step - 1); // gone after the pass: look before it
     }
-    app.decision = index;
-    app.select(subject, "decision");
+    if (app.decision === index) app.select(subject, "decision");
   };
   app.nextDecision = (/** @type {1 | -1} */ direction) => {
     const about = store.decisions.filter(store.isFusion),
@@ -74,7 +74,7 @@ export function actionsOf(app, { tabs, why, help }) {
     const at = fusions.findIndex((/** @type {Decision} */ d) => d.index === app.decision),
       here = fusions.findIndex((/** @type {Decision} */ d) => d.step !== null && d.step >= app.step),
       next = at >= 0 ? at + direction : Math.max(0, here);
-    app.showDecision(fusions[(next + fusions.length) % fusions.length].index, true);
+    return app.showDecision(fusions[(next + fusions.length) % fusions.length].index, true);
   };
   app.whyNext = () => {
     const about = store.decisions.filter(d => app.selected !== null && d.subjects.includes(app.selected)),
