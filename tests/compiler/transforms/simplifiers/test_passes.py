@@ -132,6 +132,18 @@ def test_a_constant_that_would_grow_is_refused_with_the_numbers() -> None:
     )
 
 
+def test_what_the_evaluator_has_no_meaning_for_is_left_alone() -> None:
+    trace = run(
+        "constant_folding",
+        """
+        state = u64[6] constant({1, 2, 3, 4, 5, 6})
+        ROOT bits = (u64[6], u32[8]) rng-bit-generator(state), algorithm=rng_philox""",
+    )
+    assert opcodes(trace) == ["constant", "rng-bit-generator"]
+    assert trace.journal is not None
+    assert [e.reason.code for e in trace.journal.events if e.verdict == "refused" and e.reason is not None] == ["not-evaluated"]
+
+
 def test_empty_arrays_become_constants() -> None:
     trace = run(
         "zero_sized_hlo_elimination",

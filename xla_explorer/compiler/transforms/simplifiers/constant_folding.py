@@ -15,7 +15,7 @@ from xla_explorer.compiler.rewriting.removal import control_targets, has_side_ef
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.computation import HloComputation
-from xla_explorer.hlo.evaluator import EvaluationError, Evaluator
+from xla_explorer.hlo.evaluator import EvaluationError, Evaluator, UnsupportedOpcodeError
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
@@ -162,7 +162,7 @@ def fold_constants(computation: HloComputation, context: PassContext, evaluator:
                 result = _value(i.operands[0].operands[i.attributes["index"]])
             else:
                 result = evaluator.evaluate_instruction(i, [_value(o) for o in i.operands])
-        except (EvaluationError, MemoryError) as problem:
+        except (EvaluationError, UnsupportedOpcodeError, MemoryError) as problem:
             context.refused("constant-folding", i, refuse("not-evaluated", str(problem)))
             continue
         made = _constant_of(computation, result, i.shape)
