@@ -8,6 +8,7 @@ flow is emitted inline. Here is the function that is entered; the kernels that i
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Protocol
 
 from xla_explorer.compiler.buffers import renames_memory
@@ -19,7 +20,15 @@ from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, plan_pa
 from xla_explorer.compiler.codegen.placement import Placement, Way, cpu_placement, operation_placement, write_kernel
 from xla_explorer.compiler.codegen.program_kernels import KernelWriter, PreparedKernel, ProgramKernels
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
-from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
+from xla_explorer.compiler.codegen.row_blocks import (
+    LEAST_BYTES,
+    Access,
+    RowKernel,
+    blocks_of,
+    may_run_along_rows,
+    row_kernel,
+    touched_again,
+)
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.single_device import IDENTIFIERS
 from xla_explorer.compiler.codegen.vector_math import vector_math_functions
@@ -103,9 +112,9 @@ class HostProgramWriter:
         sequence = [i for i in computation.sequence() if not renames_memory(i)]
         chain: list[tuple[HloInstruction, RowKernel]] = []
         accesses: list[Access] = []
-        chains = sum(leaf.byte_size for i in sequence for _, leaf in i.shape.leaves() if leaf.is_array) >= LEAST_BYTES
+        in_chains = self._in_chains(sequence)
         for i in sequence:
-            rows = self._row_kernel(i) if chains else None
+            rows = row_kernel(i) if i in in_chains else None
             own = self._accesses(i, rows) if rows is not None else []
             if not all(a.may_go_with(b) for a in own for b in own):
                 rows, own = None, []
@@ -120,13 +129,17 @@ class HostProgramWriter:
                 accesses += own
         self._chain(chain, accesses)
 
-    def _row_kernel(self, i: HloInstruction) -> RowKernel | None:
-        """How the kernel of an instruction could be part of a chain."""
+    def _in_chains(self, sequence: Sequence[HloInstruction]) -> set[HloInstruction]:
+        """Which kernels may be parts of chains: those beside one another that may run along rows and touch enough memory twice."""
+        may = [self._may_run_along_rows(i) for i in sequence]
+        beside = [i for k, i in enumerate(sequence) if may[k] and (may[k - 1 : k] == [True] or may[k + 1 : k + 2] == [True])]
+        touched = [place for i in beside for place in (*self._operands(i), *self.leaves(i))]
+        return set(beside) if touched_again(touched) >= LEAST_BYTES else set()
+
+    def _may_run_along_rows(self, i: HloInstruction) -> bool:
         if i in self.kernels.scheduled or not any(leaf.is_array and leaf.byte_size for _, leaf in i.shape.leaves()):
-            return None
-        if self._placed(i).way is not Way.KERNEL:
-            return None
-        return row_kernel(i)
+            return False
+        return self._placed(i).way is Way.KERNEL and may_run_along_rows(i)
 
     def _accesses(self, i: HloInstruction, rows: RowKernel) -> list[Access]:
         read = [Access(place, follows, False) for place, follows in zip(self._operands(i), rows.follows, strict=True)]

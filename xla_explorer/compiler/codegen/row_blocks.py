@@ -9,7 +9,8 @@ in order when whatever two kernels of the chain both touch, and at least one of 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS
@@ -60,11 +61,14 @@ class Access(NamedTuple):
         return slot != slot_b or offset + size <= offset_b or offset_b + size_b <= offset
 
 
-def row_kernel(i: HloInstruction) -> RowKernel | None:
-    """How the kernel of an instruction runs along rows; None where that is not known: anything but elementwise code and reductions."""
+def may_run_along_rows(i: HloInstruction) -> bool:
+    """Whether the kernel of an instruction is elementwise code and reductions."""
     body = list(i.called[0].instructions.values()) if i.opcode.name == "fusion" else [i]
-    if i.attributes.get("kind") == "kOutput" or {x.opcode.name for x in body} - ELEMENTWISE_EMITTERS.keys() - _ALONG_ROWS:
-        return None
+    return i.attributes.get("kind") != "kOutput" and not {x.opcode.name for x in body} - ELEMENTWISE_EMITTERS.keys() - _ALONG_ROWS
+
+
+def row_kernel(i: HloInstruction) -> RowKernel | None:
+    """How such a kernel runs along rows; None where that is not known."""
     nest = nest_of(i)
     outermost = [s for s in nest.body if isinstance(s, For | Reduce | Choose)] if isinstance(nest, LoopNest) else []
     if isinstance(nest, Reason) or len(outermost) != 1 or not isinstance(outermost[0], For):
@@ -95,13 +99,16 @@ def _follows(offset: IndexExpression, rows: Sequence[Axis], elements: int) -> bo
     return step is not None and step > 0 and step * count == elements and low >= 0 and high < step
 
 
+def touched_again(accesses: Iterable[Memory]) -> int:
+    """Bytes of the memory that is touched more than once: what only one kernel touches, or touches once, profits nothing."""
+    return sum(memory[2] for memory, times in Counter(accesses).items() if times > 1)
+
+
 def blocks_of(kernels: Sequence[RowKernel], accesses: Sequence[Access]) -> int:
     """In how many blocks a chain should run: enough that a block stays in the cache; 0 when it does not pay or does not come out even."""
     touched = {access.memory for access in accesses if access.follows}
     size = sum(memory[2] for memory in touched)
-    # What only one kernel touches, or touches once, profits nothing.
-    again = sum(memory[2] for memory in touched if sum(access.memory == memory for access in accesses) > 1)
-    if len(kernels) < 2 or again < LEAST_BYTES:
+    if len(kernels) < 2 or touched_again([a.memory for a in accesses if a.memory in touched]) < LEAST_BYTES:
         return 0
     common = math.gcd(*[kernel.extent for kernel in kernels])
     wanted = -(-size // BLOCK_BYTES)

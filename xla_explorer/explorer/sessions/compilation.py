@@ -33,6 +33,7 @@ from xla_explorer.explorer.sessions.lineage import AS_WRITTEN
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.source_lines import SourceLines
+from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Level
 from xla_explorer.foundation.reason import place_of
@@ -225,6 +226,7 @@ class Compilation:
         return found
 
 
+@collector_paused()
 def compile_as(
     kind: type[C],
     /,

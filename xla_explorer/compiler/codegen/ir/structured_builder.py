@@ -60,6 +60,11 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         """The body as LLVM IR, and the HLO instruction of each line."""
         return lines_of(self.records)
 
+    def release(self) -> None:
+        """Forget what was written. Its values know the builder and it knows them, so that only the collector would free either."""
+        for kept in (self.records, self._regions, self._splats):
+            kept.clear()
+
     def _fresh(self) -> int:
         self._count += 1
         return self._count

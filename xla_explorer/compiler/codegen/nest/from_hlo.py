@@ -265,17 +265,17 @@ class PlainNest:
 
     def values(self, i: HloInstruction, at: Place) -> tuple[int, ...]:
         """The numbers of an element of each result. Chains, which may be thousands long, are walked without recursion."""
-        stack = [(i, at)]
+        stack: list[tuple[HloInstruction, Place, list[tuple[HloInstruction, Place]] | None]] = [(i, at, None)]
         found: tuple[int, ...] | None = None
         while stack:
-            current, here = stack[-1]
-            found = self.known(current, here)
+            current, here, needed = stack[-1]
+            found = self.known(current, here) if needed is None else None
             if found is None:
-                needed = self.needed(current, here)
-                missing = [x for x in needed if self.known(*x) is None]
-                if missing:
-                    stack += reversed(missing)
-                    continue
+                if needed is None:
+                    stack[-1] = current, here, needed = current, here, self.needed(current, here)
+                    if missing := [(*x, None) for x in reversed(needed) if self.known(*x) is None]:
+                        stack += missing
+                        continue
                 found = self.computed(current, here, needed)
                 depth = max([self.depth[number] for number in found], default=0)
                 self.scopes[depth].known[current, id(here)] = found

@@ -58,6 +58,8 @@ def array_names(operands: list[HloInstruction]) -> list[str]:
 
 def identifier(name: str) -> str:
     """A name as the text of a nest can have it."""
+    if name.replace("_", "").replace(".", "").replace("-", "").isalnum():
+        return name
     return "".join([c if c.isalnum() or c in "_.-" else "_" for c in name])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import gcd
 from typing import NamedTuple, TypeAlias, cast
 
@@ -233,12 +234,12 @@ class LoopNest:
     _arrays: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
     _axes: dict[str, BoundAxis] = field(default_factory=dict, init=False, repr=False)
     _loops: dict[str, Loop] = field(default_factory=dict, init=False, repr=False)
+    _around: dict[str, tuple[Statement, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def array(self, name: str) -> Array | None:
         """The array of a name: an operand, a result, or one that the nest allocates."""
         if not self._arrays:  # every check asks it of every access
-            allocated = [s.array for s, _ in walk(self.body) if isinstance(s, Allocate)]
-            self._arrays.update({array.name: array for array in (*reversed(allocated), *reversed(self.arrays))})  # the first of a name
+            self.axes()
         return self._arrays.get(name)
 
     def fresh_id(self) -> int:
@@ -248,14 +249,28 @@ class LoopNest:
     def axes(self) -> dict[str, BoundAxis]:
         """All axes by name, in the order of the text."""
         if not self._axes:  # every check asks
-            self._axes.update({bound.axis.name: bound for s in self.loops().values() for bound in axes_of(s)})
+            self._arrays.update({array.name: array for array in reversed(self.arrays)})  # the first of a name
+            self._find(self.body, ())
         return self._axes
 
     def loops(self) -> dict[str, Loop]:
         """All loops and reductions by the names of the axes that they open, in the order of the text."""
-        if not self._loops:
-            self._loops.update({bound.axis.name: s for s in loops_in(self.body) for bound in axes_of(s)})
-        return self._loops
+        return self._loops if self.axes() else {}
+
+    def around(self, axis: str) -> tuple[Statement, ...]:
+        """The statements around the loop or reduction that opens an axis, outermost first."""
+        return self._around[axis] if self.axes() else ()
+
+    def _find(self, body: Body, around: tuple[Statement, ...]) -> None:
+        for s in body:
+            if s.__class__ in _WITH_BODIES:
+                for bound in axes_of(s):
+                    name = bound.axis.name
+                    self._axes[name], self._loops[name], self._around[name] = bound, cast("Loop", s), around
+                for inner in bodies_of(s):
+                    self._find(inner, (*around, s))
+            elif s.__class__ is Allocate:
+                self._arrays.setdefault(s.array.name, s.array)
 
 
 def axes_of(s: Statement) -> tuple[BoundAxis, ...]:
@@ -321,7 +336,9 @@ def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
         return s if body is s.body else For(s.axis, body, s.kind, s.guards, s.ordered)
     if isinstance(s, Reduce):
         body = change(s.body)
-        return s if body is s.body else replace(s, body=body)
+        if body is s.body:
+            return s
+        return Reduce(s.ids, s.elements, s.combiner, s.initial, s.axes, body, s.values, s.guards, s.origin)
     if not isinstance(s, Choose):
         return s
     bodies = [change(case.body) for case in s.cases]
@@ -339,18 +356,6 @@ def walk(body: Body, around: tuple[Statement, ...] = ()) -> list[tuple[Statement
             within = (*around, s)
             for inner in bodies_of(s):
                 found += walk(inner, within)
-    return found
-
-
-def loops_in(body: Body) -> list[Loop]:
-    """Every loop and reduction, those outside first."""
-    found: list[Loop] = []
-    for s in body:
-        if s.__class__ in _WITH_BODIES:
-            if not isinstance(s, Choose):
-                found.append(cast("Loop", s))
-            for inner in bodies_of(s):
-                found += loops_in(inner)
     return found
 
 
@@ -380,17 +385,18 @@ def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]
 def with_loop_replaced(nest: LoopNest, axis: str, change: Callable[[Loop], Loop | Body]) -> LoopNest:
     """The nest with the loop or reduction that opens an axis replaced by one or several statements, and nothing else looked at but what
     stands around it."""
-    return LoopNest(nest.name, nest.arrays, _with_loop(nest.body, axis, change), nest.names, nest.shares)
+    loop = nest.loops()[axis]
+    old: Statement = loop
+    new: Statement | Body = change(loop)
+    for s in reversed(nest.around(axis)):
+        old, new = s, with_bodies(s, partial(_with_replaced, old=old, new=new))
+    return LoopNest(nest.name, nest.arrays, _with_replaced(nest.body, old, new), nest.names, nest.shares)
 
 
-def _with_loop(body: Body, axis: str, change: Callable[[Loop], Loop | Body]) -> Body:
+def _with_replaced(body: Body, old: Statement, new: Statement | Body) -> Body:
     for k, s in enumerate(body):
-        if s.__class__ not in _WITH_BODIES:
-            continue
-        opened = s.axis.name == axis if isinstance(s, For) else axis in [b.axis.name for b in axes_of(s)]
-        new = change(cast("Loop", s)) if opened else with_bodies(s, lambda inner: _with_loop(inner, axis, change))
-        if new is not s:
-            return (*body[:k], *(new if isinstance(new, tuple) else (new,)), *body[k + 1 :])
+        if s is old:
+            return body if new is old else (*body[:k], *(new if isinstance(new, tuple) else (new,)), *body[k + 1 :])
     return body
 
 

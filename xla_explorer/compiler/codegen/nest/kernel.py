@@ -77,6 +77,7 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     chosen = any(bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values()) and has_loop(lowered.builder.records)
     effort = Effort.FINAL if chosen else Effort.DEFAULT
     origins = (*[origin for _, origin in lines], i.id)
+    lowered.builder.release()
     return NestCode(schedule, texts, origins, tuple(lowered.builder.declarations), schedule.nest.shares, effort,
                     lowered.scratch_bytes, lowered.phases)
 

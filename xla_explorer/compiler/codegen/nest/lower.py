@@ -105,6 +105,7 @@ def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = 
         return reason
     lowering = Lowering(nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))], overlap)
     lowering.kernel()
+    lowering.values.clear()  # which know the lowering: see `StructuredBuilder.release`
     return LoweredNest(nest, lowering.b, lowering.scratch_bytes, (nest.shares, 1) if lowering.phases else ())
 
 

@@ -51,17 +51,20 @@ def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) ->
     renamed: Substitution = {
         atom: index(RuntimeValue(f"%{of(int(atom.source[1:]))}", atom.place, atom.low, atom.high))
         for x in _indices(s)
+        if not x.is_affine
         for atom in x.atoms()
         if isinstance(atom, RuntimeValue) and isinstance(atom.source, str) and int(atom.source[1:]) in ids
     }
     if renamed:
         (s,) = with_axes_replaced((s,), renamed)
     if isinstance(s, For):
-        return replace(s, axis=axes.get(s.axis, s.axis), body=body(s.body))
+        return For(axes.get(s.axis, s.axis), body(s.body), s.kind, s.guards, s.ordered)
     if isinstance(s, Store):
-        return replace(s, value=of(s.value))
+        return Store(s.array, s.place, of(s.value), s.origin)
+    if isinstance(s, Load):
+        return Load(of(s.id), s.element, s.array, s.place, s.origin, s.only_asks)
     if isinstance(s, Compute):
-        return replace(s, id=of(s.id), operands=several(s.operands))
+        return Compute(of(s.id), s.element, s.opcode, several(s.operands), s.attributes, s.origin)
     if isinstance(s, Choose):
         return replace(s, id=of(s.id), cases=tuple([Case(c.guards, body(c.body), of(c.value)) for c in s.cases]))
     if isinstance(s, Reduce):

@@ -115,7 +115,8 @@ def reorder(nest: LoopNest, outer: str, inner: str) -> LoopNest:
             return replace(s, axes=(*s.axes[:at], s.axes[at + 1], s.axes[at], *s.axes[at + 2 :]))
         (only,) = s.body
         assert isinstance(only, For)
-        return replace(only, guards=(), body=(replace(s, body=only.body, guards=(*s.guards, *only.guards)),))
+        inside = For(s.axis, only.body, s.kind, (*s.guards, *only.guards), s.ordered)
+        return For(only.axis, (inside,), only.kind, (), only.ordered)
 
     return with_loop_replaced(nest, outer, change)
 
@@ -125,7 +126,7 @@ def bind(nest: LoopNest, name: str, kind: AxisKind) -> LoopNest:
 
     def change(s: Loop) -> Loop:
         if isinstance(s, For):
-            return replace(s, kind=kind)
+            return For(s.axis, s.body, kind, s.guards, s.ordered)
         return replace(s, axes=tuple([b._replace(kind=kind) if b.axis.name == name else b for b in s.axes]))
 
     return with_loop_replaced(nest, name, change)

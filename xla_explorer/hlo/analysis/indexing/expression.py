@@ -194,25 +194,32 @@ class IndexExpression(NamedTuple):
     @property
     def axes(self) -> frozenset[Axis]:
         """The axes that the value depends on."""
-        atoms = [atom for atom, _ in self.terms]
-        inside = [inner.axes for atom in atoms for inner in _parts(atom)]
-        return frozenset([atom for atom in atoms if isinstance(atom, Axis)]).union(*inside)
+        inside = [inner.axes for atom, _ in self.terms if not isinstance(atom, Axis) for inner in _parts(atom)]
+        return frozenset([atom for atom, _ in self.terms if isinstance(atom, Axis)]).union(*inside)
 
     def coefficient(self, axis: Axis) -> int | None:
         """By how much the value grows from one step of the axis to the next; None where that is not constant."""
         found = 0
         for atom, factor in self.terms:
-            if atom == axis:
-                found = factor
+            if isinstance(atom, Axis):
+                found = factor if atom == axis else found
             elif any(axis in inner.axes for inner in _parts(atom)):
                 return None
         return found
 
     def substitute(self, values: Substitution) -> IndexExpression:
         """The expression with axes and run-time values replaced, simplified again."""
-        if values.keys().isdisjoint(self.atoms()):
-            return self
-        return _sum_of([(_substituted(atom, values), factor) for atom, factor in self.terms], self.constant)
+        terms: list[Term] = []
+        constant, same = self.constant, True
+        for atom, factor in self.terms:
+            new = values.get(atom) if isinstance(atom, Axis) else _substituted(atom, values)
+            if new is None:
+                terms.append((atom, factor))
+            else:
+                same = False
+                constant += new.constant * factor
+                terms += [(a, f * factor) for a, f in new.terms]
+        return self if same else _sum(terms, constant)
 
     def evaluate(self, axes: Mapping[Axis, Any], runtime: Callable[[RuntimeValue], Any] | None = None) -> Any:
         """The value at a point: numbers, or numpy arrays for many points at once.
@@ -320,15 +327,15 @@ def _parts(atom: Atom) -> tuple[IndexExpression, ...]:
     return atom.place if isinstance(atom, RuntimeValue) else (atom.dividend,)
 
 
-def _substituted(atom: Atom, values: Substitution) -> IndexExpression:
-    if isinstance(atom, (Axis, RuntimeValue)):
-        found = values.get(atom)
-        if found is not None:
-            return found
-        if isinstance(atom, Axis):
-            return index(atom)
-        return index(RuntimeValue(atom.source, tuple([x.substitute(values) for x in atom.place]), atom.low, atom.high))
+def _substituted(atom: Quotient | Remainder | RuntimeValue, values: Substitution) -> IndexExpression | None:
+    """What an atom becomes; None where it stays as it is."""
+    if isinstance(atom, RuntimeValue):
+        place = tuple([x.substitute(values) for x in atom.place])
+        other = None if place == atom.place else index(RuntimeValue(atom.source, place, atom.low, atom.high))
+        return values.get(atom, other)
     inner = atom.dividend.substitute(values)
+    if inner is atom.dividend:
+        return None
     return inner // atom.divisor if isinstance(atom, Quotient) else inner % atom.divisor
 
 
@@ -380,7 +387,9 @@ def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
 
 def _ordered(terms: list[Term]) -> tuple[Term, ...]:
     """Terms in the one order that equal sums have: great factors first, then by text."""
-    return tuple(sorted(terms, key=lambda term: (-abs(term[1]), str(term[0])))) if len(terms) > 1 else tuple(terms)
+    if len(terms) > 1:
+        terms.sort(key=lambda term: (-abs(term[1]), term[0].name if isinstance(term[0], Axis) else str(term[0])))
+    return tuple(terms)
 
 
 def _without_remainders(x: IndexExpression) -> IndexExpression:

@@ -122,7 +122,7 @@ class Accumulate(OfReduction):
     def not_in_registers(self, nest: LoopNest) -> Reason | None:
         """No axis around is copies or lanes, which would share the memory."""
         outermost = self._parts(nest)[0][0]
-        around = next(around for s, around in walk(nest.body) if s is outermost)
+        around = nest.around(outermost.axis.name)
         bad = next((x.axis for x in around if isinstance(x, For) and x.kind in (AxisKind.UNROLLED, AxisKind.VECTOR)), None)
         if bad is None:
             return None
@@ -217,7 +217,7 @@ class Rfactor(OfReduction):
 
     def stands_alone(self, nest: LoopNest) -> Reason | None:
         """No loop around has a kind or a condition, and none reads what the kernel stores."""
-        around = next(around for s, around in walk(nest.body) if _is_over(s, self.axis)) if self.outermost else ()
+        around = nest.around(self.axis) if self.outermost else ()
         names = {f"{b.axis.name}p" for s in around for b in axes_of(s)} & nest.axes().keys()
         if names:
             return refuse("name-taken", f"the nest has an axis {min(names)} already")
@@ -256,7 +256,7 @@ class Rfactor(OfReduction):
 
     def _before_all(self, nest: LoopNest, s: Reduce) -> LoopNest:
         """The loops twice: around the partial results, with an axis `<name>p` for each, and around what combines these."""
-        around = [x for x in next(around for x, around in walk(nest.body) if x is s) if isinstance(x, For)]
+        around = [x for x in nest.around(self.axis) if isinstance(x, For)]
         one = next(b for b in s.axes if b.axis.name == self.axis)
         after = Axis(f"{self.axis}p", one.axis.extent)
         numbers = itertools.count(nest.fresh_id())

@@ -48,7 +48,7 @@ class Block(_Launched):
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
         """Around the loop are loops over blocks alone."""
-        found = next((around for s, around in walk(nest.body) if s is loop_of(nest, self.axis)), ())
+        found = nest.around(self.axis)
         loop = loop_of(nest, self.axis)
         if isinstance(loop, For) and all(isinstance(s, For) and s.kind is AxisKind.BLOCK for s in found):
             return None

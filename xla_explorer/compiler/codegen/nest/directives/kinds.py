@@ -80,14 +80,12 @@ class Vectorize(Binding):
 
     def no_other_vector(self, nest: LoopNest) -> Reason | None:
         """Neither around nor inside is another vector axis."""
-        if all(b.kind is not AxisKind.VECTOR for b in nest.axes().values()):
+        inside = [s for s, _ in walk((nest.loops()[self.axis],))]
+        opened = [b for s in (*nest.around(self.axis), *inside) for b in axes_of(s)]
+        other = next((b.axis for b in opened if b.kind is AxisKind.VECTOR), None)
+        if other is None:
             return None
-        for s, around in walk(nest.body):
-            opened = [b for x in (*around, s) for b in axes_of(x)]
-            other = next((b.axis for b in opened if b.kind is AxisKind.VECTOR), None)
-            if other is not None and self.axis in [b.axis.name for b in opened]:
-                return refuse("nested-vector", f"{self.axis} and {other} cannot both be vectors: one contains the other", other=other.name)
-        return None
+        return refuse("nested-vector", f"{self.axis} and {other} cannot both be vectors: one contains the other", other=other.name)
 
     def accesses_are_contiguous(self, nest: LoopNest) -> Reason | None:
         """Every access along the axis is to neighbours, or to one element; loads may run so along an unrolled axis with as many steps.
@@ -98,12 +96,11 @@ class Vectorize(Binding):
         unrolled = [b.axis for b in nest.axes().values() if b.kind is AxisKind.UNROLLED]
         for s, what, offset in offsets_of(nest, self.axis, iotas=False):
             step = offset.coefficient(axis)
-            if isinstance(s, Load) and axis_along_memory(nest, s, axis, unrolled) is not None:
-                continue  # transposed in registers
+            if step in (0, 1) or (isinstance(s, Load) and axis_along_memory(nest, s, axis, unrolled) is not None):
+                continue  # as they lie, or transposed in registers
             if step is None:
                 return refuse("strided-access", f"{what} is at {offset}, which has no constant step along {axis}", offset=str(offset))
-            if step not in (0, 1):
-                return refuse("strided-access", f"{what} is at every {step}th element along {axis}", step=step, offset=str(offset))
+            return refuse("strided-access", f"{what} is at every {step}th element along {axis}", step=step, offset=str(offset))
         return None
 
 

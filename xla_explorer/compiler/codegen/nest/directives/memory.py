@@ -57,8 +57,7 @@ class InLoop(Directive):
 
     def not_in_registers(self, nest: LoopNest) -> Reason | None:
         """Steps of the loop, and of those around, are neither copies nor lanes, which would share the memory."""
-        loop = loop_of(nest, self.axis)
-        around = next((*around, s) for s, around in walk(nest.body) if s is loop)
+        around = (*nest.around(self.axis), nest.loops()[self.axis])
         bad = next((b.axis for s in around for b in axes_of(s) if b.kind in (AxisKind.UNROLLED, AxisKind.VECTOR)), None)
         if bad is None:
             return None
@@ -235,7 +234,7 @@ class Stage(InLoop):
         """The load stays inside of the array without a choice, which comes after the copy."""
         found, array = self.found(nest), nest.array(self.array.removeprefix("%"))
         assert array is not None
-        outside = next(around for s, around in walk(nest.body) if s is found[0].statement)[: -len(found[0].inside)]
+        outside = (*nest.around(self.axis), nest.loops()[self.axis])
         facts = facts_of([*_Occurrence(found[0].statement, (), outside, ()).guards(), *_guards_of_copy(found[0])])
         if leaves(array, found[0].place, facts):
             return refuse("not-staged", f"{self.array} is read under a condition without which its index leaves the array")

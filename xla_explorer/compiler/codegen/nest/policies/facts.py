@@ -16,7 +16,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     axes_of,
     bodies_of,
-    loops_in,
     walk,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -62,7 +61,7 @@ def _registers(body: Body) -> int:
 
 def sums_out_of_order(nest: LoopNest) -> tuple[int, ...]:
     """The sums and products of floats that are not made from the initial value on, one element after the other in row-major order."""
-    reductions = [s for s in loops_in(nest.body) if isinstance(s, Reduce)]
+    reductions = [s for s, _ in walk(nest.body) if isinstance(s, Reduce)]
     kept = any(isinstance(s, Allocate) for s, _ in walk(nest.body))  # partial results, for what else would reduce beside memory of its own?
     return tuple([number for s in reductions if _counts_order(s) and (kept or not _is_in_order(nest, s, reductions)) for number in s.ids])
 
@@ -75,7 +74,7 @@ def _counts_order(s: Reduce) -> bool:
 def _is_in_order(nest: LoopNest, s: Reduce, reductions: list[Reduce]) -> bool:
     if any((b.kind in IN_REGISTERS or b.kind.is_launched) and b.axis.extent > 1 for b in s.axes):
         return False
-    if any(inner is not s and set(inner.ids) & set(s.values) for inner in loops_in(s.body) if isinstance(inner, Reduce)):
+    if any(inner is not s and set(inner.ids) & set(s.values) for inner, _ in walk(s.body) if isinstance(inner, Reduce)):
         return False  # of partial results
     before = next((r for r in reductions if s.initial[0] in r.ids), None)
     if before is not None:
