@@ -101,10 +101,15 @@ class CpuExecutable:
         return self._pool.symbols
 
     # -- execution ---------------------------------------------------------------------------------------------------
-    def execute(self, arrays: list[Array]) -> list[Array]:
+    def execute(self, arrays: list[Array], entry: Any = None) -> list[Array]:
         """Parameter leaves in, result leaves out. Inputs are only read, but for those that were given away (`donate=True`): their
-        memory is that of the result, unless it is read-only or part of another argument, too."""
-        return self._run(arrays, self._entry)
+        memory is that of the result, unless it is read-only or part of another argument, too. entry: of another build."""
+        with self._lock:
+            _, results = self._fill_table(arrays)
+            status = (entry or self._entry)(self._own.address)
+            if status:
+                raise self._own.take_failure() or XlaExplorerError(f"execution ended with status {status}")
+        return results
 
     def place(self, arrays: list[Array]) -> list[Array]:
         """See `ArgumentPlacer`: numpy's own arrays begin 16 bytes after a cache line, so that every vector of 64 bytes lies in two; these
@@ -129,20 +134,14 @@ class CpuExecutable:
             prepared, results = self._fill_table(arrays)
         return functools.partial(self._entry, self._own.address), prepared, results
 
-    def _run(self, arrays: list[Array], entry: Any) -> list[Array]:
-        with self._lock:
-            _, results = self._fill_table(arrays)
-            status = entry(self._own.address)
-            if status:
-                raise self._own.take_failure() or XlaExplorerError(f"execution ended with status {status}")
-        return results
-
     def _fill_table(self, arrays: list[Array]) -> tuple[list[Array], list[Array]]:
         """Addresses of operands and results; (the arrays that are read, the results)."""
-        readers, table = self._readers, self._own.table
+        readers, own = self._readers, self._own
         if len(arrays) != len(readers):
             raise wrong_count(readers, len(arrays))
-        self._own.take_memory()
+        if not own.has_memory:
+            own.take_memory()
+        table = own.table
         prepared = [reader.prepare(array) for reader, array in zip(readers, arrays, strict=True)]
         if self._donated:
             read_elsewhere = _overlapping(prepared)
@@ -186,7 +185,7 @@ class CpuExecutable:
         self.prepare_watched()
         assert self._probed is not None
         self._own.table[self.program.probe_slot] = counters.__array_interface__["data"][0]
-        return self._run(arrays, self._probed[1])
+        return self.execute(arrays, self._probed[1])
 
     def prepare_watched(self) -> None:
         """Make the second build now."""

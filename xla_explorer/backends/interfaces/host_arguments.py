@@ -27,7 +27,7 @@ class LeafReader:
     and the sizes of its dimensions follow, as s32.
     """
 
-    __slots__ = ("dimensions", "dtype", "has_sizes", "is_pred", "name", "order", "shape", "writable_order")
+    __slots__ = ("dimensions", "dtype", "has_sizes", "is_plain", "is_pred", "name", "order", "shape", "writable_order")
 
     def __init__(self, name: str, shape: Shape) -> None:
         self.name = name
@@ -38,10 +38,15 @@ class LeafReader:
         self.is_pred = shape.is_array and shape.element_type.is_pred
         natural = not shape.is_array or shape.layout.is_default or shape.rank < 2
         self.order = None if natural else tuple(reversed(shape.layout.minor_to_major))
+        self.is_plain = natural and not self.has_sizes and not self.is_pred
 
     def prepare(self, value: Any) -> Array:
         """The argument as an array whose memory has the parameter's layout. ArgumentError names both sides."""
         array = value if type(value) is np.ndarray else as_numpy(value)
+        if self.is_plain and array.dtype is self.dtype and array.shape == self.dimensions:  # as most are
+            flags = array.flags
+            if flags.c_contiguous and flags.aligned:
+                return array
         if self.has_sizes and array.dtype == self.dtype and has_dimensions_of(array, self.shape):
             return self._with_sizes(array)
         if array.dtype != self.dtype or array.shape != self.dimensions:

@@ -156,7 +156,8 @@ class Compilation:
         arrays : list
             The leaves of the arguments, in the order of the entry's parameters.
         """
-        return self.executable.execute(arrays)
+        executable = self.result.executable if self.result is not None else None
+        return (executable or self.executable).execute(arrays)  # which says why there is none
 
     def place(self, *arrays: Any) -> tuple[Any, ...]:
         """The arguments of a call, copied once to where the backend reads them without a copy of its own (what jax calls `device_put`):

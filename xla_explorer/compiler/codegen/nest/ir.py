@@ -263,14 +263,17 @@ class LoopNest:
 
     def _find(self, body: Body, around: tuple[Statement, ...]) -> None:
         for s in body:
-            if s.__class__ in _WITH_BODIES:
-                for bound in axes_of(s):
-                    name = bound.axis.name
-                    self._axes[name], self._loops[name], self._around[name] = bound, cast("Loop", s), around
-                for inner in bodies_of(s):
-                    self._find(inner, (*around, s))
-            elif s.__class__ is Allocate:
+            if s.__class__ is Allocate:
                 self._arrays.setdefault(s.array.name, s.array)
+            elif s.__class__ is Choose:
+                for case in s.cases:
+                    self._find(case.body, (*around, s))
+            elif s.__class__ in _WITH_BODIES:
+                loop = cast("Loop", s)
+                for bound in (BoundAxis(loop.axis, loop.kind),) if isinstance(loop, For) else loop.axes:
+                    name = bound.axis.name
+                    self._axes[name], self._loops[name], self._around[name] = bound, loop, around
+                self._find(loop.body, (*around, s))
 
 
 def axes_of(s: Statement) -> tuple[BoundAxis, ...]:
