@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.nest.directives import Cut
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Choose, Load, Store, walk
 from xla_explorer.compiler.codegen.nest.policies import elementwise
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
+from xla_explorer.compiler.codegen.nest.policies.base import NEVER, Plan, Tuning
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
 from xla_explorer.foundation.reason import Reason
 
@@ -243,6 +243,13 @@ ENTRY e { x = f32[6,9] parameter(0) i = s32[6,9] iota(), iota_dimension=1 low = 
     "windows in padding that spreads": """ENTRY e { x = f32[5,7] parameter(0) z = f32[] constant(0)
  p = f32[11,9] pad(x, z), padding=1_1_1x1_1 v = f32[11,9] reverse(p), dimensions={0} ROOT s = f32[11,9] multiply(v, p) }""",
 }
+
+
+def test_a_long_copy_is_left_to_memcpy_and_a_short_one_is_not() -> None:
+    for rows, is_long in ((1024, True), (64, False)):
+        text = f"HloModule m\nENTRY e {{ x = f32[{rows},1024] parameter(0) ROOT c = f32[{rows},1024] copy(x) }}"
+        schedule = elementwise.elementwise_policy(nest_of(xe.parse_hlo(text).entry.root), Tuning(streamed_bytes=NEVER), 4)
+        assert ("vectorize" in str(schedule)) is not is_long and "parallel" in str(schedule)
 
 
 @pytest.mark.parametrize("backend", ["cpu", "gpu"])

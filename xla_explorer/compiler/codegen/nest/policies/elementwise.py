@@ -53,6 +53,7 @@ MOST_LOOPS = 64  # of one kernel that registers are planned for, each beside all
 TINY = 16  # steps of a kernel ...
 TINY_CODE = 32  # ... whose loop is so many statements without it
 LEAST_STEPS = 32  # of all loops around code that has several registers of each value: copies are code
+LONG_COPY = 2 << 20  # bytes that no second-level cache holds
 COVERED = 64  # times as many elements as are done twice has a loop without a tail
 
 
@@ -85,7 +86,9 @@ def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedul
         return refuse("family-not-moved", f"@{plan.nest.name} has {len(names)} loops; LLVM vectorises such kernels")
     for name in names:
         chain = collapsed(plan, name, parts if by_rows else 1)
-        reason = chain if isinstance(chain, Reason) else in_lanes(plan, chain) if tuning.register_bytes else None
+        if isinstance(chain, Reason):
+            return chain
+        reason = in_lanes(plan, chain) if tuning.register_bytes and not _is_long_copy(plan, chain) else None
         if reason is not None:
             return reason
     if tuning.register_bytes:
@@ -94,6 +97,15 @@ def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedul
     if not by_rows:
         plan.share(parts)
     return plan.schedule()
+
+
+def _is_long_copy(plan: Plan, chain: list[For]) -> bool:
+    """Whether a loop is a long `memcpy`, which LLVM calls for a plain loop: it does not read the lines that it overwrites, as stores do."""
+    body, axis = chain[0].body, chain[0].axis
+    if len(chain) > 1 or len(body) != 2 or not isinstance(body[0], Load) or not isinstance(body[1], Store):
+        return False
+    size = axis.extent * body[0].element.bytes
+    return LONG_COPY <= size < plan.tuning.streamed_bytes and all(x.coefficient(axis) == 1 for _, x in accesses(plan.nest, body))
 
 
 def collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
