@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.convolutions.tensor_core_convolution import (
-    plan_tensor_core_convolution,
-    write_tensor_core_convolution,
-)
-from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot, write_tensor_core_dot
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
+from xla_explorer.backends.gpu.emitters.dots.tiled_plan import TiledPlan
 from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import plan_faster_warpgroup_dot, write_warpgroup_dot
 from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.thin_products import (
@@ -20,7 +17,12 @@ from xla_explorer.backends.gpu.emitters.nests.thin_products import (
     scheduled_us,
     write_scheduled,
 )
-from xla_explorer.backends.gpu.emitters.tiled_product import plan_tiled_convolution, plan_tiled_dot, write_tiled_product
+from xla_explorer.backends.gpu.emitters.tiled_product import (
+    plan_tensor_core_convolution,
+    plan_tiled_convolution,
+    plan_tiled_dot,
+    write_tiled_product,
+)
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -44,17 +46,16 @@ class ProductRow(Generic[P]):
         return plan if isinstance(plan, Reason) else self.write(i, plan, architecture, slots)
 
 
+def _estimate(plan: TiledPlan, _: GpuArchitecture) -> float:
+    return plan.tiles.estimated_us
+
+
 PRODUCT_ROWS: tuple[ProductRow[Any], ...] = (
     ProductRow("dot", "warpgroup-dot", plan_faster_warpgroup_dot, write_warpgroup_dot, lambda plan, _: plan.estimated_us),
-    ProductRow("dot", "tensor-core-dot", plan_dot, write_tensor_core_dot, lambda plan, _: plan.estimated_us),
+    ProductRow("dot", "tensor-core-dot", plan_dot, write_tiled_product, _estimate),
     ProductRow("dot", "thin-dot", plan_thin_dot, write_scheduled, lambda plan, _: None),
-    ProductRow("dot", "tiled-dot", plan_tiled_dot, write_tiled_product, lambda plan, _: plan.blocks.estimated_us),
+    ProductRow("dot", "tiled-dot", plan_tiled_dot, write_tiled_product, _estimate),
     ProductRow("convolution", "depthwise-convolution", plan_depthwise_convolution, write_scheduled, scheduled_us),
-    ProductRow(
-        "convolution", "tensor-core-convolution", plan_tensor_core_convolution, write_tensor_core_convolution,
-        lambda plan, _: plan.dot.estimated_us,
-    ),
-    ProductRow(
-        "convolution", "tiled-convolution", plan_tiled_convolution, write_tiled_product, lambda plan, _: plan.blocks.estimated_us
-    ),
-)  # fmt: skip
+    ProductRow("convolution", "tensor-core-convolution", plan_tensor_core_convolution, write_tiled_product, _estimate),
+    ProductRow("convolution", "tiled-convolution", plan_tiled_convolution, write_tiled_product, _estimate),
+)

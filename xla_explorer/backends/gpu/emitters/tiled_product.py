@@ -1,44 +1,45 @@
-"""Products without tensor cores, in f32, f64, integers and 16-bit floats, which are widened: `blocked_product` with the operands of a dot
-or the gathered matrices of a convolution. A result of too few tiles for the device is reduced in parts, which a second kernel adds."""
+"""Products in tiles, of the operands of a dot or the gathered matrices of a convolution: `tensor_core_dot` with bf16, f16 and TF32,
+`blocked_product` with these, f32, f64 and integers on the ordinary lanes. A result of too few tiles for the device is reduced in parts,
+which a second kernel adds."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
 from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import (
     TYPES,
+    BlockPlace,
+    ConvolutionStore,
     ServedConvolution,
     block_place,
-    block_store,
-    convolution_draft,
     gathered_sides,
     loop_us,
     served_convolution,
     words_for,
 )
 from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
-from xla_explorer.backends.gpu.emitters.dots.blocked_product import SIDE, THREADS, BlockedKernel, BlockedPlan, plan_blocks
+from xla_explorer.backends.gpu.emitters.dots.blocked_product import SIDE, BlockedKernel, BlockedPlan, plan_blocks
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Axis, GatheredMatrix
-from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices, Operand, matrices_in
+from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Operand, matrices_in
 from xla_explorer.backends.gpu.emitters.dots.partial_products import directed, product_draft
-from xla_explorer.backends.gpu.emitters.dots.result_store import Product, ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import TensorCoreKernel, TensorCorePlan, plan_tiles
+from xla_explorer.backends.gpu.emitters.dots.tiled_plan import TiledPlan, tiled_plan
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.backends.gpu.emitters.index_words import Words
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
 
-
-class TiledPlan(NamedTuple):
-    """matrices: operands of a dot, or what a convolution multiplies. blocks: how the products are cut into tiles and parts."""
-
-    product: Product
-    matrices: Matrices | ConvolutionProduct
-    blocks: BlockedPlan
-    launch: LaunchDimensions
+_TENSOR_CORE_TYPES = frozenset({"bf16", "f16"})
+_LEAST = 8  # features and products that are added: fewer leave most of a fragment empty
+_GATHERED = 0.4  # of the rate of tensor cores, where the elements of a chunk come one by one; assumed
 
 
 def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
@@ -60,8 +61,7 @@ def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPla
     if min(m, n) < SIDE or k < 8:
         return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} does not fill a tile of {SIDE} x {SIDE}", m=m, n=n, k=k)
     plan = plan_blocks(math.prod(found.batch), m, n, k, kind, True, architecture)
-    why = f"{m} x {n} x {k}: {plan.tiles_of(architecture.multiprocessors)}"
-    return TiledPlan(product, found, plan, LaunchDimensions(plan.blocks, THREADS, plan.blocks * THREADS, why))
+    return tiled_plan(product, found, plan, f"{m} x {n} x {k}", architecture)
 
 
 def plan_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
@@ -71,43 +71,78 @@ def plan_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture) -> 
         return served
     product, geometry = served
     kind, one_phase = product.dot.operands[0].shape.element_type, math.prod(geometry.phases) == 1
-    plan = plan_blocks(geometry.products, geometry.m, geometry.n, geometry.depth, kind, one_phase, architecture)
-    loop = loop_us(served, architecture)
-    if loop <= plan.estimated_us and product.root is product.dot:
-        text = f"%{i.name}: one thread an element is estimated at {loop:.3g} us, tiles at {plan.estimated_us:.3g} us"
-        return refuse("loop-is-faster", text, own_us=round(plan.estimated_us, 2), loop_us=round(loop, 2))
-    why = (f"{geometry.sentence}: {plan.tiles_of(architecture.multiprocessors)}; estimated at {plan.estimated_us:.3g} us, "
-           f"one thread an element at {loop:.3g} us")  # fmt: skip
-    return TiledPlan(product, geometry, plan, LaunchDimensions(plan.blocks, THREADS, plan.blocks * THREADS, why))
+    plan = plan_blocks(geometry.products, *geometry.sides, geometry.depth, kind, one_phase, architecture)
+    return _faster_than_a_loop(i, served, plan, "tiles", architecture)
+
+
+def plan_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
+    """The plan for a convolution, or one in a fusion with what follows it; or why the tensor cores are not used."""
+    served = served_convolution(i, _TENSOR_CORE_TYPES, "type-not-of-tensor-cores")
+    if isinstance(served, Reason):
+        return served
+    if not mma_rate(architecture):
+        return refuse("no-such-instruction", f"{architecture.name} has no mma.m16n8k16 or no cp.async", architecture=architecture.name)
+    product, geometry = served
+    (m, n), k = geometry.sides, geometry.depth
+    if min(geometry.features.extent, k) < _LEAST:
+        text = f"%{i.name}: {m} x {n} x {k} leaves most of a fragment empty"
+        return refuse("matrix-is-small", text, m=m, n=n, k=k)
+    first = BlockPlace(0, 0, [0] * len(geometry.spatial), 0, 0)  # a block, to ask how its matrices lie
+    sides = gathered_sides(Words(FunctionWriter(), 0), geometry, first)
+    share = _GATHERED if any(side.width(CHUNK) < CHUNK for side in sides) else 1.0
+    one_phase, kind = math.prod(geometry.phases) == 1, product.dot.operands[0].shape.element_type.name
+    plan = plan_tiles(kind, geometry.sums, k, geometry.products, one_phase, share, architecture)
+    return _faster_than_a_loop(i, served, plan, "tensor cores", architecture)
+
+
+def _faster_than_a_loop(
+    i: HloInstruction, served: ServedConvolution, tiles: BlockedPlan | TensorCorePlan, what: str, architecture: GpuArchitecture
+) -> TiledPlan | Reason:
+    """The plan of a convolution by such tiles, or why one thread for each element is the better way."""
+    (product, geometry), loop, own = served, loop_us(served, architecture), tiles.estimated_us
+    if loop <= own and product.root is product.dot:
+        text = f"%{i.name}: one thread an element is estimated at {loop:.3g} us, {what} at {own:.3g} us"
+        return refuse("loop-is-faster", text, own_us=round(own, 2), loop_us=round(loop, 2))
+    compared = f"; estimated at {own:.3g} us, one thread an element at {loop:.3g} us"
+    return tiled_plan(product, geometry, tiles, geometry.sentence, architecture, compared)
 
 
 def write_tiled_product(i: HloInstruction, plan: TiledPlan, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
     """The kernel, and one more that adds partial sums where it leaves some."""
-    context, (product, matrices, blocks, launch) = fresh_context(i, slots), plan
-    block, words, parts = Block(context, THREADS), words_for(product.dot, context), blocks.parts
-    number, tile = words.of(block.number), (SIDE * blocks.rows, SIDE * blocks.columns)
-    kernel, arrays = BlockedKernel(context, block, words, blocks), [context.arrays[o] for o in product.dot.operands]
+    context, (product, matrices, tiles, launch) = fresh_context(i, slots), plan
+    block, words, parts = Block(context, tiles.threads), words_for(product.dot, context), tiles.parts
+    number, arrays = words.of(block.number), [context.arrays[o] for o in product.dot.operands]
+    kernel: BlockedKernel | TensorCoreKernel
+    if blocked := isinstance(tiles, BlockedPlan):
+        kernel = BlockedKernel(context, block, words, tiles)
+    else:
+        kernel = TensorCoreKernel(context, block, words, tiles)
 
     def matrix(operand: Operand, kept: int, reduced: int) -> GatheredMatrix:
         base = words.linear(batch, operand.batch)
         return GatheredMatrix(words, [Axis(kept, operand.kept)], [Axis(reduced, operand.reduced)], base, others=operand.batch)
 
+    def store_of(context: KernelContext, block: Block, phases: Sequence[Word] = ()) -> ResultStore:
+        """What takes the sums; without phases, of the only one."""
+        if isinstance(matrices, ConvolutionProduct):
+            phases = list(phases) or [0] * len(matrices.spatial)
+            return ConvolutionStore(context, block, product, matrices, words_for(product.dot, context), phases)
+        return ResultStore(context, block, product, matrices.m, matrices.n)
+
     if isinstance(matrices, ConvolutionProduct):
-        place = block_place(words, number, matrices, tile, parts.number)
+        place = block_place(words, number, matrices, tiles.tile, parts.number)
         sides = list(zip(gathered_sides(words, matrices, place), arrays, strict=True))[:: -1 if matrices.features_are_rows else 1]
-        row, column, split = place.row, place.column, place.split
-        store: ResultStore = block_store(context, block, words, ServedConvolution(product, matrices), place, parts, slots)
+        batch, row, column, split = [place.group], place.row, place.column, place.split
+        store = store_of(context, block, place.phases)
     else:
-        extents = [*matrices.batch, -(-matrices.m // tile[0]), -(-matrices.n // tile[1]), parts.number]
+        extents = [*matrices.batch, -(-matrices.m // tiles.tile[0]), -(-matrices.n // tiles.tile[1]), parts.number]
         *batch, tile_row, tile_column, split = words.unravel(number, extents)
-        store = ResultStore(context, block, product, matrices.m, matrices.n)
-        directed(store, matrices, parts, slots, [words.wide(x) for x in batch], words.wide(split))
+        store = store_of(context, block)
         found = matrix(matrices.left, matrices.m, matrices.k), matrix(matrices.right, matrices.n, matrices.k)
         sides = list(zip(found, arrays, strict=True))
-        row, column = words.mul(tile_row, tile[0]), words.mul(tile_column, tile[1])
+        row, column = words.mul(tile_row, tiles.tile[0]), words.mul(tile_column, tiles.tile[1])
+    directed(store, matrices.sums, parts, slots, [words.wide(x) for x in batch], words.wide(split))
     kernel.multiply(sides[0], sides[1], row, column, words.mul(split, parts.each), store)
-    first = KernelDraft(context, launch, block.shared_bytes, many_registers=True)
-    name, us = f"tiled-{product.dot.opcode.name}", blocks.estimated_us
-    if isinstance(matrices, ConvolutionProduct):
-        return convolution_draft(i, first, name, us, ServedConvolution(product, matrices), parts, slots, architecture)
-    return product_draft(i, first, name, us, matrices, parts, slots, architecture)
+    first = KernelDraft(context, launch, block.shared_bytes, many_registers=blocked)
+    name = f"{'tiled' if blocked else 'tensor-core'}-{product.dot.opcode.name}"
+    return product_draft(i, first, name, tiles.estimated_us, matrices.sums, parts, slots, architecture, store_of)

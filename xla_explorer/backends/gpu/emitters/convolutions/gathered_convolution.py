@@ -8,9 +8,7 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block, both
 from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct, convolution_product
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Border, GatheredMatrix
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Products, directed, product_draft
 from xla_explorer.backends.gpu.emitters.dots.result_store import Product, ResultStore, product_in
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft
 from xla_explorer.backends.gpu.emitters.index_words import Words
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
@@ -167,26 +165,3 @@ class ConvolutionStore(ResultStore):
 def words_for(conv: HloInstruction, context: KernelContext) -> Words:
     """Wide enough for indices of the arrays."""
     return Words(context.writer, 2 * max(o.shape.element_count for o in (conv, *conv.operands)))
-
-
-def block_store(
-    context: KernelContext, block: Block, words: Words, served: ServedConvolution, place: BlockPlace, parts: Parts, slots: tuple[int, ...]
-) -> ConvolutionStore:
-    """Where the sums of a block go: to the result, or to scratch memory where the products are reduced in parts."""
-    store = ConvolutionStore(context, block, served.product, served.geometry, words, place.phases)
-    directed(store, served.geometry, parts, slots, [words.wide(place.group)], words.wide(place.split))
-    return store
-
-
-def convolution_draft(
-    i: HloInstruction, first: KernelDraft, emitter: str, estimated_us: float, served: ServedConvolution, parts: Parts,
-    slots: tuple[int, ...], architecture: GpuArchitecture,
-) -> OperationDraft:  # fmt: skip
-    """See `product_draft`."""
-    geometry = served.geometry
-
-    def store(context: KernelContext, block: Block, m: Products) -> ConvolutionStore:
-        one_phase: list[Word] = [0] * len(geometry.spatial)
-        return ConvolutionStore(context, block, served.product, geometry, words_for(served.product.dot, context), one_phase)
-
-    return product_draft(i, first, emitter, estimated_us, geometry, parts, slots, architecture, store)

@@ -102,24 +102,14 @@ class ConvolutionProduct(NamedTuple):
         return sides[::-1] if self.features_are_rows else sides
 
     @property
-    def m(self) -> int:
-        """Rows. This, `n` and `batch` are what `Products` wants."""
-        return self.sides[0]
-
-    @property
-    def n(self) -> int:
-        """Columns."""
-        return self.sides[1]
-
-    @property
-    def batch(self) -> tuple[int, ...]:
-        """The groups. Phases are no part of it: where there are several, nothing is reduced in parts."""
-        return (self.groups,)
+    def sums(self) -> tuple[int, ...]:
+        """The dimensions of all products. Phases are no part of it: where there are several, nothing is reduced in parts."""
+        return (self.groups, *self.sides)
 
     @property
     def sentence(self) -> str:
         """The products in words."""
-        words = f"{self.m} x {self.n} x {self.depth}"
+        words = f"{self.sides[0]} x {self.sides[1]} x {self.depth}"
         if self.groups > 1:
             words += f", {self.groups} groups"
         return words if self.products == self.groups else f"{words}, {self.products // self.groups} phases"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
-from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatrix
+from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatrix, Side
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
 from xla_explorer.backends.gpu.emitters.index_words import Words
@@ -45,9 +45,6 @@ _STEP_US, _LAUNCH_US = 0.4, 2.0  # from asking for a tile to having it in shared
 _PARTS = (1, 2, 4, 8, 16, 32, 64)
 
 
-Side = tuple[GatheredMatrix, ArrayInMemory]
-
-
 class BlockedPlan(NamedTuple):
     """rows, columns: of the result a thread computes. wide: type of the sums. depth: of a tile. parts: of the reduced dimension."""
 
@@ -58,6 +55,16 @@ class BlockedPlan(NamedTuple):
     parts: Parts
     blocks: int
     estimated_us: float
+
+    @property
+    def threads(self) -> int:
+        """Of a block."""
+        return THREADS
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        """Rows and columns of the result that a block computes."""
+        return SIDE * self.rows, SIDE * self.columns
 
     def tiles_of(self, multiprocessors: int) -> str:
         """The tiles in words."""

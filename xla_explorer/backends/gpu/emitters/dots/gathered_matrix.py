@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.emitters.block import both
 from xla_explorer.backends.gpu.emitters.index_words import Words
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 
 
@@ -122,6 +123,9 @@ class GatheredMatrix:
     def forget(self) -> None:
         """What was computed in a block that does not dominate what is written next."""
         self._reduced.clear()
+
+
+Side = tuple[GatheredMatrix, ArrayInMemory]
 
 
 def _minor(side: Sequence[Axis]) -> Axis | None:

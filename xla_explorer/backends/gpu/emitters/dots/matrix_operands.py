@@ -43,6 +43,11 @@ class Matrices(NamedTuple):
     left: Operand
     right: Operand
 
+    @property
+    def sums(self) -> tuple[int, ...]:
+        """The dimensions of all products."""
+        return (*self.batch, self.m, self.n)
+
 
 def matrices_in(dot: HloInstruction, kind: str, units: int = 1) -> Matrices | Reason:
     """The operands of a dot, or why they are no matrices. units: that an element takes."""

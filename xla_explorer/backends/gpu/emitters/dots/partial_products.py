@@ -8,42 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
-from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
 from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import real
-from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
 from xla_explorer.hlo.shape import array_shape
 
 _LEAST_STEPS, _MOST_PARTS = 8, 32  # tiles that a part has at least; parts
 _LAUNCH_US = 2.0  # of the second kernel, and until the first has come to its end; assumed
-
-
-class Products(Protocol):
-    """So many products of m rows and n columns."""
-
-    @property
-    def m(self) -> int:
-        """Rows."""
-        ...
-
-    @property
-    def n(self) -> int:
-        """Columns."""
-        ...
-
-    @property
-    def batch(self) -> tuple[int, ...]:
-        """Extents."""
-        ...
+Shape = tuple[int, ...]  # of the sums of all products: batch, rows, columns
 
 
 class Parts(NamedTuple):
@@ -57,15 +38,15 @@ class Parts(NamedTuple):
         """What a launch's reasoning adds of them."""
         return f", reduced in {self.number} parts that a second kernel adds in their order" if self.number > 1 else ""
 
-    def scratch_bytes(self, m: Products) -> int:
+    def scratch_bytes(self, sums: Shape) -> int:
         """Of partial sums."""
-        return 4 * self.number * math.prod(m.batch) * m.m * m.n if self.number > 1 else 0
+        return 4 * self.number * math.prod(sums) if self.number > 1 else 0
 
-    def extra_us(self, m: Products, architecture: GpuArchitecture) -> float:
+    def extra_us(self, sums: Shape, architecture: GpuArchitecture) -> float:
         """What writing partial sums and reading them once more takes."""
         if self.number == 1:
             return 0.0
-        return _LAUNCH_US + 2 * self.scratch_bytes(m) / architecture.dram_bytes_per_nanosecond / 1e3
+        return _LAUNCH_US + 2 * self.scratch_bytes(sums) / architecture.dram_bytes_per_nanosecond / 1e3
 
 
 def parts_for(tiles: int, steps: int, architecture: GpuArchitecture) -> Parts:
@@ -75,49 +56,40 @@ def parts_for(tiles: int, steps: int, architecture: GpuArchitecture) -> Parts:
     return Parts(-(-steps // each), each)
 
 
-def partial_sums(context: KernelContext, matrices: Products, parts: Parts, scratch: str) -> ArrayInMemory:
+def partial_sums(context: KernelContext, sums: Shape, parts: Parts, scratch: str) -> ArrayInMemory:
     """The array of partial sums in scratch memory: [parts, batch..., m, n]."""
-    shape = array_shape(F32, (parts.number, *matrices.batch, matrices.m, matrices.n))
-    return ArrayInMemory(scratch, shape, context.target.pointer)
+    return ArrayInMemory(scratch, array_shape(F32, (parts.number, *sums)), context.target.pointer)
 
 
-def directed(store: ResultStore, sums: Products, parts: Parts, slots: tuple[int, ...], batch: list[str | int], split: str | int) -> None:
+def directed(store: ResultStore, sums: Shape, parts: Parts, slots: tuple[int, ...], batch: list[str | int], split: str | int) -> None:
     """The sums of a block go to the result, or to scratch memory where it computes a part."""
     if parts.number > 1:
         store.store_sums(partial_sums(store.context, sums, parts, scratch_pointer(slots)))
     store.at([split, *batch] if parts.number > 1 else batch)
 
 
-def _store_of_dot(context: KernelContext, block: Block, m: Products) -> ResultStore:
-    product = product_in(context.instruction)
-    assert not isinstance(product, Reason)
-    return ResultStore(context, block, product, m.m, m.n)
-
-
 def product_draft(
-    i: HloInstruction, first: KernelDraft, emitter: str, estimated_us: float, matrices: Products, parts: Parts, slots: tuple[int, ...],
-    architecture: GpuArchitecture, store: Callable[[KernelContext, Block, Products], ResultStore] = _store_of_dot,
+    i: HloInstruction, first: KernelDraft, emitter: str, estimated_us: float, sums: Shape, parts: Parts, slots: tuple[int, ...],
+    architecture: GpuArchitecture, store: Callable[[KernelContext, Block], ResultStore],
 ) -> OperationDraft:  # fmt: skip
-    """The kernel of a product, and a second one where the first leaves partial sums."""
-    second = () if parts.number == 1 else (_sum_of_parts(fresh_context(i, slots), matrices, parts, slots, architecture, store),)
-    return OperationDraft((first, *second), emitter, parts.scratch_bytes(matrices), estimated_us)
+    """The kernel of a product, and a second one where the first leaves partial sums. store: where the sums of such a kernel go."""
+    second = () if parts.number == 1 else (_sum_of_parts(fresh_context(i, slots), sums, parts, slots, architecture, store),)
+    return OperationDraft((first, *second), emitter, parts.scratch_bytes(sums), estimated_us)
 
 
 def _sum_of_parts(
-    context: KernelContext, matrices: Products, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture,
-    store: Callable[[KernelContext, Block, Products], ResultStore],
+    context: KernelContext, sums: Shape, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture,
+    store: Callable[[KernelContext, Block], ResultStore],
 ) -> KernelDraft:  # fmt: skip
     """A thread an element adds the partial sums, in order, and finishes the element."""
-    w, m = context.writer, matrices
-    sums = partial_sums(context, m, parts, scratch_pointer(slots))
-    total = math.prod(m.batch) * m.m * m.n
+    w, partial, total = context.writer, partial_sums(context, sums, parts, scratch_pointer(slots)), math.prod(sums)
     launch = launch_dimensions(total, architecture)
-    result = store(context, Block(context, launch.threads_per_block), m)
-    with context.iterate([*m.batch, m.m, m.n]) as index:
-        linear = w.linear(index, sums.shape.strides[1:])
-        value = real(sums.load_linear(w, linear))
+    result = store(context, Block(context, launch.threads_per_block))
+    with context.iterate(list(sums)) as index:
+        linear = w.linear(index, partial.shape.strides[1:])
+        value = real(partial.load_linear(w, linear))
         for part in range(1, parts.number):
-            value = value + real(sums.load_linear(w, w.add(linear, part * total)))
+            value = value + real(partial.load_linear(w, w.add(linear, part * total)))
         result.at(list(index[:-2]))
         result.element(value, F32, index[-2], index[-1])
     launch = launch._replace(reasoning=f"sums of {parts.number} parts: {launch.reasoning}")

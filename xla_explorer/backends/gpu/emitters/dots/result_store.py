@@ -139,35 +139,16 @@ class ResultStore:
         if bits == 16 and self.together % FRAGMENT_COLUMNS == 0 and len(sums) % _QUAD == 0:
             for first in range(0, len(sums), _QUAD):
                 start = self.w.add(column, FRAGMENT_COLUMNS * first)
-                self._sixteen_bytes(sums[first : first + _QUAD], row, at_row, start, in_rows, exact_columns)
+                self._sixteen_bytes(sums[first : first + _QUAD], row, at_row, in_rows, start, exact_columns)
             return
         for number, pair in enumerate(sums):
-            self._pair(pair, row, at_row, self.w.add(column, FRAGMENT_COLUMNS * number), in_rows, exact_columns)
+            self._store(pair, F32, row, at_row, in_rows, self._own_column(self.w.add(column, FRAGMENT_COLUMNS * number)), exact_columns)
 
     def _own_column(self, first: str | int) -> str | int:
         return self.w.add(first, self.w.mul(self.w.mod(self.block.lane, _QUAD), 2))
 
-    def _pair(
-        self, pair: Sequence[str], row: str | int, at_row: str | int, first: str | int, in_rows: str | None, exact: bool
-    ) -> None:
-        """Two neighbours, together where the result has both or neither."""
-        w = self.w
-        column = self._own_column(first)
-        for together in ((0,), (1,)) if self.together % 2 else ((0, 1),):
-            _, in_columns = self.columns_inside(w.add(column, together[0]), exact)
-            values = []
-            for j in together:
-                at_column, _ = self.columns_inside(w.add(column, j), exact)
-                values.append(self.finished(pair[j], F32, at_row, at_column))
-            with self.block.only_if(both(w, in_rows, in_columns)):
-                offset = self._offset(row, w.add(column, together[0]))
-                if len(together) == 1:
-                    self.output.store_linear(w, offset, values[0])
-                else:
-                    self.store_vector([to_memory(w, real(value), self.output.shape.element_type).name for value in values], offset)
-
     def _sixteen_bytes(
-        self, pairs: Sequence[Sequence[str]], row: str | int, at_row: str | int, first: str | int, in_rows: str | None, exact: bool
+        self, pairs: Sequence[Sequence[str]], row: str | int, at_row: str | int, in_rows: str | None, first: str | int, exact: bool
     ) -> None:
         """Four fragments of a row: lane k of four gets all of fragment k."""
         w = self.w
@@ -221,14 +202,20 @@ class ResultStore:
         self, values: Sequence[Scalar], wide: PrimitiveType, row: str | int, column: str | int, exact_rows: bool, exact_columns: bool
     ) -> None:
         """Sums of a type, of neighbouring columns from `column` (a multiple of their number) on; together where the result has them so."""
-        w = self.w
-        at_row, in_rows = self.rows_inside(row, exact_rows)
-        count = len(values) if self.together % len(values) == 0 else 1
+        with self.emitter.scope():
+            self._store(values, wide, row, *self.rows_inside(row, exact_rows), column, exact_columns)
+
+    def _store(
+        self, values: Sequence[Given], wide: PrimitiveType, row: str | int, at_row: str | int, in_rows: str | None, column: str | int,
+        exact: bool,
+    ) -> None:  # fmt: skip
+        """The same in a row, of which it is known whether it is inside."""
+        w, count = self.w, len(values) if self.together % len(values) == 0 else 1
         for first in range(0, len(values), count):
-            at_column, in_columns = self.columns_inside(w.add(column, first), exact_columns)
-            with self.block.only_if(both(w, in_rows, in_columns)), self.emitter.scope():
-                finished = [self.finished(values[first + j], wide, at_row, w.add(at_column, j)) for j in range(count)]
-                offset = self._offset(at_row, at_column)
+            at_column, in_columns = self.columns_inside(w.add(column, first), exact)
+            finished = [self.finished(values[first + j], wide, at_row, w.add(at_column, j)) for j in range(count)]
+            with self.block.only_if(both(w, in_rows, in_columns)):
+                offset = self._offset(row, w.add(column, first))
                 if count == 1:
                     self.output.store_linear(w, offset, finished[0])
                 else:

@@ -13,6 +13,7 @@ CUDA: Warp Specialization".
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
@@ -91,7 +92,7 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
         parts = parts_for(tiles, -(-k // DEPTH), architecture)
         waves = -(-tiles * parts.number // architecture.multiprocessors)
         work = waves * ROWS * columns * parts.each * DEPTH
-        estimate = product_us(work, rate, _OWN_SHARE * relative, architecture, 1) + parts.extra_us(found, architecture)
+        estimate = product_us(work, rate, _OWN_SHARE * relative, architecture, 1) + parts.extra_us(found.sums, architecture)
         choices.append((estimate, -columns, tiles, parts))
     estimate, narrow, tiles, parts = min(choices)
     columns, works = -narrow, tiles * parts.number
@@ -153,7 +154,7 @@ class _Kernel:
         self.block = Block(context, plan.launch.threads_per_block)
         product = product_in(context.instruction)
         assert not isinstance(product, Reason)
-        self.dot, self.kind = product.dot, plan.matrices.kind
+        self.product, self.kind = product, plan.matrices.kind
         self.result = ResultStore(context, self.block, product, plan.matrices.m, plan.matrices.n)
         self.slots = slots
         context.globals["@stages = external addrspace(3) global [0 x i8], align 1024"] = None
@@ -278,7 +279,7 @@ class _Kernel:
                 slot.store([value])
             assembly.barrier_arrive(w, w.read(before, "i32"), lane)
             row, column, batch, part = self.place(tile)
-            directed(self.result, plan.matrices, plan.parts, self.slots, batch, part)
+            directed(self.result, plan.matrices.sums, plan.parts, self.slots, batch, part)
             self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column)
 
     def store(self, sums: list[Accumulators], first_row: str | int, first_column: str | int) -> None:
@@ -298,8 +299,8 @@ def plan_faster_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) 
     if isinstance(plan, Reason):
         return plan
     warps = plan_dot(i, architecture)
-    if not isinstance(warps, Reason) and warps.estimated_us < plan.estimated_us:
-        ours, theirs = plan.estimated_us, warps.estimated_us
+    if not isinstance(warps, Reason) and warps.tiles.estimated_us < plan.estimated_us:
+        ours, theirs = plan.estimated_us, warps.tiles.estimated_us
         text = f"%{i.name}: by warpgroups it is estimated at {ours:.3g} us, by single warps at {theirs:.3g} us"
         return refuse("warps-are-faster", text, us=round(ours, 2), by_warps_us=round(theirs, 2))
     return plan
@@ -309,10 +310,11 @@ def write_warpgroup_dot(i: HloInstruction, plan: WarpgroupPlan, architecture: Gp
     """The kernel, and one more that adds partial sums where it leaves some."""
     kernel = _Kernel(fresh_context(i, slots), plan, slots)
     kernel.write()
-    a, b = operand_slots(i, kernel.dot, slots)
+    matrices, (a, b) = plan.matrices, operand_slots(i, kernel.product.dot, slots)
     maps = (
-        tensor_map_of(plan.matrices.left, a, plan.matrices, plan.matrices.m, ROWS),
-        tensor_map_of(plan.matrices.right, b, plan.matrices, plan.matrices.n, plan.columns),
+        tensor_map_of(matrices.left, a, matrices, matrices.m, ROWS),
+        tensor_map_of(matrices.right, b, matrices, matrices.n, plan.columns),
     )
     first = KernelDraft(kernel.context, plan.launch, dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps)
-    return product_draft(i, first, "warpgroup-dot", plan.estimated_us, plan.matrices, plan.parts, slots, architecture)
+    store = partial(ResultStore, product=kernel.product, m=matrices.m, n=matrices.n)
+    return product_draft(i, first, "warpgroup-dot", plan.estimated_us, matrices.sums, plan.parts, slots, architecture, store)
