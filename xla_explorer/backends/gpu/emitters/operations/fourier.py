@@ -14,7 +14,7 @@ from collections.abc import Callable
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, smaller
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
-from xla_explorer.backends.gpu.emitters.operations.fourier_lines import ArrayLines, Index, Roots, choose, complex_type
+from xla_explorer.backends.gpu.emitters.operations.fourier_lines import ArrayLines, Index, OpenLines, Roots, choose, complex_type
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators, Elements
@@ -102,6 +102,12 @@ class _Fourier:
     def _add(self, draft: KernelDraft) -> None:
         self.kernels.append(draft._replace(suffix=f"_{len(self.kernels)}" if self.kernels else ""))
 
+    def _kernel(self, t: str, source: ArrayLines, target: ArrayLines) -> tuple[KernelContext, FourierStages, OpenLines, OpenLines]:
+        """One more kernel, its arithmetic, and the lines that it takes and gives."""
+        context = fresh_context(self.i, self.slots)
+        opened, result = [lines.open(context, self.slots, t) for lines in (source, target)]
+        return context, FourierStages(context.writer, t, lambda _: ""), opened, result
+
     def _axis(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
         plan = radices(length)
         if plan is not None and max(plan, default=1) <= LARGEST_RADIX:
@@ -127,11 +133,8 @@ class _Fourier:
         while together > 1 and together * length * size > SHARED_BYTES:
             together //= 2
         threads = max(per_line * together, WARP)
-        context = fresh_context(self.i, self.slots)
-        w = context.writer
-        block = Block(context, threads)
-        stages = FourierStages(w, t, lambda _: "")
-        opened, result = source.open(context, self.slots, t), target.open(context, self.slots, t)
+        context, stages, opened, result = self._kernel(t, source, target)
+        w, block = context.writer, Block(context, threads)
         first = w.mul(block.number, together)
         places = _Places(w, length, together, 256 // size)  # elements that fill the banks once: 32 parts of 4 bytes
         shared = block.shared(complex_type(t), places.pitch * together)
@@ -209,10 +212,8 @@ class _Fourier:
             to = target
             if number + 1 < len(plan):
                 to = ArrayLines(0, length, 1, length, False, 1.0, self._buffer(t, lines * length, number % 2))
-            context = fresh_context(self.i, self.slots)
+            context, stages, opened, result = self._kernel(t, here, to)
             w = context.writer
-            stages = FourierStages(w, t, lambda _: "")
-            opened, result = here.open(context, self.slots, t), to.open(context, self.slots, t)
             roots = Roots(context, stages, length)
             butterflies = length // radix
             with context.iterate([lines, butterflies]) as (line, b):
@@ -231,11 +232,8 @@ class _Fourier:
     def _direct(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
         t = "double"
         threads = min(-(-length // WARP) * WARP, 2 * BLOCK)
-        context = fresh_context(self.i, self.slots)
-        w = context.writer
-        block = Block(context, threads)
-        stages = FourierStages(w, t, lambda _: "")
-        opened, result = source.open(context, self.slots, t), target.open(context, self.slots, t)
+        context, stages, opened, result = self._kernel(t, source, target)
+        w, block = context.writer, Block(context, threads)
         shared = block.shared(complex_type(t), length)
         self._move(block, length, 1, False, lambda _, k: shared.store(k, opened.load(block.number, k)))
         block.barrier()
@@ -271,9 +269,8 @@ class _Fourier:
             launch = launch_dimensions(context.threads, self.architecture)
             self._add(KernelDraft(context, launch._replace(reasoning=f"{what}; {launch.reasoning}")))
 
-        context = fresh_context(self.i, self.slots)
-        w, stages = context.writer, FourierStages(context.writer, t, lambda _: "")
-        opened, result = source.open(context, self.slots, t), before.open(context, self.slots, t)
+        context, stages, opened, result = self._kernel(t, source, before)
+        w = context.writer
         roots = Roots(context, stages, 2 * length)
         zero = float_constant(0.0, t)
         with context.iterate([lines + 1, size]) as (line, k):
@@ -289,18 +286,16 @@ class _Fourier:
             result.store(line, k, choose(context, t, held, value, (zero, zero)))
         finish(context, f"{lines} lines of {length} numbers times a chirp, and the chirp, padded to {size}")
         self._smooth(size, lines + 1, t, before, after)
-        context = fresh_context(self.i, self.slots)
-        w, stages = context.writer, FourierStages(context.writer, t, lambda _: "")
-        opened, result = after.open(context, self.slots, t), before.open(context, self.slots, t)
+        context, stages, opened, result = self._kernel(t, after, before)
+        w = context.writer
         with context.iterate([lines, size]) as (line, k):
             value = stages.mul(opened.load(line, k), opened.load(lines, k))
             # Real and imaginary parts exchanged before and after turn a transform into its inverse.
             result.store(line, k, (stages.scale(value[1], 1 / size), stages.scale(value[0], 1 / size)))
         finish(context, "times the chirp's transform")
         self._smooth(size, lines, t, before, after)
-        context = fresh_context(self.i, self.slots)
-        w, stages = context.writer, FourierStages(context.writer, t, lambda _: "")
-        opened, result = after.open(context, self.slots, t), target.open(context, self.slots, t)
+        context, stages, opened, result = self._kernel(t, after, target)
+        w = context.writer
         roots = Roots(context, stages, 2 * length)
         with context.iterate([lines, length]) as (line, k):
             swapped = opened.load(line, k)

@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emitters.drafts import ScratchArrays
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.kernels.fourier.stages import Complex, FourierStages, roots_of_unity
+from xla_explorer.compiler.codegen.kernels.fourier.stages import Complex, FourierStages, converted, roots_of_unity
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names, register_type
 from xla_explorer.hlo.primitive_type import C64, C128, PrimitiveType
@@ -23,15 +23,6 @@ Index = str | int
 def complex_type(t: str) -> PrimitiveType:
     """The complex type with parts of an LLVM type."""
     return C64 if t == "float" else C128
-
-
-def converted(context: KernelContext, value: Complex, source: str, target: str) -> Complex:
-    """A complex number of another precision."""
-    if source == target:
-        return value
-    operation = "fpext" if target == "double" else "fptrunc"
-    re, im = [context.writer.cast(operation, part, source, target) for part in value]
-    return re, im
 
 
 def choose(context: KernelContext, t: str, condition: str, a: Complex, b: Complex) -> Complex:
@@ -112,15 +103,15 @@ class ArrayLines(NamedTuple):
 
         def load(line: Index, k: Index) -> Complex:
             if not kind.is_complex:
-                value = str(array.load_linear(w, place(line, k)))
-                real = value if held == t else w.cast("fpext", value, held, t)
+                value = array.load_linear(w, place(line, k))
+                real = converted(w, value, held, t)
                 return (zero, real) if self.swapped else (real, zero)
             half = self.length // 2
             mirrored = None
             if self.stored < self.length:  # the rest of the spectrum of real numbers
                 mirrored = w.test("ugt", k, half)
                 k = w.choose(mirrored, w.sub(self.length, k), k)
-            re, im = converted(context, part_names(array.load_linear(w, place(line, k))), held, t)
+            re, im = [converted(w, part, held, t) for part in part_names(array.load_linear(w, place(line, k)))]
             if mirrored is not None:
                 whole = w.test("eq", k, 0)
                 if self.length % 2 == 0:
@@ -132,14 +123,8 @@ class ArrayLines(NamedTuple):
         def store(line: Index, k: Index, value: Complex) -> None:
             if self.swapped:
                 value = value[1], value[0]
-            value = converted(context, (stages.scale(value[0], self.scale), stages.scale(value[1], self.scale)), t, held)
-            if self.stored < self.length:
-                inside, after = w.fresh_label("stored"), w.fresh_label("dropped")
-                w.branch_if(w.test("ult", k, self.stored), inside, after)
-                w.start_block(inside)
-            array.store_linear(w, place(line, k), value if kind.is_complex else value[0])
-            if self.stored < self.length:
-                w.branch(after)
-                w.start_block(after)
+            re, im = [converted(w, stages.scale(part, self.scale), t, held) for part in value]
+            with w.where(*[w.test("ult", k, self.stored)] if self.stored < self.length else ()):
+                array.store_linear(w, place(line, k), (re, im) if kind.is_complex else re)
 
         return OpenLines(load, store)

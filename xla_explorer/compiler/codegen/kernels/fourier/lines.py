@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.fourier.stages import Complex, FourierStages, Pair, roots_of_unity
+from xla_explorer.compiler.codegen.kernels.fourier.stages import Complex, FourierStages, Pair, converted, roots_of_unity
 from xla_explorer.compiler.codegen.kernels.fourier.vectors import VectorStages
 from xla_explorer.compiler.codegen.llvm_types import part_names
 
@@ -48,11 +47,6 @@ class Lines:
             with w.loop(self.rows, stem="line") as row, w.loop(count, stem="element") as k:
                 body(k, row)
 
-    def _convert(self, value: Any, given: str, wanted: str) -> str:
-        if given == wanted:
-            return str(value)
-        return self.w.value(f"{'fpext' if wanted == 'double' else 'fptrunc'} {given} {value} to {wanted}")
-
     def _from(self, row: Index, k: Index) -> Index:
         return self.w.add(self.from_at, self.w.add(self.w.mul(row, self._from_row), k))
 
@@ -62,14 +56,14 @@ class Lines:
     def load(self, row: Index, k: Index) -> Complex:
         """Complex element of the source."""
         re, im = part_names(self.source.load_linear(self.w, self._from(row, k)))
-        return self._convert(re, self.t, self.stages.t), self._convert(im, self.t, self.stages.t)
+        return converted(self.w, re, self.t, self.stages.t), converted(self.w, im, self.t, self.stages.t)
 
     def load_real(self, row: Index, k: Index) -> str:
         """Real element of the source."""
-        return self._convert(self.source.load_linear(self.w, self._from(row, k)), self.t, self.stages.t)
+        return converted(self.w, self.source.load_linear(self.w, self._from(row, k)), self.t, self.stages.t)
 
     def _scaled(self, value: str) -> str:
-        return self._convert(self.stages.scale(value, self.scale), self.stages.t, self.t)
+        return converted(self.w, self.stages.scale(value, self.scale), self.stages.t, self.t)
 
     def store(self, row: Index, k: Index, value: Complex) -> None:
         """Complex element of the target, scaled."""

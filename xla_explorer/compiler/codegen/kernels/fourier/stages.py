@@ -28,7 +28,7 @@ Pair = tuple[str, str]  # addresses of the real and of the imaginary parts
 Table = Callable[[bytes], str]
 
 _DTYPES: dict[str, Any] = {"float": np.float32, "double": np.float64}
-_BYTES = {"float": 4, "double": 8}
+BYTES = {"float": 4, "double": 8}
 
 
 def radices(length: int) -> list[int] | None:
@@ -50,19 +50,25 @@ def roots_of_unity(numerators: Any, length: int) -> Any:
     return tuple([np.where(exact, np.rint(x), x) for x in (np.cos(angle), -np.sin(angle))])
 
 
+def converted(w: FunctionWriter, value: Any, source: str, target: str) -> str:
+    """A float of another precision. source, target: LLVM's types."""
+    return str(value) if source == target else w.value(f"{'fpext' if 'double' in target else 'fptrunc'} {source} {value} to {target}")
+
+
 class FourierStages:
-    """Writes butterflies of numbers of type `t` (`float` or `double`) into a function. table: gives the address of constant data."""
+    """Writes butterflies of numbers of type `t` (`float` or `double`) into a function. table: gives the address of constant data.
+    scalar: the type of one number, where `t` is a vector."""
 
     def __init__(self, w: FunctionWriter, t: str, table: Table) -> None:
         self.w = w
-        self.t = t
-        self.bytes = _BYTES[t]
+        self.t = self.scalar = t
+        self.bytes = BYTES[t]
         self._table = table
 
     # -- memory --------------------------------------------------------------------------------------------------------
     def address(self, pointer: str, offset: str | int) -> str:
         """The address of a scalar."""
-        return pointer if offset == 0 else self.w.value(f"getelementptr inbounds {self.t}, ptr {pointer}, i64 {offset}")
+        return pointer if offset == 0 else self.w.value(f"getelementptr inbounds {self.scalar}, ptr {pointer}, i64 {offset}")
 
     def load(self, pair: Pair, offset: str | int) -> Complex:
         """A complex number."""
@@ -76,7 +82,7 @@ class FourierStages:
 
     def complex_table(self, real: Any, imaginary: Any) -> Pair:
         """Addresses of constant real and imaginary parts."""
-        return tuple([self._table(np.ascontiguousarray(part, _DTYPES[self.t]).tobytes()) for part in (real, imaginary)])  # type: ignore[return-value]
+        return tuple([self._table(np.ascontiguousarray(part, _DTYPES[self.scalar]).tobytes()) for part in (real, imaginary)])  # type: ignore[return-value]
 
     # -- arithmetic ----------------------------------------------------------------------------------------------------
     def _op(self, name: str, a: str, b: str) -> str:

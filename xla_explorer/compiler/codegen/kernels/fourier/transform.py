@@ -8,7 +8,7 @@ even elements as real and the odd ones as imaginary parts, and one more pass ove
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
@@ -65,48 +65,33 @@ class _FftWriter:
         self.w.unroll = False
 
     def write(self) -> None:
-        rank, shape = len(self.lengths), self.target.shape
-        batch = shape.dimensions[: shape.rank - rank]
-        inside_from = self.source.shape.dimensions[shape.rank - rank :]
-        inside_to = shape.dimensions[shape.rank - rank :]
+        """Dimension by dimension. Where shares work on one array, each is a phase, of which every share does some lines."""
+        rank, shape, shares = len(self.lengths), self.target.shape, self.context.shares
+        arrays, lines = math.prod(shape.dimensions[: shape.rank - rank]), math.prod(shape.dimensions[shape.rank - rank : -1])
+        inside_from, inside_to = [array.shape.dimensions[shape.rank - rank :] for array in (self.source, self.target)]
         if rank == 1:
-            self._last(self.source, self.target, 0, 0, math.prod(batch), self.scale, cut=True)
+            self._last(self.source, self.target, 0, 0, arrays, self.scale, cut=True)
             return
-        from_size, to_size = math.prod(inside_from), math.prod(inside_to)
-        if self.context.shares.parts > 1 and math.prod(batch) == 1:
-            self._in_phases(inside_from, inside_to)
-            return
-        with self.context.iterate([math.prod(batch)]) as (number,):
-            source_at, target_at = self.w.mul(number, from_size), self.w.mul(number, to_size)
-            if self.kind == "IRFFT":
-                # The halved dimension comes last; the others are done on a copy.
-                copy = ArrayInMemory(self.context.scratch(from_size * self.source.shape.element_type.bytes), self.source.shape)
-                for axis in range(rank - 1):
-                    array, at = (self.source, source_at) if axis == 0 else (copy, 0)
-                    self._column(array, copy, at, 0, inside_from, axis)
-                self._last(copy, self.target, 0, target_at, math.prod(inside_to[:-1]), self.scale)
-                return
-            self._last(self.source, self.target, source_at, target_at, math.prod(inside_to[:-1]), self.scale)
-            for axis in range(rank - 2, -1, -1):
-                self._column(self.target, self.target, target_at, target_at, inside_to, axis)
+        in_phases = shares.parts > 1 and arrays == 1
 
-    def _in_phases(self, inside_from: tuple[int, ...], inside_to: tuple[int, ...]) -> None:
-        """One array, each dimension a phase of which every share does some lines."""
-        rank, shares = len(self.lengths), self.context.shares
-        lines = math.prod(inside_to[:-1])
-        if self.kind == "IRFFT":
-            copy = ArrayInMemory(self.context.scratch(math.prod(inside_from) * self.source.shape.element_type.bytes), self.source.shape)
-            for axis in range(rank - 1):
-                with shares.phase() as self._share:
-                    self._column(self.source if axis == 0 else copy, copy, 0, 0, inside_from, axis)
-            with shares.phase() as self._share:
-                self._last(copy, self.target, 0, 0, lines, self.scale, cut=True)
-            return
-        with shares.phase() as self._share:
-            self._last(self.source, self.target, 0, 0, lines, self.scale, cut=True)
-        for axis in range(rank - 2, -1, -1):
-            with shares.phase() as self._share:
-                self._column(self.target, self.target, 0, 0, inside_to, axis)
+        def phase() -> AbstractContextManager[Index]:
+            return shares.phase() if in_phases else nullcontext(0)
+
+        with nullcontext((0,)) if in_phases else self.context.iterate([arrays]) as (number,):
+            source, at = self.source, self.w.mul(number, math.prod(inside_from))
+            target_at = self.w.mul(number, math.prod(inside_to))
+            if self.kind == "IRFFT":  # the halved dimension comes last; the others are done on a copy
+                size = math.prod(inside_from) * source.shape.element_type.bytes
+                copy = ArrayInMemory(self.context.scratch(size), source.shape)
+                for axis in range(rank - 1):
+                    with phase() as self._share:
+                        self._column(source, copy, at, 0, inside_from, axis)
+                    source, at = copy, 0
+            with phase() as self._share:
+                self._last(source, self.target, at, target_at, lines, self.scale, cut=in_phases)
+            for axis in range(rank - 2, -1, -1) if self.kind != "IRFFT" else ():
+                with phase() as self._share:
+                    self._column(self.target, self.target, target_at, target_at, inside_to, axis)
 
     # -- scratch memory ------------------------------------------------------------------------------------------------
     def _pairs(self, t: str, count: int) -> tuple[Pair, Pair]:

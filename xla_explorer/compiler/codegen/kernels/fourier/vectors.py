@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
-    _BYTES,
-    _DTYPES,
+    BYTES,
     LARGEST_RADIX,
     Complex,
     FourierStages,
@@ -27,6 +26,7 @@ from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     Table,
     chirp_length,
     chirp_numbers,
+    converted,
     roots_of_unity,
 )
 from xla_explorer.compiler.codegen.llvm_types import float_constant
@@ -75,19 +75,9 @@ class VectorStages(FourierStages):
     """Arithmetic on vectors of `lanes` numbers of type `scalar`, and transforms. memory: the type of the arrays, if it is another one."""
 
     def __init__(self, w: FunctionWriter, scalar: str, lanes: int, table: Table, memory: str = "") -> None:
-        self.w, self.t, self.scalar, self.lanes = w, f"<{lanes} x {scalar}>", scalar, lanes
-        self.bytes = _BYTES[scalar]
+        super().__init__(w, scalar, table)
+        self.t, self.lanes = f"<{lanes} x {scalar}>", lanes
         self.memory = memory or scalar
-        self._table = table
-
-    def address(self, pointer: str, offset: str | int) -> str:
-        """The address of a scalar."""
-        return pointer if offset == 0 else self.w.value(f"getelementptr inbounds {self.scalar}, ptr {pointer}, i64 {offset}")
-
-    def complex_table(self, real: Any, imaginary: Any) -> Pair:
-        """Addresses of constant real and imaginary parts."""
-        real, imaginary = (self._table(np.ascontiguousarray(part, _DTYPES[self.scalar]).tobytes()) for part in (real, imaginary))
-        return real, imaginary
 
     def constant(self, value: float) -> str:
         """A constant in all lanes."""
@@ -124,7 +114,7 @@ class VectorStages(FourierStages):
 
     def take_apart(self, pointer: str, at: Index, masks: Sequence[str] = ()) -> Complex:
         """Numbers from scalar `at` of an array on, where both parts alternate. masks: which scalars to touch (`lanes_below`)."""
-        w, t, align = self.w, f"<{self.lanes} x {self.memory}>", _BYTES[self.memory]
+        w, t, align = self.w, f"<{self.lanes} x {self.memory}>", BYTES[self.memory]
         places = self._places(pointer, at)
         if masks:
             name = f"llvm.masked.load.v{self.lanes}{_SUFFIXES[self.memory]}.p0"
@@ -134,17 +124,13 @@ class VectorStages(FourierStages):
         else:
             a, b = (w.value(f"load {t}, ptr {place}, align {align}") for place in places)
         even = [2 * k for k in range(self.lanes)]
-        parts = self._shuffle(a, b, even, t), self._shuffle(a, b, [k + 1 for k in even], t)
-        if self.memory == self.scalar:
-            return parts
-        return w.value(f"fpext {t} {parts[0]} to {self.t}"), w.value(f"fpext {t} {parts[1]} to {self.t}")
+        real, imaginary = [self._shuffle(a, b, lanes, t) for lanes in (even, [k + 1 for k in even])]
+        return converted(w, real, t, self.t), converted(w, imaginary, t, self.t)
 
     def put_together(self, pointer: str, at: Index, value: Complex, masks: Sequence[str] = ()) -> None:
         """The reverse."""
-        w, t, align = self.w, f"<{self.lanes} x {self.memory}>", _BYTES[self.memory]
-        parts = list(self._zip(*value, 1))
-        if self.memory != self.scalar:
-            parts = [w.value(f"fptrunc {self.t} {part} to {t}") for part in parts]
+        w, t, align = self.w, f"<{self.lanes} x {self.memory}>", BYTES[self.memory]
+        parts = [converted(w, part, self.t, t) for part in self._zip(*value, 1)]
         for number, (place, part) in enumerate(zip(self._places(pointer, at), parts, strict=True)):
             if masks:
                 name = f"llvm.masked.store.v{self.lanes}{_SUFFIXES[self.memory]}.p0"
