@@ -20,10 +20,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import I32, PTR
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
+from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
+from xla_explorer.compiler.codegen.nest.register_layouts import transposed
 from xla_explorer.compiler.target import GroupedProduct, Target, grouped_product
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -163,7 +166,6 @@ class _Tiles:
         registers."""
         tile, w = self.tile, self.w
         size = min(tile.width, 8, 1 << (depth.bit_length() - 1))
-        vector = f"<{size} x i32>"
         begin, end = self._panels(columns, cut)
         with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             source = self.at(b, w.mul(w.block_start(p, tile.columns, columns), b_column))
@@ -173,28 +175,9 @@ class _Tiles:
                 k = w.block_start(block, size, depth)
                 first = self.at(source, w.add(w.mul(j, size * b_column), k))
                 to = self.at(target, w.add(w.mul(k, tile.columns), w.mul(j, size)))
-                lines = [w.value(f"load {vector}, ptr {self.at(first, n * b_column)}, align 4") for n in range(size)]
-                for n, line in enumerate(self._transpose(lines, vector)):
-                    w.do(f"store {vector} {line}, ptr {self.at(to, n * tile.columns)}, align 4")
-
-    def _transpose(self, lines: list[str], vector: str) -> list[str]:
-        """Transpose a square of vectors: exchange off-diagonal blocks of 1, 2, 4 ... lanes."""
-        size, w = len(lines), self.w
-        distance = 1
-        while distance < size:
-            masks = []
-            for upper in (True, False):
-                lanes = [(n if not n & distance else size + n - distance) if upper else (n + distance if not n & distance else size + n)
-                         for n in range(size)]
-                masks.append(f"<{size} x i32> <{', '.join([f'i32 {n}' for n in lanes])}>")
-            turned = list(lines)
-            for n in range(size):
-                if not n & distance:
-                    pair = f"{vector} {lines[n]}, {vector} {lines[n + distance]}"
-                    turned[n], turned[n + distance] = (w.value(f"shufflevector {pair}, {mask}") for mask in masks)
-            lines = turned
-            distance *= 2
-        return lines
+                lines = [w.load(w.named(self.at(first, n * b_column), PTR), I32.of_lanes(size), 4) for n in range(size)]
+                for n, line in enumerate(transposed(w, lines)):
+                    w.store(real(line), w.named(self.at(to, n * tile.columns), PTR), 4)
 
     def product(self, a: str, right: str, copied: str, c: str, cut: Cut | None) -> None:
         """C = A B by tiles. right: the panels. copied: memory for a copy of the rows of a block (`left_block_elements`). cut: see
