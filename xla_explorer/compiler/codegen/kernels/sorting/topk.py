@@ -27,10 +27,8 @@ def write_topk_kernel(context: KernelContext) -> None:
     if 0 in context.outputs[0].shape.dimensions:
         return
     blocks = (context.roots[0].operands[0].shape.dimensions[-1] - k) // BLOCK if _is_compared_in_registers(context) else 0
-    if k <= SORTED_LIST:
-        _by_sorted_list(context, k, 0)
-    elif k <= LARGEST_WITH_LIMIT and blocks >= 2 * k:
-        _by_sorted_list(context, k, blocks)
+    if k <= SORTED_LIST or (k <= LARGEST_WITH_LIMIT and blocks >= 2 * k):
+        _by_sorted_list(context, k, blocks, k > SORTED_LIST)
     else:
         _by_sorting(context, k)
 
@@ -82,12 +80,12 @@ def _by_sorting(context: KernelContext, k: int) -> None:
             indices.store(w, (*row, j), buffers[1].load_linear(w, j))
 
 
-def _by_sorted_list(context: KernelContext, k: int, blocks: int) -> None:
-    """blocks: how many whole blocks behind the first k elements give a limit; 0 for none."""
+def _by_sorted_list(context: KernelContext, k: int, blocks: int, limited: bool) -> None:
+    """blocks: how many whole blocks behind the first k elements are compared at once. limited: they give a limit."""
     w, x = context.writer, context.roots[0].operands[0]
     length, t = x.shape.dimensions[-1], f"i{_key_bits(context)}"
     key_bytes = _key_bits(context) // 8
-    keys, places, bests = context.scratch(k * key_bytes), context.scratch(4 * k), context.scratch(blocks * key_bytes) if blocks else ""
+    keys, places, bests = context.scratch(k * key_bytes), context.scratch(4 * k), context.scratch(blocks * key_bytes) if limited else ""
     hole, limit = w.stack_slot("i64"), w.stack_slot(t)
     emitter: ElementalEmitter = context.emitter()
 
@@ -129,7 +127,7 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int) -> None:
     def enters(key: str) -> str:
         """Whether a key comes into the list: before its last entry, and within the limit."""
         better = w.value(f"icmp ult {t} {key}, {w.value(f'load {t}, ptr {key_at(k - 1)}')}")
-        return w.value(f"and i1 {better}, {w.value(f'icmp ule {t} {key}, ' + w.value(f'load {t}, ptr {limit}'))}") if blocks else better
+        return w.value(f"and i1 {better}, {w.value(f'icmp ule {t} {key}, ' + w.value(f'load {t}, ptr {limit}'))}") if limited else better
 
     def best_of_block(row: IndexTuple, start: str | int) -> str:
         """The best of a block, in as many registers as it takes."""
@@ -167,35 +165,18 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int) -> None:
             take_if(element_key(row, at), at)
 
     with context.iterate(list(x.shape.dimensions[:-1])) as row, emitter.scope():
-        if blocks:
+        if limited:
             find_limit(row)
         with w.loop(k, stem="first", metadata=NO_VECTOR) as j, emitter.scope():
             insert(element_key(row, j), j, j)
         if blocks:
-            with w.loop(blocks, stem="block", metadata=NO_VECTOR) as number, emitter.scope(), \
-                    w.where(enters(w.value(f"load {t}, ptr {best_at(number)}"))), emitter.scope():
-                scan(row, w.add(k, w.mul(number, BLOCK)), BLOCK)
-            if length > k + blocks * BLOCK:
-                scan(row, k + blocks * BLOCK, length - k - blocks * BLOCK)
-        elif length > k and (length - k < BLOCK or not _is_compared_in_registers(context)):
-            scan(row, k, length - k)
-        elif length > k:
-            with w.loop(length, k, BLOCK, stem="block", metadata=NO_VECTOR) as start, emitter.scope():
-                last = w.value(f"load {t}, ptr {key_at(k - 1)}")
-                compare, look, on = w.fresh_label("compare"), w.fresh_label("look"), w.fresh_label("on")
-                count: str | int = BLOCK
-                whole = "true"
-                if (length - k) % BLOCK:  # the last block is shorter: one look at each of its elements
-                    count = w.smaller(BLOCK, w.sub(length, start))
-                    whole = w.value(f"icmp eq i64 {count}, {BLOCK}")
-                w.branch_if(whole, compare, look)
-                w.start_block(compare)
-                w.branch_if(w.value(f"icmp ult {t} {best_of_block(row, start)}, {last}"), look, on)
-                w.start_block(look)
-                with emitter.scope():
-                    scan(row, start, count)
-                w.branch(on)
-                w.start_block(on)
+            with w.loop(blocks, stem="block", metadata=NO_VECTOR) as number, emitter.scope():
+                start = w.add(k, w.mul(number, BLOCK))
+                best = w.value(f"load {t}, ptr {best_at(number)}") if limited else best_of_block(row, start)
+                with w.where(enters(best)), emitter.scope():
+                    scan(row, start, BLOCK)
+        if length > k + blocks * BLOCK:
+            scan(row, k + blocks * BLOCK, length - k - blocks * BLOCK)
         values, indices = context.outputs
         with w.loop(k, stem="give", metadata=NO_VECTOR) as j:
             place = w.value(f"load i32, ptr {place_at(j)}")
