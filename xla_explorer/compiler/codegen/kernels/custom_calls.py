@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.types import I64
-from xla_explorer.compiler.codegen.ir.values import Complex, Value
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.perturbed_tridiagonal import is_perturbed_solve, write_perturbed_solve
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import repeat_while
-from xla_explorer.compiler.codegen.llvm_types import real
+from xla_explorer.compiler.codegen.llvm_types import real, scalar_constant
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import C128, F64
 
 
 class _Row(NamedTuple):
@@ -64,16 +67,12 @@ def _write_sparse_product(context: KernelContext) -> None:
     """Row by row; sums of f32 are taken in f64, as the evaluator takes them. What lies outside of the arrays is padding."""
     w, (elements, starts, columns, dense) = context.writer, [context.arrays[o] for o in context.roots[0].operands]
     output = context.outputs[0]
-    element_type, extents = output.shape.element_type, output.shape.dimensions
-    place = w.stack_slot("i64")
+    element_type = output.shape.element_type
+    wide = {"f32": F64, "c64": C128}.get(element_type.name, element_type)
+    place, sums = w.stack_slot("i64"), Accumulators(context, [wide])
 
-    def wide(x: Scalar) -> Scalar:
-        if isinstance(x, Complex):
-            return Complex(*[w.convert("fpext", part, "double") if part.type.scalar == "float" else part for part in x])
-        return w.convert("fpext", x, "double") if x.type.scalar == "float" else x
-
-    def narrow(x: Value) -> Value:
-        return w.convert("fptrunc", x, "float") if element_type.name in ("f32", "c64") else x
+    def widened(array: ArrayInMemory, index: IndexTuple) -> Scalar:
+        return convert_value(w, array.load(w, index), element_type, wide)
 
     def loaded(array: ArrayInMemory, at: str | int) -> str:
         number = real(array.load(w, (at,)))
@@ -84,24 +83,18 @@ def _write_sparse_product(context: KernelContext) -> None:
         low = w.call_intrinsic("llvm.smax.i64", "i64", ("i64", number), ("i64", "0"))
         return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", low), ("i64", str(elements.shape.element_count)))
 
-    with context.iterate(list(extents)) as index:
+    with context.iterate(list(output.shape.dimensions)) as index, w.fast_math(""):
         begin, end = [limited(loaded(starts, w.add(index[0], k))) for k in (0, 1)]
         w.do(f"store i64 {begin}, ptr {place}")
-        zero = wide(output.load(w, index))
-        types = [part.type for part in (zero if isinstance(zero, Complex) else (zero,))]
-        sums = [w.stack_slot(t.scalar) for t in types]
-        for t, sum_ in zip(types, sums, strict=True):
-            w.do(f"store {t} {w.number(0, t)}, ptr {sum_}")
+        sums.store([scalar_constant(0, wide)])
         with repeat_while(w, lambda: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {place}')}, {end}")):
             at = w.value(f"load i64, ptr {place}")
             column = loaded(columns, at)
             with w.where(w.value(f"icmp ult i64 {column}, {dense.shape.dimensions[0]}")):
-                term = wide(elements.load(w, (at,))) * wide(dense.load(w, (column, *index[1:])))  # type: ignore[operator]
-                for t, sum_, part in zip(types, sums, term if isinstance(term, Complex) else (term,), strict=True):
-                    w.do(f"store {t} {w.named(w.value(f'load {t}, ptr {sum_}'), t) + part}, ptr {sum_}")
+                term = binary_value(w, "multiply", wide, widened(elements, (at,)), widened(dense, (column, *index[1:])))
+                sums.store([binary_value(w, "add", wide, sums.load()[0], term)])
             w.do(f"store i64 {w.named(at, I64) + 1}, ptr {place}")
-        totals = [narrow(w.named(w.value(f"load {t}, ptr {sum_}"), t)) for t, sum_ in zip(types, sums, strict=True)]
-        output.store(w, index, Complex(*totals) if len(totals) == 2 else totals[0])
+        output.store(w, index, convert_value(w, sums.load()[0], wide, element_type))
 
 
 _ROWS = {
