@@ -145,8 +145,9 @@ class ProgramKernels:
         """Whether the kernel was made from a loop nest is a decision."""
         if isinstance(made.nest, Schedule):
             schedule = _over_operands(made.nest, i)
-            said = f"%{i.name}: {schedule}" if schedule.directives else f"%{i.name} as it is"
-            reason = Reason("made-from-nest", said, {**schedule_facts(schedule, self.target.vector.fma), "by": "policy"})
+            facts = schedule_facts(schedule, self.target.vector.fma)
+            said = f"%{i.name}: {facts['schedule']}" if schedule.directives else f"%{i.name} as it is"
+            reason = Reason("made-from-nest", said, {**facts, "by": "policy"})
             self.decisions.append(KernelDecision(i.id, i.name, True, reason, "loop-nest"))
         elif made.nest is not None:
             self.decisions.append(KernelDecision(i.id, i.name, False, made.nest, "loop-nest"))

@@ -31,7 +31,7 @@ def _cast(i: Instruction) -> str:
 
 def _load(i: Instruction) -> str:
     assert i.result is not None
-    return f"load {i.result.type}, {_typed(i.operands)}{i.detail}"
+    return f"load {i.result.type.text}, {_typed(i.operands)}{i.detail}"
 
 
 _FORMS: dict[str, Callable[[Instruction], str]] = {
@@ -77,12 +77,12 @@ class _Blocks:
 
     def write(self, records: Iterable[Record]) -> None:
         for record in records:
-            if isinstance(record, Loop):
-                self._loop(record)
-            elif isinstance(record, If):
-                self._if(record)
-            else:
+            if isinstance(record, Instruction):
                 self.flat.append((record, record.origin))
+            elif isinstance(record, Loop):
+                self._loop(record)
+            else:
+                self._if(record)
 
     def _label(self, stem: str) -> str:
         self.count += 1

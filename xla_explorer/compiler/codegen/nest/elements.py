@@ -6,7 +6,7 @@ pair of them; elements that do not differ from lane to lane are scalars.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -61,13 +61,17 @@ def _operand(element: PrimitiveType) -> _Operand:
     return _Operand(array_shape(element, ()))
 
 
-def computed(b: Builder, s: Compute, types: Sequence[PrimitiveType], operands: Sequence[Scalar]) -> Scalar:
-    """The value of an elementwise opcode. types: of the operands."""
-    widths = [lanes_of(x) for x in operands]
-    lanes = max(widths)
+def computing(b: Builder, s: Compute, types: Sequence[PrimitiveType]) -> Callable[[Sequence[Scalar]], Scalar]:
+    """The function of operands that writes an elementwise opcode: one for all copies of a value. types: of the operands."""
     operation = ScalarOperation(s.opcode, _operand(s.element).shape, tuple([_operand(t) for t in types]), s.attributes)
-    wide = [x if n == lanes else in_lanes(b, x, lanes) for x, n in zip(operands, widths, strict=True)]
-    return ELEMENTWISE_EMITTERS[s.opcode.name](b, operation, wide)
+    write = ELEMENTWISE_EMITTERS[s.opcode.name]
+
+    def computed(operands: Sequence[Scalar]) -> Scalar:
+        widths = [lanes_of(x) for x in operands]
+        lanes = max(widths)
+        return write(b, operation, [x if n == lanes else in_lanes(b, x, lanes) for x, n in zip(operands, widths, strict=True)])
+
+    return computed
 
 
 def parts_of(x: Scalar) -> tuple[Value, ...]:

@@ -365,7 +365,7 @@ def walk(body: Body, around: tuple[Statement, ...] = ()) -> list[tuple[Statement
 def overwrites(nest: LoopNest, s: Statement) -> bool:
     """Whether one of the outermost statements stores, at places of run time or leaving gaps, what one before it has stored."""
     before = {x.array for x, _ in walk(nest.body[: nest.body.index(s)]) if isinstance(x, Store)}
-    again = [x for x, _ in walk((s,)) if isinstance(x, Store) and x.array in before]
+    again = [x for x, _ in walk((s,)) if isinstance(x, Store) and x.array in before] if before else []
     return any(_numbers_in(x.place) or any(gcd(*[factor for _, factor in index.terms]) > 1 for index in x.place) for x in again)
 
 

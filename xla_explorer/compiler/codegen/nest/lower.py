@@ -20,7 +20,7 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Scalar, Va
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES, whole_registers
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH
-from xla_explorer.compiler.codegen.nest.elements import Memory, NestBuilder, chosen, computed, in_lanes, joined, lanes_of, one_lane
+from xla_explorer.compiler.codegen.nest.elements import Memory, NestBuilder, chosen, computing, in_lanes, joined, lanes_of, one_lane
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
@@ -42,7 +42,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Indices, Point, points, with_origin
 from xla_explorer.compiler.codegen.nest.lower_reductions import OpenReduction, continued_reductions, write_reduce
-from xla_explorer.compiler.codegen.nest.lowering_checks import common_factor, dependencies, why_not_lowered
+from xla_explorer.compiler.codegen.nest.lowering_checks import common_factors, dependencies, why_not_lowered
 from xla_explorer.compiler.codegen.nest.register_layouts import (
     axis_along_memory,
     in_words,
@@ -120,8 +120,9 @@ class Lowering(Indices):
         changing = {a.name for a in nest.arrays if a.written} | {a.holds for a in nest.arrays}
         self.memory = {a.name: Memory(self.b, a.shape.element_type, overlap or a.name in changing) for a in nest.arrays}
         self.arrays = {a.name: a for a in nest.arrays}
-        self.continued = continued_reductions(nest)
+        self.continued, self.factors = continued_reductions(nest), common_factors(nest)
         self.open_reductions: dict[int, OpenReduction] = {}
+        self.begins: dict[tuple[str, str, str], Value[Pointer]] = {}  # by array and what loops count
         self.guards: list[Guard] = []
         self.phases = nest.shares > 1 and any(isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body)
         self.scratch_bytes = self.stack_bytes = 0
@@ -196,9 +197,11 @@ class Lowering(Indices):
         if isinstance(s, Load):
             later = self.in_turn and not self.memory[s.array].written
             return Copies(axes, with_origin(self.b, self.reader(s)) if later else self.reader(s), later)
-        later = self.in_turn and isinstance(s, Compute)
-        made = partial(self.value, s)
-        return Copies(axes, with_origin(self.b, made) if later else made, later)
+        if not isinstance(s, Compute):
+            return Copies(axes, partial(self.value, s))
+        write, operands = computing(self.b, s, [self.types[o] for o in s.operands]), [self.values[o] for o in s.operands]
+        made: Callable[[Point], Scalar] = lambda point: write([x.at(point) for x in operands])  # noqa: E731
+        return Copies(axes, with_origin(self.b, made) if self.in_turn else made, self.in_turn)
 
     @contextmanager
     def copies_in_turn(self, asked: bool) -> Iterator[None]:
@@ -237,7 +240,7 @@ class Lowering(Indices):
             self.at[axis] = self.b.index(0), 1
             yield
         elif axis.extent == self.nest.shares and kind is AxisKind.SHARE:
-            factor = common_factor(self.nest, loop)
+            factor = self.factors.get(axis, 1)
             self.at[axis] = self.b.scale_index(self.b.named("%part", I64), factor), factor
             yield
         else:
@@ -245,7 +248,7 @@ class Lowering(Indices):
             if kind is AxisKind.SHARE:
                 share = self.b.named("%part", I64)
                 start, end = [self.part(axis, number) for number in (share, self.b.add_index(share, 1))]
-            factor = common_factor(self.nest, loop)
+            factor = self.factors.get(axis, 1)
             with self.b.loop(self.b.scale_index(start, factor), self.b.scale_index(end, factor), step=factor) as opened:
                 self.at[axis] = opened.index, factor
                 yield
@@ -264,20 +267,21 @@ class Lowering(Indices):
         """Of the element at an offset, at lane 0. Copies are a constant distance from one address, and what loops around count is added
         outside of the innermost one: LLVM has nothing to look for."""
         outer, inner, fixed, least = self.variable_part(x, point)
-        memory, pointer = self.memory[array.name], self.pointers[array.name]
+        memory = self.memory[array.name]
         if fixed < 0 or least < 0:
-            return memory.address(pointer, self.b.add_index(self.b.add_index(outer, inner), fixed))
-        for part in (outer, inner, self.b.index(fixed)):
-            if part.name != "0":
+            return memory.address(self.pointers[array.name], self.b.add_index(self.b.add_index(outer, inner), fixed))
+        pointer = self.begins.get(key := (array.name, outer.name, inner.name))
+        if pointer is None:
+            pointer = self.pointers[array.name]
+            for part in [part for part in (outer, inner) if part.name != "0"]:
                 pointer = memory.address(pointer, part)
-        return pointer
+            self.begins[key] = pointer
+        return memory.address(pointer, self.b.index(fixed)) if fixed else pointer
 
     # -- values ------------------------------------------------------------------------------------------------------
-    def value(self, s: Constant | Iota | Compute, point: Point) -> Scalar:
+    def value(self, s: Constant | Iota, point: Point) -> Scalar:
         if isinstance(s, Constant):
             return constant(self.b, s.literal.array[()], s.element)
-        if isinstance(s, Compute):
-            return computed(self.b, s, [self.types[o] for o in s.operands], [self.values[o].at(point) for o in s.operands])
         x = self.in_lanes(s.index, point)
         if s.lines_of:
             array = self.arrays[s.lines_of]

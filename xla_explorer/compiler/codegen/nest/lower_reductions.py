@@ -8,6 +8,7 @@ together in registers, once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -58,18 +59,14 @@ class OpenReduction(NamedTuple):
 
 def continued_reductions(nest: LoopNest) -> frozenset[int]:
     """The results that one other reduction begins with, of the same operation, and nothing else takes."""
-    every = [(s, around) for s, around in walk(nest.body) if isinstance(s, Reduce)]
-    reductions = {s.ids[0]: (s, around) for s, around in every if not isinstance(s.combiner, Combination)}
-    uses: dict[int, int] = {}
-    for s, _ in walk(nest.body):
-        for number in uses_of(s):
-            uses[number] = uses.get(number, 0) + 1
-    found = []
-    for s, around in reductions.values():
-        first = reductions.get(s.initial[0])
-        if first is not None and first[0].combiner is s.combiner and first[1] == around and uses[s.initial[0]] == 1:
-            found.append(s.initial[0])
-    return frozenset(found)
+    every = walk(nest.body)
+    reductions = {s.ids[0]: (s, around) for s, around in every if isinstance(s, Reduce) and not isinstance(s.combiner, Combination)}
+    follows = [(s, around, first) for s, around in reductions.values() if (first := reductions.get(s.initial[0])) is not None]
+    if not follows:
+        return frozenset()
+    uses = Counter([number for s, _ in every for number in uses_of(s)])
+    found = [s.initial[0] for s, around, first in follows if first[0].combiner is s.combiner and first[1] == around]
+    return frozenset([number for number in found if uses[number] == 1])
 
 
 def write_reduce(lowering: Lowering, s: Reduce) -> None:
@@ -155,8 +152,10 @@ class Reducing(Generic[H]):
     def taken_in(self, x: Scalar, y: Scalar) -> Scalar:
         """The operation itself, of two scalars or of as many lanes."""
         assert not isinstance(self.s.combiner, Combination)
-        with self.b.fast_math(ANY_ORDER):
-            return binary_value(self.b, self.s.combiner.name, self.element, x, y)
+        before, self.b.float_flags = self.b.float_flags, ANY_ORDER
+        made = binary_value(self.b, self.s.combiner.name, self.element, x, y)
+        self.b.float_flags = before
+        return made
 
     def together(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
         """Two sets of accumulators as one, the earlier first."""

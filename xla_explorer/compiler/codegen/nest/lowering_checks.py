@@ -85,18 +85,19 @@ def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
     return [g.expression for g in guards]
 
 
-def common_factor(nest: LoopNest, loop: For) -> int:
-    """By what all indices in a loop multiply its axis: the loop counts in steps of that."""
-    common = 0
-    for s, _ in walk((loop,)):
+def common_factors(nest: LoopNest) -> dict[Axis, int]:
+    """By what all indices multiply each axis that they have: its loop counts in steps of that."""
+    found: dict[Axis, int] = {}
+    for s, _ in walk(nest.body):
         for x in _expressions(nest, s):
             if not x.is_affine:  # values of run time are there already, whatever their own index was
                 x = x.substitute({atom: ZERO for atom in x.atoms() if isinstance(atom, RuntimeValue)})
-            factor = x.coefficient(loop.axis)
-            common = gcd(common, factor) if factor is not None else 1
-            if common == 1:
-                return 1
-    return common or 1
+            for atom, factor in x.terms:
+                if isinstance(atom, Axis):
+                    found[atom] = gcd(found.get(atom, 0), factor)
+                else:
+                    found.update(dict.fromkeys(IndexExpression(((atom, 1),)).axes, 1))
+    return found
 
 
 def _union(parts: list[frozenset[Axis]]) -> frozenset[Axis]:

@@ -107,7 +107,7 @@ class IndexExpression(NamedTuple):
             return self
         if factor == 0:
             return ZERO
-        return IndexExpression(_ordered([(atom, f * factor) for atom, f in self.terms]), self.constant * factor)
+        return IndexExpression(tuple([(atom, f * factor) for atom, f in self.terms]), self.constant * factor)
 
     def __rmul__(self, factor: int) -> IndexExpression:  # type: ignore[override]
         return self * factor
@@ -182,7 +182,7 @@ class IndexExpression(NamedTuple):
     @property
     def is_affine(self) -> bool:
         """Whether all atoms are axes: no quotient, no remainder, no value of run time."""
-        return all(atom.__class__ is Axis for atom, _ in self.terms)
+        return not [atom for atom, _ in self.terms if atom.__class__ is not Axis]
 
     def atoms(self) -> Iterator[Atom]:
         """Every atom, also those inside quotients, remainders and the places of run-time values."""
@@ -194,8 +194,8 @@ class IndexExpression(NamedTuple):
     @property
     def axes(self) -> frozenset[Axis]:
         """The axes that the value depends on."""
-        inside = [inner.axes for atom, _ in self.terms if not isinstance(atom, Axis) for inner in _parts(atom)]
-        return frozenset([atom for atom, _ in self.terms if isinstance(atom, Axis)]).union(*inside)
+        own = frozenset([atom for atom, _ in self.terms if isinstance(atom, Axis)])
+        return own if len(own) == len(self.terms) else own.union(*[inner.axes for atom, _ in self.terms for inner in _parts(atom)])
 
     def coefficient(self, axis: Axis) -> int | None:
         """By how much the value grows from one step of the axis to the next; None where that is not constant."""
@@ -351,7 +351,7 @@ def _sum(terms: Iterable[Term], constant: int) -> IndexExpression:
     factors: dict[Atom, int] = {}
     for atom, factor in terms:
         factors[atom] = factors.get(atom, 0) + factor
-    if (joined := _joined(factors)) is not None:
+    if Remainder in map(type, factors) and (joined := _joined(factors)) is not None:
         return joined + constant
     return IndexExpression(_ordered([(atom, factor) for atom, factor in factors.items() if factor]), constant)
 

@@ -25,7 +25,7 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
 from xla_explorer.compiler.codegen.llvm_types import constant
-from xla_explorer.compiler.codegen.nest.elements import computed, element_of
+from xla_explorer.compiler.codegen.nest.elements import computing, element_of
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
@@ -162,8 +162,8 @@ class NestWriter:
         axes = self.copies_of(s.id)
         if isinstance(s, Iota):
             return Copies(axes, lambda point: index_value(self.b, self.indices.value(s.index, point), s.element))
-        types = [self.types[o] for o in s.operands]
-        return Copies(axes, lambda point: computed(self.b, s, types, [self.at(o, point) for o in s.operands]))
+        write = computing(self.b, s, [self.types[o] for o in s.operands])
+        return Copies(axes, lambda point: write([self.at(o, point) for o in s.operands]))
 
     # -- branches ----------------------------------------------------------------------------------------------------
     def _meet(self) -> None:
