@@ -104,7 +104,8 @@ class CpuCompiler:
         control = options.control
         schedules = parse_schedules(str(options.backend_options.get("schedules") or ""))
         program = write_program(
-            module, assignment, threads=thread_count(options.threads), control=control, scheduled=ScheduledKernels(schedules, control)
+            module, assignment, threads=thread_count(options.threads), control=control, scheduled=ScheduledKernels(schedules, control),
+            decides=trace.journal is not None and trace.journal.level >= Level.DECISIONS,
         )
         record_decisions(program, trace.journal)
         record_vector_width(trace, host_target())

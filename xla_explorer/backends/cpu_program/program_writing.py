@@ -24,9 +24,10 @@ def write_program(
     name: str = "xe_entry",
     control: PassControl | None = None,
     scheduled: ScheduledKernels | None = None,
+    decides: bool = True,
 ) -> HostProgram:
     """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function. control:
-    what the user forces and forbids. scheduled: the kernels that the user writes."""
+    what the user forces and forbids. scheduled: the kernels that the user writes. decides: see `ProgramKernels`."""
     leaves = [(p.payload, index, leaf) for p in module.entry.parameters() for index, leaf in p.shape.leaves()]
     parameter_slots = {(number, index): k for k, (number, index, _) in enumerate(leaves)}
     outputs = [(index, leaf) for index, leaf in module.entry.root.shape.leaves() if leaf.is_array]
@@ -57,6 +58,7 @@ def write_program(
     # Memory that was given away is a parameter's and a result's.
     apart = not any(alias.reason is None for alias in assignment.aliases)
     writer = HostProgramWriter(
-        module, target, place_of, table, probes=probes, threads=threads, name=name, apart=apart, control=control, scheduled=scheduled
+        module, target, place_of, table, probes=probes, threads=threads, name=name, apart=apart, control=control, scheduled=scheduled,
+        decides=decides,
     )
     return writer.write()

@@ -7,6 +7,7 @@ flow is emitted inline. Here is the function that is entered; the kernels that i
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Protocol
@@ -68,8 +69,9 @@ class HostProgramWriter:
         apart: bool = False,
         control: PassControl | None = None,
         scheduled: ScheduledKernels | None = None,
+        decides: bool = True,
     ) -> None:
-        """apart: no two slots of the table lead to the same memory. control, scheduled: see `ProgramKernels`."""
+        """apart: no two slots of the table lead to the same memory. control, scheduled, decides: see `ProgramKernels`."""
         self.apart = apart
         self.module = module
         self.target = target
@@ -83,7 +85,7 @@ class HostProgramWriter:
         self.steps: list[EvaluatorStep] = []
         self._foreign: dict[HloInstruction, int] = {}
         self._placements: dict[HloInstruction, Placement] = {}
-        self.kernels = ProgramKernels(target, threads, name, control, scheduled)
+        self.kernels = ProgramKernels(target, threads, name, control, scheduled, decides)
         self.calls = KernelCalls(self.w, layout, self.kernels, probes=probes)
 
     def _placed(self, i: HloInstruction) -> Placement:
@@ -131,10 +133,11 @@ class HostProgramWriter:
 
     def _in_chains(self, sequence: Sequence[HloInstruction]) -> set[HloInstruction]:
         """Which kernels may be parts of chains: those beside one another that may run along rows and touch enough memory twice."""
-        may = [self._may_run_along_rows(i) for i in sequence]
-        beside = [i for k, i in enumerate(sequence) if may[k] and (may[k - 1 : k] == [True] or may[k + 1 : k + 2] == [True])]
-        touched = [place for i in beside for place in (*self._operands(i), *self.leaves(i))]
-        return set(beside) if touched_again(touched) >= LEAST_BYTES else set()
+        found: set[HloInstruction] = set()
+        for may, beside in [(may, list(group)) for may, group in itertools.groupby(sequence, self._may_run_along_rows)]:
+            touched = [place for i in beside for place in (*self._operands(i), *self.leaves(i))] if may and len(beside) > 1 else []
+            found.update(beside if touched_again(touched) >= LEAST_BYTES else ())
+        return found
 
     def _may_run_along_rows(self, i: HloInstruction) -> bool:
         if i in self.kernels.scheduled or not any(leaf.is_array and leaf.byte_size for _, leaf in i.shape.leaves()):

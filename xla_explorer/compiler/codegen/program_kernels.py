@@ -55,10 +55,11 @@ class _NamedKernel:
 
 class ProgramKernels:
     """All kernels of one program; equal ones are one function. functions: name -> id of the instruction that it was written for.
-    control: what the user forces and forbids. scheduled: the kernels that the user writes."""
+    control: what the user forces and forbids. scheduled: the kernels that the user writes. decides: somebody reads `decisions`."""
 
     def __init__(self, target: Target, threads: int, entry: str, control: PassControl | None = None,
-                 scheduled: ScheduledKernels | None = None) -> None:
+                 scheduled: ScheduledKernels | None = None, decides: bool = True) -> None:
+        self.decides = decides
         self.scheduled = scheduled or ScheduledKernels({})
         self.target, self.threads, self.control = target, threads, control or PassControl()
         self.decisions: list[KernelDecision] = []
@@ -93,7 +94,8 @@ class ProgramKernels:
             made = self.scheduled.kernel(i, self.target, slots, overlap)
         else:
             made = self._once(write, i, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
-            self._note_nest(i, made)
+            if self.decides:
+                self._note_nest(i, made)
         tiny = all(place.size <= TINY_BYTES for place in places) and kind == "kernel" and len(made.lines) < TINY_LINES
         if tiny and isinstance(made.nest, Schedule):
             made = made._replace(effort=Effort.DEFAULT)  # that of its caller

@@ -65,7 +65,9 @@ class Type:
 
     def of_lanes(self, lanes: int) -> Type:
         """The vector with so many lanes of the same scalar."""
-        return self if lanes == self.lanes else Type(self.scalar, lanes, self.space, self.format)
+        if lanes == self.lanes:
+            return self
+        return self._known.get((self.scalar, lanes, self.space, self.format)) or Type(self.scalar, lanes, self.space, self.format)
 
 
 I1, I8, I16, I32, I64 = [Type(f"i{bits}") for bits in (1, 8, 16, 32, 64)]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xla_explorer.compiler.codegen.nest.ir import Array, AxisKind, BoundAxis, Load, LoopNest, Store, axes_of, walk
+from xla_explorer.compiler.codegen.nest.ir import Array, AxisKind, BoundAxis, Load, LoopNest, Store, axes_of
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue, linearize
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
@@ -81,7 +81,7 @@ class Access:
 def accesses_of(nest: LoopNest) -> list[Access]:
     """Every access, in the order of the text."""
     found = []
-    for s, around in walk(nest.body):
+    for s, around in nest.statements():
         if isinstance(s, Load | Store) and (array := nest.array(s.array)) is not None and not (isinstance(s, Load) and s.only_asks):
             axes = [b for x in around for b in axes_of(x)]
             path = tuple(sorted(axes, key=lambda b: b.kind in (AxisKind.UNROLLED, AxisKind.VECTOR)))  # registers are inside of every loop
@@ -98,7 +98,7 @@ def whole_registers(offset: IndexExpression, vector: Axis | None, lanes: int, el
 
 def is_whole(nest: LoopNest, array: Array) -> bool:
     """Whether most of an array is written in whole registers: that of the first store to it."""
-    for s, around in walk(nest.body):
+    for s, around in nest.statements():
         if isinstance(s, Store) and s.array == array.name:
             vector = next((b.axis for x in around for b in axes_of(x) if b.kind is AxisKind.VECTOR), None)
             offset = linearize(s.place, array.shape.strides)

@@ -200,8 +200,9 @@ class Memory:
         return element_of([self._stored(part) for part in parts_of(x)])
 
     def _stored(self, x: Value) -> Value:
-        t = self.stored.of_lanes(x.type.lanes)
-        return x if x.type.scalar == t.scalar or self.stored.scalar == self.held.scalar else self.b.emit("zext", t, (x,))
+        if self.stored.scalar in (x.type.scalar, self.held.scalar):
+            return x
+        return self.b.emit("zext", self.stored.of_lanes(x.type.lanes), (x,))
 
     def _interleaved(self, first: Value, second: Value) -> Value:
         lanes = first.type.lanes

@@ -30,7 +30,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     axes_of,
     elements_of,
     ids_of,
-    walk,
 )
 from xla_explorer.hlo.analysis.indexing import Axis
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -186,7 +185,7 @@ def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
     uses = _last_uses(nest)
     found: dict[tuple[str, ...], _BodyOf] = {}
     live: dict[int, tuple[_BodyOf, int]] = {}
-    for position, (s, around) in enumerate(walk(nest.body)):
+    for position, (s, around) in enumerate(nest.statements()):
         if isinstance(s, For | Allocate):
             continue
         path = [b for x in around for b in axes_of(x)]
@@ -250,7 +249,7 @@ def _operands(s: Statement) -> tuple[int, ...]:
 
 
 def _last_uses(nest: LoopNest) -> dict[int, int]:
-    return {o: position for position, (s, _) in enumerate(walk(nest.body)) for o in _operands(s)}
+    return {o: position for position, (s, _) in enumerate(nest.statements()) for o in _operands(s)}
 
 
 def _own_axes(s: Statement) -> frozenset[Axis]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.ir import Allocate, Array, For, Load, LoopNest, Reduce, Statement, Store, axes_of, walk
+from xla_explorer.compiler.codegen.nest.ir import Allocate, Array, For, Load, LoopNest, Reduce, Statement, Store, axes_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Guard, IndexExpression, Substitution, index, linearize
 
@@ -22,13 +22,13 @@ class _Access(NamedTuple):
 
 def why_not_in_step(nest: LoopNest) -> list[Reason]:
     """A problem for each array that steps of a loop may share, though the loop says that they are independent."""
-    stored = {s.array for s, _ in walk(nest.body) if isinstance(s, Store)}
-    both = {s.array for s, _ in walk(nest.body) if isinstance(s, Load) and s.array in stored}
+    stored = {s.array for s, _ in nest.statements() if isinstance(s, Store)}
+    both = {s.array for s, _ in nest.statements() if isinstance(s, Load) and s.array in stored}
     if not both:
         return []
     owned: dict[str, tuple[Statement, ...]] = {}
     accesses: dict[str, list[_Access]] = {name: [] for name in both}
-    for s, around in walk(nest.body):
+    for s, around in nest.statements():
         if isinstance(s, Allocate):
             owned[s.array.name] = around
         elif isinstance(s, (Load, Store)) and s.array in both and (array := nest.array(s.array)) is not None:

@@ -235,6 +235,12 @@ class LoopNest:
     _axes: dict[str, BoundAxis] = field(default_factory=dict, init=False, repr=False)
     _loops: dict[str, Loop] = field(default_factory=dict, init=False, repr=False)
     _around: dict[str, tuple[Statement, ...]] = field(default_factory=dict, init=False, repr=False)
+    _statements: list[tuple[Statement, tuple[Statement, ...]]] = field(default_factory=list, init=False, repr=False)
+
+    def statements(self) -> list[tuple[Statement, tuple[Statement, ...]]]:
+        """See `walk`, of the whole body."""
+        self._statements.extend(() if self._statements else walk(self.body))
+        return self._statements
 
     def array(self, name: str) -> Array | None:
         """The array of a name: an operand, a result, or one that the nest allocates."""
@@ -244,7 +250,7 @@ class LoopNest:
 
     def fresh_id(self) -> int:
         """A number that no value has, nor any above it."""
-        return 1 + max([number for s, _ in walk(self.body) for number in all_ids(s)], default=0)
+        return 1 + max([number for s, _ in self.statements() for number in all_ids(s)], default=0)
 
     def axes(self) -> dict[str, BoundAxis]:
         """All axes by name, in the order of the text."""
@@ -263,17 +269,14 @@ class LoopNest:
 
     def _find(self, body: Body, around: tuple[Statement, ...]) -> None:
         for s in body:
-            if s.__class__ is Allocate:
-                self._arrays.setdefault(s.array.name, s.array)
-            elif s.__class__ is Choose:
-                for case in s.cases:
-                    self._find(case.body, (*around, s))
-            elif s.__class__ in _WITH_BODIES:
-                loop = cast("Loop", s)
-                for bound in (BoundAxis(loop.axis, loop.kind),) if isinstance(loop, For) else loop.axes:
+            if s.__class__ in _WITH_BODIES:
+                for bound in axes_of(s):
                     name = bound.axis.name
-                    self._axes[name], self._loops[name], self._around[name] = bound, loop, around
-                self._find(loop.body, (*around, s))
+                    self._axes[name], self._loops[name], self._around[name] = bound, cast("Loop", s), around
+                for inner in bodies_of(s):
+                    self._find(inner, (*around, s))
+            elif s.__class__ is Allocate:
+                self._arrays.setdefault(s.array.name, s.array)
 
 
 def axes_of(s: Statement) -> tuple[BoundAxis, ...]:
@@ -319,17 +322,16 @@ def _numbers_in(expressions: Iterable[IndexExpression]) -> tuple[int, ...]:
 
 def all_ids(s: Statement) -> tuple[int, ...]:
     """The values that a statement defines, those of its combiner among them."""
-    own = ids_of(s)
-    if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
-        own += tuple([n for c in s.combiner.parts for n in (*c.left, *c.right, *[k for inner, _ in walk(c.body) for k in all_ids(inner)])])
-    return own
+    if not isinstance(s, Reduce) or not isinstance(s.combiner, Combination):
+        return ids_of(s)
+    return (*s.ids, *[n for c in s.combiner.parts for n in (*c.left, *c.right, *[k for x, _ in walk(c.body) for k in all_ids(x)])])
 
 
 def bodies_of(s: Statement) -> tuple[Body, ...]:
     """The bodies inside a statement; that of a combiner, which no axis reaches, is not among them."""
-    if s.__class__ not in _WITH_BODIES:
-        return ()
-    return tuple([case.body for case in s.cases]) if isinstance(s, Choose) else (cast("Loop", s).body,)
+    if isinstance(s, (For, Reduce)):
+        return (s.body,)
+    return tuple([case.body for case in s.cases]) if isinstance(s, Choose) else ()
 
 
 def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
@@ -388,9 +390,8 @@ def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]
 def with_loop_replaced(nest: LoopNest, axis: str, change: Callable[[Loop], Loop | Body]) -> LoopNest:
     """The nest with the loop or reduction that opens an axis replaced by one or several statements, and nothing else looked at but what
     stands around it."""
-    loop = nest.loops()[axis]
-    old: Statement = loop
-    new: Statement | Body = change(loop)
+    old: Statement = nest.loops()[axis]
+    new: Statement | Body = change(nest.loops()[axis])
     for s in reversed(nest.around(axis)):
         old, new = s, with_bodies(s, partial(_with_replaced, old=old, new=new))
     return LoopNest(nest.name, nest.arrays, _with_replaced(nest.body, old, new), nest.names, nest.shares)

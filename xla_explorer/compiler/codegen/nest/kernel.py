@@ -11,7 +11,7 @@ from xla_explorer.compiler.codegen.ir.records import has_loop
 from xla_explorer.compiler.codegen.nest.directives import Cover, Directive, DirectiveRefused
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.hlo_parts import spreads_elements
-from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, Choose, For, LoopNest, Reduce, Store, walk
+from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, Choose, For, LoopNest, Reduce, Store
 from xla_explorer.compiler.codegen.nest.lower import Code, lower
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
 from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_policy
@@ -109,7 +109,7 @@ def _is_scan(i: HloInstruction) -> Reason | None:
 
 def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
     """What the policy of its family makes of a plain nest; the plain nest of a reduction that it refuses."""
-    reduces = any(isinstance(s, Reduce) for s, _ in walk(nest.body))
+    reduces = any(isinstance(s, Reduce) for s, _ in nest.statements())
     try:
         if not reduces:
             return elementwise_policy(nest, tuning, parts, by_rows)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, BoundAxis, Choose, For, LoopNest, Reduce, Statement, axes_of, walk
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, BoundAxis, Choose, For, LoopNest, Reduce, Statement, axes_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -38,7 +38,7 @@ def extent_of(axes: Sequence[BoundAxis], *kinds: AxisKind) -> int:
 
 def launch_of(nest: LoopNest) -> Launch:
     """The launch that has a block and a thread for every step."""
-    paths = [opened_axes(around, s) for s, around in walk(nest.body) if axes_of(s)]
+    paths = [opened_axes(around, s) for s, around in nest.statements() if axes_of(s)]
     blocks, threads, lanes = [max([extent_of(path, kind) for path in paths], default=1)
                               for kind in (AxisKind.BLOCK, AxisKind.THREAD, AxisKind.WARP)]  # fmt: skip
     return Launch(blocks, threads * lanes, lanes)
@@ -57,7 +57,7 @@ def launch_problems(nest: LoopNest) -> list[Reason]:
         found.append(refuse("too-many-threads", f"a block has at most {MOST_THREADS} threads, got {launch.threads}"))
     if nest.shares > 1 and (launch.blocks, launch.threads) != (1, 1):
         found.append(refuse("shares-and-launch", f"@{nest.name} has shares of CPU threads and a launch of a GPU"))
-    for s, around in walk(nest.body):
+    for s, around in nest.statements():
         for axis, kind in axes_of(s):
             if kind is AxisKind.BLOCK and (isinstance(s, Reduce) or not all(_is_block(x) for x in around)):
                 found.append(refuse("block-not-outermost", f"axis {axis}: blocks must be the outermost loops"))

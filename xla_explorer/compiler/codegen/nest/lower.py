@@ -155,9 +155,7 @@ class Lowering(Indices):
             if isinstance(s, For) and s.axis.extent == 0:
                 continue
             if isinstance(s, For):
-                self.b.origin = None
-                with self.axis(s), self.guarded(s.guards):
-                    self.body(s.body)
+                self.loop(s)
                 continue
             if isinstance(s, Allocate):
                 self.allocate(s.array)
@@ -224,34 +222,34 @@ class Lowering(Indices):
         self.pointers[array.name] = self.b.stack_slot(memory.stored, max(array.shape.element_count, 1) * memory.parts)
 
     # -- axes --------------------------------------------------------------------------------------------------------
-    @contextmanager
-    def axis(self, loop: For) -> Iterator[None]:
-        """What is inside runs for every step of an axis."""
-        axis, kind = loop.axis, loop.kind
+    def loop(self, s: For) -> None:
+        """What is inside runs for every step of an axis, where the guards hold."""
+        axis, kind, factor = s.axis, s.kind, self.factors.get(s.axis, 1)
+        self.b.origin = None
+        self.guards += s.guards
         if kind is AxisKind.UNROLLED:
             self.unrolled.append(axis)
-            yield
+            self.body(s.body)
             self.unrolled.pop()
         elif kind is AxisKind.VECTOR:
             self.vector = axis
-            yield
+            self.body(s.body)
             self.vector = None
         elif axis.extent == 1 and kind is AxisKind.SERIAL:
             self.at[axis] = self.b.index(0), 1
-            yield
+            self.body(s.body)
         elif axis.extent == self.nest.shares and kind is AxisKind.SHARE:
-            factor = self.factors.get(axis, 1)
             self.at[axis] = self.b.scale_index(self.b.named("%part", I64), factor), factor
-            yield
+            self.body(s.body)
         else:
             start, end = self.b.index(0), self.b.index(axis.extent)
             if kind is AxisKind.SHARE:
                 share = self.b.named("%part", I64)
                 start, end = [self.part(axis, number) for number in (share, self.b.add_index(share, 1))]
-            factor = self.factors.get(axis, 1)
             with self.b.loop(self.b.scale_index(start, factor), self.b.scale_index(end, factor), step=factor) as opened:
                 self.at[axis] = opened.index, factor
-                yield
+                self.body(s.body)
+        del self.guards[len(self.guards) - len(s.guards) :]
 
     def part(self, axis: Axis, share: Value[Integer]) -> Value[Integer]:
         """The first step of a share."""

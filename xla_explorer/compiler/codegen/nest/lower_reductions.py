@@ -29,7 +29,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Reduce,
     uses_of,
-    walk,
 )
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
@@ -59,7 +58,7 @@ class OpenReduction(NamedTuple):
 
 def continued_reductions(nest: LoopNest) -> frozenset[int]:
     """The results that one other reduction begins with, of the same operation, and nothing else takes."""
-    every = walk(nest.body)
+    every = nest.statements()
     reductions = {s.ids[0]: (s, around) for s, around in every if isinstance(s, Reduce) and not isinstance(s.combiner, Combination)}
     follows = [(s, around, first) for s, around in reductions.values() if (first := reductions.get(s.initial[0])) is not None]
     if not follows:
@@ -143,8 +142,9 @@ class Reducing(Generic[H]):
     def combined(self, x: Scalar, y: Scalar) -> Scalar:
         """Two accumulators of one operation as one."""
         assert not isinstance(self.s.combiner, Combination)
-        lanes = max(lanes_of(x), lanes_of(y))
-        x, y = in_lanes(self.b, x, lanes), in_lanes(self.b, y, lanes)
+        if (lanes := lanes_of(x)) != (others := lanes_of(y)):
+            lanes = max(lanes, others)
+            x, y = in_lanes(self.b, x, lanes), in_lanes(self.b, y, lanes)
         if isinstance(x, Value) and x.is_constant and x.name == real(self.identity(lanes)).name:
             return y
         return self.taken_in(x, y)

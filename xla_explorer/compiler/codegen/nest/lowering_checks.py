@@ -25,7 +25,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     axes_of,
     elements_of,
     ids_of,
-    walk,
 )
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, RuntimeValue, linearize
@@ -39,7 +38,7 @@ def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
     for array in nest.arrays:
         if (reason := type_is_emitted(array.shape)) is not None:
             return refuse("not-lowered", reason.message, element=array.shape.element_type.name)
-    for s, around in walk(nest.body):
+    for s, around in nest.statements():
         for bound in axes_of(s) if not launched else ():
             if bound.kind.is_launched:
                 return refuse("axis-of-a-launch", f"{bound.axis} is @{bound.kind.value}: a CPU has no launch")
@@ -88,7 +87,7 @@ def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
 def common_factors(nest: LoopNest) -> dict[Axis, int]:
     """By what all indices multiply each axis that they have: its loop counts in steps of that."""
     found: dict[Axis, int] = {}
-    for s, _ in walk(nest.body):
+    for s, _ in nest.statements():
         for x in _expressions(nest, s):
             if not x.is_affine:  # values of run time are there already, whatever their own index was
                 x = x.substitute({atom: ZERO for atom in x.atoms() if isinstance(atom, RuntimeValue)})

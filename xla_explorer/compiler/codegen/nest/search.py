@@ -65,12 +65,12 @@ def candidates(
 
 def _choices(nest: LoopNest, n: CpuNumbers) -> Iterator[Numbers]:
     """Choices that may make a difference for this nest."""
-    widths = [element.bits // 8 for s, _ in walk(nest.body) for element in elements_of(s)]
+    widths = [element.bits // 8 for s, _ in nest.statements() for element in elements_of(s)]
     lanes = max(n.register_bytes // max([4, *widths]), 2)
     joined = [False, True] if any(_pairs(nest)) else [False]
     kept = [False, True] if _recomputed(nest) else [False]
-    reduced = any(isinstance(s, Reduce) for s, _ in walk(nest.body))
-    columns = reduced and any(_column_axis(nest, s) for s, _ in walk(nest.body) if isinstance(s, Reduce))
+    reduced = any(isinstance(s, Reduce) for s, _ in nest.statements())
+    columns = reduced and any(_column_axis(nest, s) for s, _ in nest.statements() if isinstance(s, Reduce))
     accumulated = [False, True] if columns else [False]
     tiled = [0, 16, 64] if any(a.pattern.startswith("every") for a in accesses_of(nest)) and not reduced else [0]
     rows = [1, 2, 4, 8] if reduced else [1, 2, 4]
@@ -166,7 +166,7 @@ def _innermost(nest: LoopNest) -> list[tuple[str, str, str]]:
     """(axis, the loop around, the loop around that memory runs along while the axis does not, or empty) of each loop or reduction that has
     no other inside."""
     found = []
-    for s, around in walk(nest.body):
+    for s, around in nest.statements():
         if isinstance(s, For | Reduce) and not any(isinstance(inner, For | Reduce) for inner, _ in walk(s.body)):
             bound = axes_of(s)[-1]
             outer = next((x.axis.name for x in reversed(around) if isinstance(x, For)), "")
@@ -192,7 +192,7 @@ def _runs(a: Access, axis: object) -> bool:
 def _recomputed(nest: LoopNest) -> list[tuple[str, str]]:
     """(instruction, outermost loop): what a step of the loop computes more than once, but for plain loads."""
     seen: dict[tuple[int, str], int] = {}
-    for s, around in walk(nest.body):
+    for s, around in nest.statements():
         origin = getattr(s, "origin", None)
         if origin is not None and elements_of(s) and around and isinstance(around[0], For) and getattr(s, "opcode", None) is not None:
             key = origin.instruction, around[0].axis.name
@@ -204,7 +204,7 @@ def _recomputed(nest: LoopNest) -> list[tuple[str, str]]:
 def _copies(nest: LoopNest) -> int:
     """Statements, each as often as the unrolled axes around it have points."""
     total = 0
-    for _, around in walk(nest.body):
+    for _, around in nest.statements():
         copies = 1
         for bound in [b for x in around for b in axes_of(x)]:
             copies *= bound.axis.extent if bound.kind is AxisKind.UNROLLED else 1

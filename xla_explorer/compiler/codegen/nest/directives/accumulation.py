@@ -221,7 +221,7 @@ class Rfactor(OfReduction):
         names = {f"{b.axis.name}p" for s in around for b in axes_of(s)} & nest.axes().keys()
         if names:
             return refuse("name-taken", f"the nest has an axis {min(names)} already")
-        stored = {s.array for s, _ in walk(nest.body) if isinstance(s, Store)}
+        stored = {s.array for s, _ in nest.statements() if isinstance(s, Store)}
         reads = any(isinstance(s, Load) and s.array in stored for s, _ in walk(around[:1]))
         if not reads and all(isinstance(s, For) and s.kind is AxisKind.SERIAL and not s.guards and not s.ordered for s in around):
             return None

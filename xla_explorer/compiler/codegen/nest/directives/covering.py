@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
-from xla_explorer.compiler.codegen.nest.ir import Body, For, Iota, Load, LoopNest, Statement, Store, rewritten, walk, with_axes_replaced
+from xla_explorer.compiler.codegen.nest.ir import Body, For, Iota, Load, LoopNest, Statement, Store, rewritten, with_axes_replaced
 from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index
@@ -54,8 +54,8 @@ class Cover(Directive):
     def may_be_done_again(self, nest: LoopNest) -> Reason | None:
         """Steps that are done twice store the same twice: the loop reads nothing that it writes, and does not combine."""
         loop = loop_of(nest, self.axis)
-        stored = {s.array for s, _ in walk(nest.body) if isinstance(s, Store)}
-        read = {s.array for s, _ in walk(nest.body) if isinstance(s, Load)}
+        stored = {s.array for s, _ in nest.statements() if isinstance(s, Store)}
+        read = {s.array for s, _ in nest.statements() if isinstance(s, Load)}
         if isinstance(loop, For) and not (loop.ordered or loop.guards or stored & read):
             return None
         return refuse("not-repeatable", f"steps of {self.axis} cannot be repeated: they combine, or read what is stored")

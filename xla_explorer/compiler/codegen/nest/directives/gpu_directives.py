@@ -58,7 +58,7 @@ class Block(_Launched):
         """An array that every block has for itself is filled by every block whole."""
         inside = [s for s, _ in walk(getattr(loop_of(nest, self.axis), "body", ()))]
         own = {s.array.name for s in inside if isinstance(s, Allocate)}
-        outside = {s.array.name for s, _ in walk(nest.body) if isinstance(s, Allocate)} - own
+        outside = {s.array.name for s, _ in nest.statements() if isinstance(s, Allocate)} - own
         filled = sorted({s.array for s in inside if isinstance(s, Store)} & outside)
         if not filled:
             return None

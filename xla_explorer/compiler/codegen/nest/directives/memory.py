@@ -142,7 +142,7 @@ class Keep(InLoop):
         if array is None:
             return refuse("no-such-result", f"@{nest.name} has no result %{self.into}")
         found = self.found(nest)
-        stores = [(s, around) for s, around in walk(nest.body) if isinstance(s, Store) and s.array == self.into]
+        stores = [(s, around) for s, around in nest.statements() if isinstance(s, Store) and s.array == self.into]
         same = len(stores) == 1 and stores[0][0].place == found[-1].place and stores[0][1][-len(found[-1].inside) :] == found[-1].inside
         if same and found[-1].inside and array.shape.element_type is elements_of(found[0].statement)[0]:
             return None
@@ -350,7 +350,7 @@ class Chain(Directive):
 
 
 def _bodies(nest: LoopNest) -> list[Body]:
-    return [nest.body, *[s.body for s, _ in walk(nest.body) if isinstance(s, For | Reduce)]]
+    return [nest.body, *[s.body for s, _ in nest.statements() if isinstance(s, For | Reduce)]]
 
 
 def _rewritten_once(body: Body, change: Callable[[Statement], Statement | Body | None]) -> Body:

@@ -75,7 +75,7 @@ class Merge(Directive):
         """Nothing loads what the loop stores, and a step touches nothing that another one stores."""
         _, loop, _ = self._found(nest)
         stored = {s.array for s in loop.body if isinstance(s, Store)}
-        read = stored & {s.array for s, _ in walk(nest.body) if isinstance(s, Load)}
+        read = stored & {s.array for s, _ in nest.statements() if isinstance(s, Load)}
         if read:
             return refuse("steps-not-independent", f"%{min(read)} is stored and read in {self.axis}")
         return next(iter(why_not_in_step(self.changed(nest))), None)
@@ -101,7 +101,7 @@ class Merge(Directive):
         return found
 
     def _sweeps(self, nest: LoopNest) -> _Sweeps | None:
-        for body in (nest.body, *[s.body for s, _ in walk(nest.body) if isinstance(s, For | Reduce)]):
+        for body in (nest.body, *[s.body for s, _ in nest.statements() if isinstance(s, For | Reduce)]):
             loops = [s for s in body if isinstance(s, For) and s.axis.name == self.axis]
             reductions = [s for s in body if isinstance(s, Reduce) and [b.axis.name for b in s.axes] == [self.reduction]]
             if loops and reductions:

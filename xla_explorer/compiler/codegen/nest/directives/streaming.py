@@ -46,7 +46,7 @@ class Stream(Directive):
 
     def is_not_read(self, nest: LoopNest) -> Reason | None:
         """The kernel does not read what it writes."""
-        if all(s.array != self.axis for s, _ in walk(nest.body) if isinstance(s, Load)):
+        if all(s.array != self.axis for s, _ in nest.statements() if isinstance(s, Load)):
             return None
         return refuse("result-is-read", f"@{nest.name} reads %{self.axis} again: a streaming store would leave it out of the cache")
 

@@ -72,7 +72,7 @@ def convolution_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedu
         chain = collapsed(plan, name, 1)
         assert not isinstance(chain, Reason)
         in_lanes(plan, chain)
-    for s, around in [(s, around) for s, around in walk(plan.nest.body) if isinstance(s, Reduce)]:
+    for s, around in [(s, around) for s, around in plan.nest.statements() if isinstance(s, Reduce)]:
         collapse_reduced(plan, s)
         row, column = [loop.axis for loop in around[-2:] if isinstance(loop, For)]
         p = product_of(plan, column, row)
@@ -167,7 +167,7 @@ def _loops_around(plan: Plan, c: Convolution, parts: int) -> tuple[str, str]:
 def _remainders(nest: LoopNest) -> list[tuple[str, int]]:
     """Axes in conditions on remainders, and how many of their steps lead to the same one: those of loops first, innermost first."""
     found: dict[str, int] = {}
-    sums = [s for s, _ in walk(nest.body) if isinstance(s, Reduce)]
+    sums = [s for s, _ in nest.statements() if isinstance(s, Reduce)]
     for atom in [atom for s in sums for g in s.guards for atom in g.expression.atoms() if isinstance(atom, Remainder)]:
         for axis in atom.dividend.axes:
             count = atom.divisor // gcd(atom.divisor, atom.dividend.coefficient(axis) or 0)
@@ -179,7 +179,7 @@ def _remainders(nest: LoopNest) -> list[tuple[str, int]]:
 
 def _ends(nest: LoopNest) -> tuple[str, int] | None:
     """An axis of a sum, and the step at which a condition on it alone starts or stops to hold: what a phase leaves of one on remainders."""
-    for s in [s for s, _ in walk(nest.body) if isinstance(s, Reduce)]:
+    for s in [s for s, _ in nest.statements() if isinstance(s, Reduce)]:
         for axis, g in [(axis, g) for axis, _ in s.axes for g in s.guards if g.expression.axes == {axis}]:
             values = [g.expression.substitute({axis: ZERO + k}).constant for k in range(axis.extent)]
             for k, (one, next_one) in enumerate(pairwise(values), 1):

@@ -63,7 +63,7 @@ def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: 
 
     Nests of what no registers are made for keep plain loops, of which LLVM makes vectors where it can.
     """
-    if any(isinstance(s, Reduce) for s, _ in walk(nest.body)):
+    if any(isinstance(s, Reduce) for s, _ in nest.statements()):
         return refuse("family-not-moved", f"@{nest.name} reduces; such kernels are not made from nests yet")
     pieces = Plan(nest, tuning)
     reason = in_pieces(pieces)
@@ -156,7 +156,7 @@ def in_pieces(plan: Plan) -> Reason | None:
     """Loops are cut where a choice of what to read changes, until nothing is left to choose: pads, concatenates. The choice of many is
     halved: each cut rewrites what is behind it, and asks for a name of one letter more."""
     cuts = 0
-    while choices := [s for s, _ in walk(plan.nest.body) if isinstance(s, Choose)]:
+    while choices := [s for s, _ in plan.nest.statements() if isinstance(s, Choose)]:
         choice = max(choices, key=lambda s: len(s.cases) // FEW_PIECES)
         changes = [place for case in choice.cases for g in case.guards if (place := _change_of(g)) is not None]
         cuts += 1
@@ -221,7 +221,7 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
 
 def _steps_around(plan: Plan, loop: For) -> int:
     """How often a loop runs."""
-    around = next(outer for s, outer in walk(plan.nest.body) if s is loop)
+    around = next(outer for s, outer in plan.nest.statements() if s is loop)
     return prod([s.axis.extent for s in around if isinstance(s, For)])
 
 
@@ -262,7 +262,7 @@ def _holds_whole_blocks(axis: Axis, size: int) -> bool:
 def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason | None:
     """LLVM decides before a loop whether amounts that are the same in all of it are below the width, and makes loops of both."""
     inside = {n for s in statements for n in ids_of(s)}
-    constants = {s.id for s, _ in walk(nest.body) if isinstance(s, Constant)}
+    constants = {s.id for s, _ in nest.statements() if isinstance(s, Constant)}
     shifts = [s for s in statements if isinstance(s, Compute) and s.opcode.name.startswith("shift-")]
     uniform = sum([s.operands[1] not in inside | constants for s in shifts])
     if uniform <= MOST_UNIFORM_SHIFTS:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives import Prefetch
-from xla_explorer.compiler.codegen.nest.ir import Compute, For, Load, LoopNest, walk
+from xla_explorer.compiler.codegen.nest.ir import Compute, For, Load, LoopNest
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, accesses, calls_functions, statements_of
 from xla_explorer.hlo.analysis.indexing import RuntimeValue, linearize
 
@@ -41,10 +41,10 @@ def tile_asked_for(plan: Plan, loop: For) -> Tile | None:
 
 def _rows(nest: LoopNest) -> tuple[str, str, int] | None:
     """(loop, array, bytes of a row) of a kernel that copies rows by index."""
-    if any(isinstance(s, Compute) for s, _ in walk(nest.body)):
+    if any(isinstance(s, Compute) for s, _ in nest.statements()):
         return None
-    loaded = {f"%{s.id}" for s, _ in walk(nest.body) if isinstance(s, Load)}
-    for s, around in walk(nest.body):
+    loaded = {f"%{s.id}" for s, _ in nest.statements() if isinstance(s, Load)}
+    for s, around in nest.statements():
         if not isinstance(s, Load) or (array := nest.array(s.array)) is None:
             continue
         offset = linearize(s.place, array.shape.strides)

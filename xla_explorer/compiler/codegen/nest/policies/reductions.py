@@ -10,7 +10,7 @@ import itertools
 
 from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Rfactor, Split, Unordered, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
-from xla_explorer.compiler.codegen.nest.ir import Combination, For, LoopNest, Reduce, Statement, Store, walk
+from xla_explorer.compiler.codegen.nest.ir import Combination, For, LoopNest, Reduce, Statement, Store
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, calls_functions, collapses, statements_of
 from xla_explorer.compiler.codegen.nest.policies.columns import (
     SMALL,
@@ -52,7 +52,7 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule
     cut = _what_to_cut(plan, parts, by_column) if parts > 1 else ""
     if cut == "reduced":
         _split(plan, parts, by_column)
-    found = [(s, around) for s, around in walk(plan.nest.body) if isinstance(s, Reduce) and all(isinstance(x, For) for x in around)]
+    found = [(s, around) for s, around in plan.nest.statements() if isinstance(s, Reduce) and all(isinstance(x, For) for x in around)]
     if by_column:
         for name in dict.fromkeys([_innermost(around) for _, around in found]):
             if (reason := columns(plan, name, parts if cut == "columns" else 1)) is not None:

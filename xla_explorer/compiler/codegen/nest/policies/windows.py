@@ -22,7 +22,7 @@ SIDE_BY_SIDE = (4, 3, 2)  # results that take the same weights, which are read o
 
 def slides(nest: LoopNest) -> bool:
     """Whether a reduction reads windows: an index counts results and what is reduced."""
-    for s, _ in walk(nest.body):
+    for s, _ in nest.statements():
         if isinstance(s, Reduce):
             own = {b.axis for b in s.axes}
             indices = [x for inner, _ in walk(s.body) if isinstance(inner, Load) for x in inner.place]
@@ -59,7 +59,7 @@ def window_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | 
 
 def _innermost(plan: Plan) -> list[str]:
     """The loops that reductions stand in."""
-    return [s.axis.name for s, _ in walk(plan.nest.body) if isinstance(s, For) and any(isinstance(x, Reduce) for x in s.body)]
+    return [s.axis.name for s, _ in plan.nest.statements() if isinstance(s, For) and any(isinstance(x, Reduce) for x in s.body)]
 
 
 def _several_groups(plan: Plan, groups: Axis, most: int) -> None:
