@@ -111,12 +111,17 @@ class RowSort:
             w.do(f"store ptr {x}, ptr {b}")
 
     # -- radix ---------------------------------------------------------------------------------------------------------
-    def radix_is_worth_it(self, keys: Sequence[RadixKey]) -> bool:
-        """Whether the row is long enough for the passes."""
-        return self.length >= RADIX_WORTH * sum([-(-key.bits // 8) for key in keys])
+    def sort(self, keys: Sequence[RadixKey], before: Callable[[Record, Record], str]) -> None:
+        """Sort by keys, the most significant first in the list, if there are any and the row is long enough for the passes; else by any
+        comparator: `before(a, b)` is an i1 that says a must come before b."""
+        if keys and self.length >= RADIX_WORTH * sum([-(-key.bits // 8) for key in keys]):
+            self._by_radix(keys)
+        else:
+            self._insertion_runs(before)
+            if self.length > INSERTION_RUN:
+                self._merge_runs(before)
 
-    def by_radix(self, keys: Sequence[RadixKey]) -> None:
-        """Sort by keys, the most significant first in the list."""
+    def _by_radix(self, keys: Sequence[RadixKey]) -> None:
         width = 11 if self.length >= WIDE_DIGIT_ROW else 8
         passes = max([-(-key.bits // width) for key in keys])
         counts = self.context.scratch(passes * (4 << width))
@@ -173,12 +178,6 @@ class RowSort:
             w.start_block(end)
 
     # -- merging -------------------------------------------------------------------------------------------------------
-    def by_merging(self, before: Callable[[Record, Record], str]) -> None:
-        """Sort by any comparator: `before(a, b)` is an i1 that says a must come before b."""
-        self._insertion_runs(before)
-        if self.length > INSERTION_RUN:
-            self._merge_runs(before)
-
     def _insertion_runs(self, before: Callable[[Record, Record], str]) -> None:
         w, length = self.w, self.length
         arrays = self.arrays()

@@ -96,10 +96,7 @@ def write_sort_kernel(context: KernelContext) -> None:
             for buffer, source in zip(buffers, sources, strict=True):
                 buffer.store_linear(w, j, source.load(w, place(j)))
         if length > 1:
-            if keys is not None and sort.radix_is_worth_it(keys):
-                sort.by_radix(keys)
-            else:
-                sort.by_merging(before)
+            sort.sort(keys or (), before)
         buffers = sort.arrays()
         with w.loop(length, stem="give") as j:
             for buffer, output in zip(buffers, context.outputs, strict=True):

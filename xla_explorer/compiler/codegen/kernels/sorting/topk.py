@@ -70,10 +70,7 @@ def _by_sorting(context: KernelContext, k: int) -> None:
         with w.loop(length, stem="take") as j:
             buffers[0].store_linear(w, j, source.load(w, (*row, j)))
             buffers[1].store_linear(w, j, w.value(f"trunc i64 {j} to i32") if isinstance(j, str) else str(j))
-        if sort.radix_is_worth_it([key]):
-            sort.by_radix([key])
-        else:
-            sort.by_merging(before)
+        sort.sort([key], before)
         buffers = sort.arrays()
         with w.loop(k, stem="give") as j:
             values.store(w, (*row, j), buffers[0].load_linear(w, j))
