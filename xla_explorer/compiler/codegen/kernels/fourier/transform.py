@@ -158,33 +158,22 @@ class _FftWriter:
         w, length = self.w, inside[axis]
         outer, inner = math.prod(inside[:axis]), math.prod(inside[axis + 1 :])
         t = working_type(length, self.t)
-        stages, transforms = self._stages(t)
-        if self._lanes(length, t, columns=True) > 1:
-            self._columns_in_vectors(transforms, source, target, source_at, target_at, (outer, length, inner))
-            return
-        x, y = self._pairs(t, buffer_elements(length))
-        cut = None if self._share == 0 else self.context.shares.cut_loop(inner)
-        alone = nullcontext() if self._share == 0 or cut is not None else self.context.shares.only(0)
-        with alone, w.loop(outer, stem="outer") as o, w.loop(cut.end if cut else inner, cut.begin if cut else 0, stem="columns") as column:
-            at = w.add(w.mul(o, length * inner), column)
-            line = Lines(w, self.t, stages, source, target, w.add(source_at, at), w.add(target_at, at), 1, 1, 1, 1, 1.0)
-            line.take(x, length, lambda k, row: self._ordered(line.load(row, w.mul(k, inner))))
-            found = transforms.transform(length, 1, x, y)
-            line.give(found, length, lambda k, row, value: line.store(row, w.mul(k, inner), self._ordered(value)))
-
-    def _columns_in_vectors(self, vectors: VectorStages, source: ArrayInMemory, target: ArrayInMemory, source_at: Index, target_at: Index,
-                            extents: tuple[int, int, int]) -> None:
-        """A vector of neighbouring columns at once. extents: outer dimensions, the transformed one, inner ones."""
-        w, lanes, (outer, length, inner) = self.w, vectors.lanes, extents
-        x, y = self._pairs(vectors.scalar, buffer_elements(length) * lanes)
+        (stages, vectors), lanes = self._stages(t), self._lanes(length, t, columns=True)
+        x, y = self._pairs(t, buffer_elements(length) * lanes)
         tiles = -(-inner // lanes)
         cut = None if self._share == 0 else self.context.shares.cut_loop(tiles)
         alone = nullcontext() if self._share == 0 or cut is not None else self.context.shares.only(0)
         with alone, w.loop(outer, stem="outer") as o, w.loop(cut.end if cut else tiles, cut.begin if cut else 0, stem="columns") as tile:
             column = w.mul(tile, lanes)
             at = w.add(w.mul(o, length * inner), column)
-            masks = vectors.lanes_below(w.sub(inner, column)) if inner % lanes else []
             from_at, to_at = w.add(source_at, at), w.add(target_at, at)
+            if lanes == 1:
+                line = Lines(w, self.t, stages, source, target, from_at, to_at, 1, 1, 1, 1, 1.0)
+                line.take(x, length, lambda k, row: self._ordered(line.load(row, w.mul(k, inner))))
+                found = vectors.transform(length, 1, x, y)
+                line.give(found, length, lambda k, row, value: line.store(row, w.mul(k, inner), self._ordered(value)))
+                return
+            masks = vectors.lanes_below(w.sub(inner, column)) if inner % lanes else []
             with w.loop(length, stem="element", metadata=NO_UNROLL) as k:
                 value = vectors.take_apart(source.pointer, w.mul(w.add(from_at, w.mul(k, inner)), 2), masks)
                 vectors.store(x, w.mul(k, lanes), self._ordered(value))
