@@ -8,7 +8,6 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import I8, type_named
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -110,8 +109,3 @@ class ScratchArrays:
                 pointer = b.address(b.named(pointer, type_named(space)), I8, offset).name
             found.append(ArrayInMemory(pointer, shape, space))
         return found
-
-
-def load_record(context: KernelContext, arrays: Sequence[ArrayInMemory], at: str | int) -> list[Scalar]:
-    """An element of each array."""
-    return [array.load_linear(context.writer, at) for array in arrays]

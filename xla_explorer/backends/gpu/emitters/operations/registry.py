@@ -21,24 +21,11 @@ Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationD
 
 
 class Operation(NamedTuple):
-    """write: the kernels, or why one thread per element is the better way. why_not: whether an instruction is served at all."""
+    """write: the kernels, or why one thread per element is the better way. why_not: whether an instruction is served at all;
+    that there is one device only is asked before."""
 
     write: Writer
     why_not: Callable[[HloInstruction], Reason | None]
-
-
-def _as_on_a_cpu(i: HloInstruction) -> Reason | None:
-    """What code generation says about types, called computations and shapes."""
-    return kernel_is_emitted(i)
-
-
-def _as_always(i: HloInstruction) -> Reason | None:
-    """None; that there is one device only is asked before."""
-    return None
-
-
-def _sort(i: HloInstruction) -> Reason | None:
-    return kernel_is_emitted(i) or why_no_sort(i)
 
 
 def _write_zero(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
@@ -52,12 +39,12 @@ def _write_zero(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[i
 
 OPERATIONS: dict[str, Operation] = {
     "cholesky": Operation(write_cholesky, why_no_factorisation),
-    "partition-id": Operation(_write_zero, _as_always),
-    "replica-id": Operation(_write_zero, _as_always),
-    "fft": Operation(write_fft, _as_on_a_cpu),
-    "select-and-scatter": Operation(write_select_and_scatter, _as_on_a_cpu),
-    "sort": Operation(write_sort, _sort),
-    "topk": Operation(write_topk, _as_on_a_cpu),
+    "partition-id": Operation(_write_zero, lambda _: None),
+    "replica-id": Operation(_write_zero, lambda _: None),
+    "fft": Operation(write_fft, kernel_is_emitted),
+    "select-and-scatter": Operation(write_select_and_scatter, kernel_is_emitted),
+    "sort": Operation(write_sort, lambda i: kernel_is_emitted(i) or why_no_sort(i)),
+    "topk": Operation(write_topk, kernel_is_emitted),
     "triangular-solve": Operation(write_triangular_solve, why_no_factorisation),
 }
 

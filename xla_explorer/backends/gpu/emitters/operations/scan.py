@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context, load_record
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
-from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.reducer import Reducer
@@ -106,14 +105,11 @@ class _Scan:
 
     def store(self, index: tuple[str | int, ...], values: list[Scalar]) -> None:
         """A result; accumulators have wide types."""
-        reducer = self.reducer
-        value = convert_value(self.w, values[0], reducer.wide[0], reducer.types[0])
-        self.context.outputs[0].store(self.w, index, value)
+        self.context.outputs[0].store(self.w, index, self.reducer.results(values)[0])
 
-    def start(self) -> list[Scalar]:
-        """The initial value, in wide types."""
-        reducer = self.reducer
-        return [convert_value(self.w, self.emitter.element(reducer.initial[0], ()), reducer.types[0], reducer.wide[0])]
+    def total(self, at: str | int) -> list[Scalar]:
+        """The total of a chunk."""
+        return [self.totals[0].load_linear(self.w, at)]
 
     def identity(self) -> list[Scalar]:
         """The identity element; `plan_scan` refuses what has none."""
@@ -166,11 +162,11 @@ class _Scan:
         w, plan, block, reducer = self.w, self.plan, self.block, self.reducer
         row, chunk, lane, valid = self.row()
         carry = Accumulators(self.context, reducer.wide)
-        carry.store(self.start())
+        carry.store(reducer.initial_values())
         if plan.chunks > 1:
             before = w.test("ult", lane, chunk)
             place = w.choose(before, lane, 0)
-            value = load_record(self.context, self.totals, w.add(w.mul(row, plan.chunks), place))
+            value = self.total(w.add(w.mul(row, plan.chunks), place))
             value = block.combine_threads(reducer.select(before, value, self.identity()), reducer.wide, plan.group, reducer.join)
             carry.store(reducer.join(carry.load(), value))
         warps = plan.group // WARP
@@ -248,11 +244,11 @@ class _Scan:
             column, rest = w.mod(number, plan.columns), w.div(number, plan.columns)
             chunk, row = w.mod(rest, plan.chunks), w.div(rest, plan.chunks)
             slot = Accumulators(self.context, reducer.wide)
-            slot.store(self.identity() if totals_only else self.start())
+            slot.store(self.identity() if totals_only else reducer.initial_values())
             if plan.chunks > 1 and not totals_only:
                 with w.loop(plan.chunks, stem="before") as other, self.emitter.scope():
                     cell = w.add(w.mul(w.add(w.mul(row, plan.chunks), other), plan.columns), column)
-                    value = reducer.join(slot.load(), load_record(self.context, self.totals, cell))
+                    value = reducer.join(slot.load(), self.total(cell))
                     slot.store(reducer.select(w.test("ult", other, chunk), value, slot.load()))
             first = w.mul(chunk, plan.chunk)
             together = EACH if plan.chunk % EACH == 0 and plan.chunk > EACH else 1
@@ -289,14 +285,11 @@ def write_scan(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
         context = fresh_context(i, slots)
         reducer = Reducer(context.writer, context.emitter(), context.roots[0])
         memory = ScratchArrays(reducer.wide, plan.rows * plan.chunks * plan.columns)
+    threads = BLOCK if plan.columns > 1 else plan.group
+    if plan.columns == 1 and plan.chunks == 1:
+        threads = max(1 << (min(BLOCK, plan.group * plan.rows) - 1).bit_length(), WARP)
     kernels = []
     for totals_only in (True, False) if plan.chunks > 1 else (False,):
-        threads = BLOCK if plan.columns > 1 or plan.chunks > 1 else max(min(BLOCK, plan.group * plan.rows), WARP)
-        threads = -(-threads // WARP) * WARP
-        if plan.columns == 1 and plan.chunks == 1:
-            threads = max(1 << (threads - 1).bit_length(), plan.group)
-        elif plan.columns == 1:
-            threads = plan.group
         kernel = _Scan(i, slots, plan, memory, threads)
         with kernel.w.from_instruction(kernel.root.id), kernel.emitter.scope():
             if plan.columns > 1:
