@@ -89,18 +89,14 @@ def _apply(applied: Applied, outer: str, column: str, sweeps: list[str], plan: C
 
 
 class ColumnPlan(NamedTuple):
-    """across: threads beside one another, each with `width` columns. above: threads above one another. steps: rows of a thread.
-
-    tiles: blocks beside one another. splits: blocks above one another. outer: blocks for kept dimensions before the reduced ones.
-    """
+    """across: threads beside one another, each with `width` columns. above: threads above one another. tiles, splits: blocks beside and
+    above one another."""
 
     across: int
     above: int
     width: int
-    steps: int
     tiles: int
     splits: int
-    outer: int
     launch: LaunchDimensions
 
 
@@ -136,4 +132,4 @@ def plan_columns(
            f"{outer * tiles} blocks cover the columns")  # fmt: skip
     if splits > 1:
         why += f", which would leave multiprocessors idle, so the rows are cut into {splits} parts"
-    return ColumnPlan(across, above, width, steps, tiles, splits, outer, LaunchDimensions(blocks, threads, blocks * threads, why))
+    return ColumnPlan(across, above, width, tiles, splits, LaunchDimensions(blocks, threads, blocks * threads, why))

@@ -53,11 +53,6 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Quo
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
-def whole_warps(threads: int) -> int:
-    """As many threads or more, in warps."""
-    return -(-threads // LANES) * LANES
-
-
 class NotWritten(Exception):
     """A nest asks for what a GPU's threads cannot do."""
 
@@ -74,7 +69,7 @@ class NestWriter:
         b.saturates, b.origin = context.writer.saturates, context.writer.origin
         self.launch = launch_of(nest)
         self.pads = any(crosses_threads(s) for s, _ in walk(nest.body))  # shuffles are made by whole warps
-        threads = whole_warps(self.launch.threads) if self.pads else self.launch.threads
+        threads = -(-self.launch.threads // LANES) * LANES if self.pads else self.launch.threads
         self.block = BlockOfThreads(b, threads, *[launch_number(b, context.target, what) for what in ("thread", "block")])
         self.values: dict[int, Copies] = {}
         self.types: dict[int, PrimitiveType] = {}

@@ -128,17 +128,12 @@ def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTu
 
 
 class RowPlan(NamedTuple):
-    """threads: per row, a power of two. rows: per block. width: elements a thread takes at once. steps: how often it does.
-
-    splits: blocks that share a row; chunks: vectors of a split.
-    """
+    """threads: per row, a power of two. rows: per block. steps: how often a thread takes elements. splits: blocks that share a row."""
 
     threads: int
     rows: int
-    width: int
     steps: int
     splits: int
-    chunks: int
     launch: LaunchDimensions
 
 
@@ -165,4 +160,4 @@ def plan_rows(count: int, length: int, width: int, architecture: GpuArchitecture
     why = f"{count} rows of {length} elements: {threads} threads a row, {steps} steps of {width} elements each; {rows} rows a block"
     if splits > 1:
         why += f"; each row is cut into {splits} parts, since {count} rows leave multiprocessors idle"
-    return RowPlan(threads, rows, width, steps, splits, chunks, LaunchDimensions(blocks, block, count * splits * threads, why))
+    return RowPlan(threads, rows, steps, splits, LaunchDimensions(blocks, block, count * splits * threads, why))
