@@ -185,7 +185,7 @@ class KernelContext:
         )
 
 
-def kernel_slots(instruction: HloInstruction, same: Callable[[int], int] | None = None) -> tuple[int, ...]:
+def kernel_slots(instruction: HloInstruction) -> tuple[int, ...]:
     """Parameter numbers when nothing is shared: each operand leaf and each output leaf its own."""
     operands = len(instruction.called[0].parameters()) if instruction.opcode.name == "fusion" else len(dict.fromkeys(instruction.operands))
     return tuple(range(operands + len(list(instruction.shape.leaves()))))

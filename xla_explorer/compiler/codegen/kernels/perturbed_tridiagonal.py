@@ -11,6 +11,7 @@ import numpy as np
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.types import I1, PTR
 from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import repeat_while
 from xla_explorer.compiler.codegen.llvm_types import real, value_type
@@ -52,7 +53,8 @@ class _Solve:
         limits = np.finfo(element_type.dtype)
         self.epsilon, self.tiny = float(limits.eps), float(limits.tiny)
         self.huge = float(element_type.dtype.type(1) / limits.tiny)
-        self.factor = [context.scratch(max(self.rows, 1) * element_type.bytes) for _ in range(3)]
+        diagonals = [context.scratch(max(self.rows, 1) * element_type.bytes) for _ in range(3)]
+        self.factor = [Elements(self.w, element_type, [self.w.named(diagonal, PTR)]) for diagonal in diagonals]
         names = ("scale", "perturbation", "largest", "pivot", "by", "times")
         self.slots = {name: self.w.named(self.w.stack_slot(str(self.type)), PTR) for name in names}
 
@@ -70,13 +72,10 @@ class _Solve:
         return real(array.load(self.w, (*batch, *index)))
 
     def u(self, diagonal: int, row: str | int) -> Value:
-        return self.w.load(self._place(diagonal, row), self.type)
+        return real(self.factor[diagonal].load(row))
 
     def set_u(self, diagonal: int, row: str | int, value: Value) -> None:
-        self.w.store(value, self._place(diagonal, row))
-
-    def _place(self, diagonal: int, row: str | int) -> Value:
-        return self.w.address(self.w.named(self.factor[diagonal], PTR), self.type, row)
+        self.factor[diagonal].store(row, value)
 
     # -- one system ----------------------------------------------------------------------------------------------------
     def write(self, batch: Index) -> None:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from contextlib import ExitStack
 
+from xla_explorer.compiler.codegen.elemental.data_movement import as_index
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, register_type, to_memory, type_bits
+from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, to_memory, type_bits
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.policies.prefetches import MOST_LINES, rows_ahead
 from xla_explorer.hlo.identity_element import simple_combiner
@@ -78,14 +79,10 @@ class _Scatter:
         taken = iter(row)
         at = [0 if d == self.vector_dim else next(taken) for d in range(self.indices.shape.rank)]
         start: dict[int, str | int] = {d: at[b] for d, b in self.batching.items()}
-        index_type = self.indices.shape.element_type
-        t = register_type(index_type)
         fits: str | None = None
         for component, d in enumerate(self.root.attribute("scatter_dims_to_operand_dims")):
             found = self.emitter.element(self.indices, tuple([component if k == self.vector_dim else x for k, x in enumerate(at)]))
-            value = str(found)
-            if type_bits(t) < 64:
-                value = w.value(f"{'sext' if index_type.is_signed else 'zext'} {t} {value} to i64")
+            value = as_index(w, real(found), self.indices.shape.element_type).name
             room = extents[d] - self.window_size.get(d, 1)
             inside = w.value(f"icmp ule i64 {value}, {room}") if room >= 0 else "false"
             fits = inside if fits is None else w.value(f"and i1 {fits}, {inside}")

@@ -176,21 +176,17 @@ class _LapackKernel:
                 nothing = w.value(f"fmul {t} {element}, {float_constant(0.0, t)}")
                 sum_ = w.value(f"fadd {t} {w.value(f'load {t}, ptr {total}')}, {nothing}")
                 w.do(f"store {t} {sum_}, ptr {total}")
-        finite, not_finite, done = w.fresh_label("finite"), w.fresh_label("not.finite"), w.fresh_label("done")
-        w.branch_if(w.value(f"fcmp ord {t} {w.value(f'load {t}, ptr {total}')}, {float_constant(0.0, t)}"), finite, not_finite)
-        w.start_block(finite)
-        self._call(batch)
-        w.branch(done)
-        w.start_block(not_finite)
-        for argument in self.call.arguments:
-            if isinstance(argument, Status) and argument.result is not None:
-                status = _NOT_FINITE if argument.is_info else 0
-                w.do(f"store i32 {status}, ptr {self._element(self.context.outputs[argument.result], batch)}")
-            elif isinstance(argument, Array | Unused | Eigenvectors) and argument.result is not None:
-                element_type = self.context.outputs[argument.result].shape.element_type
-                self._fill(argument.result, batch, self._number(element_type, float("nan")))
-        w.branch(done)
-        w.start_block(done)
+        finite = w.value(f"fcmp ord {t} {w.value(f'load {t}, ptr {total}')}, {float_constant(0.0, t)}")
+        with w.where(finite):
+            self._call(batch)
+        with w.where(w.value(f"xor i1 {finite}, true")):
+            for argument in self.call.arguments:
+                if isinstance(argument, Status) and argument.result is not None:
+                    status = _NOT_FINITE if argument.is_info else 0
+                    w.do(f"store i32 {status}, ptr {self._element(self.context.outputs[argument.result], batch)}")
+                elif isinstance(argument, Array | Unused | Eigenvectors) and argument.result is not None:
+                    element_type = self.context.outputs[argument.result].shape.element_type
+                    self._fill(argument.result, batch, self._number(element_type, float("nan")))
 
     def _unpack(self, number: int, argument: Eigenvectors, batch: Index) -> None:
         """Column j as it is where the eigenvalue is real; of a pair, j + i (j + 1) and its conjugate."""
