@@ -20,8 +20,8 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import integer_key
-from xla_explorer.compiler.codegen.kernels.sorting.sort import key_of_record
-from xla_explorer.compiler.codegen.llvm_types import real, register_type, type_bits
+from xla_explorer.compiler.codegen.kernels.sorting.sort import as_written, key_of_record
+from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.sorting import SortKey, comparator_keys
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -142,22 +142,16 @@ class SharedRecords:
 
 def order_of_records(context: KernelContext, comparator: HloComputation) -> Before:
     """A strict weak order wherever the comparator orders by keys; else the comparator."""
-    w, emitter = context.writer, context.emitter()
-
-    def as_written(a: Record, b: Record) -> str:
-        (result,) = emitter.inline_scalar_computation(comparator, [x for pair in zip(a, b, strict=True) for x in pair])
-        return str(result)
-
-    keys = comparator_keys(comparator)
+    w, keys = context.writer, comparator_keys(comparator)
     if keys is None or not any(map(_has_unordered, keys)) or any(key.side.shape.element_type.is_complex for key in keys):
-        return as_written
+        return as_written(context, comparator)
 
     def less(key: SortKey, a: Record, b: Record) -> str:
         kind = key.side.shape.element_type
         x, y = [key_of_record(w, comparator, key, record) for record in (a, b)]
         if not _has_unordered(key):
             keys = [integer_key(w, value, kind, key.ascending, key.total_order) for value in (x, y)]
-            return w.test("ult", keys[0], keys[1], 'i8' if kind.is_pred else f'i{type_bits(register_type(kind))}')
+            return w.compare("ult", *keys).name
         first, second = [w.widen(real(value)) for value in (x, y)]
         # True of a number and NaN as well.
         behind = w.compare("ugt" if key.ascending else "ult", second, first)

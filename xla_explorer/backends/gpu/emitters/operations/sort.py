@@ -22,7 +22,6 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.types import I32, I64
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import integer_key
-from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32, S64, PrimitiveType
@@ -306,7 +305,6 @@ def write_topk(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     length = x.shape.dimensions[-1]
     rows = x.shape.element_count // length
     smallest = i.attributes.get("largest", True) is False
-    bits = 8 if element_type.is_pred else type_bits(register_type(element_type))
     axis = x.shape.rank - 1
 
     def comparator(context: KernelContext) -> Before:
@@ -315,7 +313,7 @@ def write_topk(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
         def before(a: Record, b: Record) -> str:
             # Equal ones keep their order, which is that of their positions.
             keys = [integer_key(w, record[0], element_type, ascending=smallest) for record in (a, b)]
-            return w.test("ult", keys[0], keys[1], f"i{bits}")
+            return w.compare("ult", *keys).name
 
         return before
 

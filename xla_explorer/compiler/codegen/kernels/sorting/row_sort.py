@@ -16,6 +16,7 @@ from xla_explorer.compiler.codegen.elemental.comparison import total_order_key
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR, FunctionWriter
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -36,7 +37,7 @@ class RadixKey(NamedTuple):
 
 def integer_key(
     w: FunctionWriter, given: Scalar, element_type: PrimitiveType, ascending: bool, total_order: bool = True
-) -> str:
+) -> Value[Integer]:
     """A value as an unsigned integer of its width (pred: i8) in the wanted order. total_order: -0 before +0; else
     they are equal."""
     value = real(given)
@@ -54,7 +55,7 @@ def integer_key(
         flip ^= (1 << bits) - 1
     if flip >> (bits - 1):
         flip -= 1 << bits
-    return (key ^ flip).name
+    return key ^ flip
 
 
 @contextmanager

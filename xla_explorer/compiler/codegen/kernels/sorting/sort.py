@@ -60,9 +60,20 @@ def _key_function(context: KernelContext, comparator: HloComputation, key: SortK
 
     def of(record: Record) -> str:
         value = key_of_record(w, comparator, key, record)
-        return integer_key(w, value, key.side.shape.element_type, key.ascending, key.total_order)
+        return integer_key(w, value, key.side.shape.element_type, key.ascending, key.total_order).name
 
     return of
+
+
+def as_written(context: KernelContext, comparator: HloComputation) -> Callable[[Record, Record], str]:
+    """Whether a record comes before another one, by the comparator."""
+    emitter = context.emitter()
+
+    def before(a: Record, b: Record) -> str:
+        (result,) = emitter.inline_scalar_computation(comparator, [x for pair in zip(a, b, strict=True) for x in pair])
+        return str(result)
+
+    return before
 
 
 def write_sort_kernel(context: KernelContext) -> None:
@@ -77,13 +88,7 @@ def write_sort_kernel(context: KernelContext) -> None:
     comparator = root.to_apply
     sources = [context.arrays[o] for o in root.operands]
     sort = RowSort(context, [o.shape.element_type for o in root.operands], length)
-    keys = _radix_keys(context, comparator)
-    emitter = context.emitter()
-
-    def before(a: Record, b: Record) -> str:
-        (result,) = emitter.inline_scalar_computation(comparator, [x for pair in zip(a, b, strict=True) for x in pair])
-        return str(result)
-
+    keys, before = _radix_keys(context, comparator), as_written(context, comparator)
     others = [n for d, n in enumerate(first.dimensions) if d != axis]
     with context.iterate(others) as index:
 

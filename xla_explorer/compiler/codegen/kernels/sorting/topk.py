@@ -13,7 +13,7 @@ from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
 from xla_explorer.compiler.codegen.ir.types import PTR, Type
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import RadixKey, Record, RowSort, integer_key, repeat_while
-from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, stored_type, type_bits
+from xla_explorer.compiler.codegen.llvm_types import memory_type, stored_type, type_bits
 from xla_explorer.hlo.primitive_type import S32
 
 SORTED_LIST = 64  # largest k that is kept as a sorted list
@@ -42,11 +42,9 @@ def _is_compared_in_registers(context: KernelContext) -> bool:
 def _key(context: KernelContext, value: Scalar) -> str:
     """Smaller is better. As wide as it is stored: a byte at least."""
     element_type = context.outputs[0].shape.element_type
-    key = integer_key(
-        context.writer, value, element_type, ascending=context.roots[0].attributes.get("largest", True) is False
-    )
-    bits = type_bits(register_type(element_type))
-    return context.writer.value(f"zext i{bits} {key} to i8") if bits < 8 and not element_type.is_pred else key
+    ascending = context.roots[0].attributes.get("largest", True) is False
+    key = integer_key(context.writer, value, element_type, ascending)
+    return (context.writer.convert("zext", key, "i8") if key.type.bits < 8 else key).name
 
 
 def _key_bits(context: KernelContext) -> int:
