@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.data_movement import as_index, clamped
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.types import I64
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.perturbed_tridiagonal import is_perturbed_solve, write_perturbed_solve
@@ -18,7 +20,7 @@ from xla_explorer.compiler.codegen.llvm_types import real, scalar_constant
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import C128, F64
+from xla_explorer.hlo.primitive_type import C128, F64, S64
 
 
 class _Row(NamedTuple):
@@ -74,22 +76,17 @@ def _write_sparse_product(context: KernelContext) -> None:
     def widened(array: ArrayInMemory, index: IndexTuple) -> Scalar:
         return convert_value(w, array.load(w, index), element_type, wide)
 
-    def loaded(array: ArrayInMemory, at: str | int) -> str:
-        number = real(array.load(w, (at,)))
-        return str(number if number.type is I64 else w.convert("sext", number, "i64"))
-
-    def limited(number: str) -> str:
-        """A place of an element: no less than 0, no more than there are."""
-        low = w.call_intrinsic("llvm.smax.i64", "i64", ("i64", number), ("i64", "0"))
-        return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", low), ("i64", str(elements.shape.element_count)))
+    def loaded(array: ArrayInMemory, at: str | int) -> Value[Integer]:
+        return as_index(w, real(array.load(w, (at,))), array.shape.element_type)
 
     with context.iterate(list(output.shape.dimensions)) as index, w.fast_math(""):
-        begin, end = [limited(loaded(starts, w.add(index[0], k))) for k in (0, 1)]
+        rows = [loaded(starts, w.add(index[0], k)) for k in (0, 1)]
+        begin, end = [clamped(w, row, S64, 0, elements.shape.element_count) for row in rows]  # places of elements, or behind them
         w.do(f"store i64 {begin}, ptr {place}")
         sums.store([scalar_constant(0, wide)])
         with repeat_while(w, lambda: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {place}')}, {end}")):
             at = w.value(f"load i64, ptr {place}")
-            column = loaded(columns, at)
+            column = loaded(columns, at).name
             with w.where(w.value(f"icmp ult i64 {column}, {dense.shape.dimensions[0]}")):
                 term = binary_value(w, "multiply", wide, widened(elements, (at,)), widened(dense, (column, *index[1:])))
                 sums.store([binary_value(w, "add", wide, sums.load()[0], term)])

@@ -8,6 +8,7 @@ vectorises; others are taken in order, each adding to the one element it chose.
 from __future__ import annotations
 
 import itertools
+import math
 from contextlib import ExitStack, nullcontext
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
@@ -48,19 +49,8 @@ def write_select_and_scatter_kernel(context: KernelContext) -> None:
 
 def _windows_are_apart(rules: tuple[WindowDimension, ...]) -> bool:
     """Whether no two windows share an element, none reaches into padding, and one is small enough to unroll."""
-    positions = 1
-    for r in rules:
-        positions *= r.size
-        if (
-            r.stride < r.size
-            or r.window_dilation != 1
-            or r.base_dilation != 1
-            or r.padding_low != 0
-            or r.padding_high > 0
-            or r.window_reversal
-        ):
-            return False
-    return positions <= UNROLLED_WINDOW
+    plain = [r == WindowDimension(r.size, r.stride, 0, min(r.padding_high, 0)) and r.stride >= r.size for r in rules]
+    return all(plain) and math.prod([r.size for r in rules]) <= UNROLLED_WINDOW
 
 
 def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, ...]) -> None:

@@ -1,1 +1,1 @@
-"""Kernels of convolutions: as products of gathered matrices, with and without tensor cores, and directly where a group is one feature."""
+"""Convolutions as products of gathered matrices: what is multiplied, and where the sums go."""
