@@ -126,15 +126,10 @@ class ConvolutionStore(ResultStore):
         index[labels.output_feature] = self.w.add(self.w.mul(self.batch[-1], geometry.features.extent), feature)
         return tuple(index)
 
-    def rows_inside(self, row: str | int, exact: bool) -> tuple[str | int, str | None]:
+    def inside(self, side: int, at: str | int, exact: bool) -> tuple[str | int, str | None]:
         """See `ResultStore`; a phase may have fewer positions than another."""
-        at, inside = super().rows_inside(row, exact)
-        return self._in_phase(at, inside) if not self.geometry.features_are_rows else (at, inside)
-
-    def columns_inside(self, column: str | int, exact: bool) -> tuple[str | int, str | None]:
-        """See `ResultStore`."""
-        at, inside = super().columns_inside(column, exact)
-        return self._in_phase(at, inside) if self.geometry.features_are_rows else (at, inside)
+        found, inside = super().inside(side, at, exact)
+        return self._in_phase(found, inside) if side == self.geometry.features_are_rows else (found, inside)
 
     def _in_phase(self, position: str | int, inside: str | None) -> tuple[str | int, str | None]:
         words, uneven = self.words, None

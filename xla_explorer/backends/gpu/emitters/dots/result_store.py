@@ -113,28 +113,20 @@ class ResultStore:
         """Of an element of the product, in the result."""
         return (*self.batch, row, column)
 
-    def rows_inside(self, row: str | int, exact: bool) -> tuple[str | int, str | None]:
-        """A row, or 0 where it is outside, and whether it is inside (None: always). exact: tiles end where the result does."""
-        return self._inside(row, self.m, exact)
-
-    def columns_inside(self, column: str | int, exact: bool) -> tuple[str | int, str | None]:
-        """The same of a column."""
-        return self._inside(column, self.n, exact)
-
-    def _inside(self, value: str | int, extent: int, exact: bool) -> tuple[str | int, str | None]:
-        """An index, or 0 where it is outside, and whether it is inside (None: always)."""
+    def inside(self, side: int, at: str | int, exact: bool) -> tuple[str | int, str | None]:
+        """A row (of side 0) or column (of side 1), or 0 where it is outside, and whether it is inside (None: always). exact: tiles end
+        where the result does."""
         if exact:
-            return value, None
-        w = self.w
-        condition = w.test("ult", value, extent)
-        return w.choose(condition, value, 0), condition
+            return at, None
+        condition = self.w.test("ult", at, (self.m, self.n)[side])
+        return self.w.choose(condition, at, 0), condition
 
     def fragments(self, sums: Sequence[Sequence[str]], row: str | int, column: str | int, exact_rows: bool, exact_columns: bool) -> None:
         """A row of fragments, 8 columns each from `column` on: every lane has the f32 sums of two neighbouring columns of its own row.
 
         exact: whether tiles do not reach beyond the result. All lanes of the warp must come here.
         """
-        at_row, in_rows = self.rows_inside(row, exact_rows)
+        at_row, in_rows = self.inside(0, row, exact_rows)
         bits = self.output.shape.element_type.bits
         if bits == 16 and self.together % FRAGMENT_COLUMNS == 0 and len(sums) % _QUAD == 0:
             for first in range(0, len(sums), _QUAD):
@@ -155,14 +147,14 @@ class ResultStore:
         words: list[str] = []
         for number, pair in enumerate(pairs):
             column = self._own_column(w.add(first, FRAGMENT_COLUMNS * number))
-            at_column, _ = self.columns_inside(column, exact)
+            at_column, _ = self.inside(1, column, exact)
             values = [self.finished(pair[j], F32, at_row, w.add(at_column, j)) for j in (0, 1)]
             words.append(self._packed(values))
         for distance in (1, 2):
             words = self._exchange(words, distance)
         own = w.mod(self.block.lane, _QUAD)
         column = w.add(first, w.mul(own, FRAGMENT_COLUMNS))
-        _, in_columns = self.columns_inside(column, exact)
+        _, in_columns = self.inside(1, column, exact)
         with self.block.only_if(both(w, in_rows, in_columns)):
             self.store_vector(words, self._offset(row, column), "i32")
 
@@ -203,7 +195,7 @@ class ResultStore:
     ) -> None:
         """Sums of a type, of neighbouring columns from `column` (a multiple of their number) on; together where the result has them so."""
         with self.emitter.scope():
-            self._store(values, wide, row, *self.rows_inside(row, exact_rows), column, exact_columns)
+            self._store(values, wide, row, *self.inside(0, row, exact_rows), column, exact_columns)
 
     def _store(
         self, values: Sequence[Given], wide: PrimitiveType, row: str | int, at_row: str | int, in_rows: str | None, column: str | int,
@@ -212,7 +204,7 @@ class ResultStore:
         """The same in a row, of which it is known whether it is inside."""
         w, count = self.w, len(values) if self.together % len(values) == 0 else 1
         for first in range(0, len(values), count):
-            at_column, in_columns = self.columns_inside(w.add(column, first), exact)
+            at_column, in_columns = self.inside(1, w.add(column, first), exact)
             finished = [self.finished(values[first + j], wide, at_row, w.add(at_column, j)) for j in range(count)]
             with self.block.only_if(both(w, in_rows, in_columns)):
                 offset = self._offset(row, w.add(column, first))
