@@ -48,10 +48,11 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
     if dot_operands(dot) is None:
         return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
     plan = plan_dot(dot, target) if target is not None else None
-    if isinstance(plan, DotPlan):
-        faster = _tile_is_faster(plan, library_cycles(sizes, element_type.bytes, target), **plan.facts())
-        if faster is not None:
-            return faster
+    if isinstance(plan, DotPlan) and plan.cycles < (library := library_cycles(sizes, element_type.bytes, target)):
+        tile = plan.tile
+        text = f"our tile of {tile.rows}x{tile.columns} accumulators is estimated at {plan.cycles:.0f} cycles, BLAS at {library:.0f}"
+        numbers = {"cycles": round(plan.cycles), "library_cycles": round(library), "tile_rows": tile.rows, "tile_columns": tile.columns}
+        return refuse("register-tile-faster", text, **numbers, **plan.facts())
     if rows * columns * depth < SMALL_DOT:
         return refuse(
             "dot-too-small",
@@ -59,16 +60,6 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
             multiply_adds=rows * columns * depth,
         )
     return None
-
-
-def _tile_is_faster(plan: DotPlan, library: float, **facts: str) -> Reason | None:
-    """None unless our own tiles are estimated to need fewer cycles."""
-    if plan.cycles >= library:
-        return None
-    rows, columns = plan.tile.rows, plan.tile.columns
-    text = f"our tile of {rows}x{columns} accumulators is estimated at {plan.cycles:.0f} cycles, BLAS at {library:.0f}"
-    numbers = {"cycles": round(plan.cycles), "library_cycles": round(library), "tile_rows": rows, "tile_columns": columns}
-    return refuse("register-tile-faster", text, **numbers, **facts)
 
 
 def why_by_library(i: HloInstruction, target: Target) -> Reason:

@@ -37,16 +37,6 @@ Store = Callable[[Index, Complex], None]
 LARGEST_IN_BLOCKS = 7  # radix up to which vectors of several blocks change places: that takes its square of shuffles
 
 
-def vector_radices(length: int) -> list[int] | None:
-    """The radices of the stages: fours, then what is left; None where a prime factor is too large."""
-    radices, rest = [], length
-    for radix in (4, *range(2, LARGEST_RADIX + 1)):
-        while rest % radix == 0:
-            radices.append(radix)
-            rest //= radix
-    return radices if rest == 1 else None
-
-
 class Stage(NamedTuple):
     """One stage of a transform: n numbers are left to transform, s lie side by side. kind: `blocks` (a vector holds several blocks), `one`
     (numbers with equal factors) or `narrow` (fewer of them than lanes)."""
@@ -58,17 +48,15 @@ class Stage(NamedTuple):
 
 
 def plan_stages(length: int, side_by_side: int, lanes: int) -> list[Stage] | None:
-    """The stages of a transform; None where a prime factor is too large."""
-    radices = vector_radices(length)
-    if radices is None:
-        return None
+    """The stages of a transform: of radix 4, then of what is left; None where a prime factor is too large."""
     stages, n, s = [], length, side_by_side
-    for radix in radices:
-        m = n // radix
-        blocks = lanes % s == 0 and m * s >= lanes and radix <= LARGEST_IN_BLOCKS
-        stages.append(Stage(n, s, radix, "one" if s >= lanes else "blocks" if blocks else "narrow"))
-        n, s = m, s * radix
-    return stages
+    for radix in (4, *range(2, LARGEST_RADIX + 1)):
+        while n % radix == 0:
+            m = n // radix
+            blocks = lanes % s == 0 and m * s >= lanes and radix <= LARGEST_IN_BLOCKS
+            stages.append(Stage(n, s, radix, "one" if s >= lanes else "blocks" if blocks else "narrow"))
+            n, s = m, s * radix
+    return stages if n == 1 else None
 
 
 class VectorStages(FourierStages):

@@ -87,7 +87,7 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
     deep = LIMITS.block_depth(depth, bytes_) if LIMITS.is_deep(depth, down * across) else 0
     if deep and packing == "none":
         packing, why = "panels", "the contraction goes by in blocks"
-    packed = _packed_elements(tile, columns, depth) if packing != "none" else 0
+    packed = across * tile.columns * depth if packing != "none" else 0
     steps, whole = (left.row * bytes_, left.column * bytes_), rows * depth * bytes_
     left_is_copied = down > 1 and LIMITS.copied_left(steps, bytes_, whole, tile.rows, deep or depth, across > 1, deep > 0)
     if packed * bytes_ > MOST_STAGED:
@@ -99,7 +99,3 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
     if deep:
         cycles += COPY_CYCLES * rows * columns * (depth // deep - 1)
     return DotPlan(sizes, tile, packing, batches * cycles, why)
-
-
-def _packed_elements(tile: Tile, columns: int, depth: int) -> int:
-    return -(-columns // tile.columns) * tile.columns * depth
