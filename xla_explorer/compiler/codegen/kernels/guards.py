@@ -14,8 +14,6 @@ def base_position(w: FunctionWriter, rule: WindowDimension, out: str | int, at: 
     inside = rule.padding_low <= 0 and rule.padding_high <= 0 and rule.base_dilation == 1
     if inside:
         return position
-    if isinstance(position, int):
-        position = w.value(f"add i64 {position}, 0")
     if rule.base_dilation > 1:
         conditions.append(w.value(f"icmp sge i64 {position}, 0"))
         conditions.append(w.value(f"icmp eq i64 {w.value(f'srem i64 {position}, {rule.base_dilation}')}, 0"))

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.emitters.operations.fourier_lines import ArrayLines, Index, OpenLines, Roots, choose, complex_type
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
@@ -102,6 +102,11 @@ class _Fourier:
     def _add(self, draft: KernelDraft) -> None:
         self.kernels.append(draft._replace(suffix=f"_{len(self.kernels)}" if self.kernels else ""))
 
+    def _add_launched(self, context: KernelContext, what: str) -> None:
+        """A kernel of as many threads as there are elements."""
+        launch = launch_dimensions(context.threads, self.architecture)
+        self._add(KernelDraft(context, launch._replace(reasoning=f"{what}; {launch.reasoning}")))
+
     def _kernel(self, t: str, source: ArrayLines, target: ArrayLines) -> tuple[KernelContext, FourierStages, OpenLines, OpenLines]:
         """One more kernel, its arithmetic, and the lines that it takes and gives."""
         context = fresh_context(self.i, self.slots)
@@ -165,8 +170,7 @@ class _Fourier:
             else:
                 line, k = w.div(q, length) if together > 1 else 0, w.mod(q, length) if together > 1 else q
             if among is not None:
-                exists = w.test("ult", w.add(among[0], line), among[1])
-                inside = exists if inside is None else w.operation("and", inside, exists, "i1")
+                inside = both(w, inside, w.test("ult", w.add(among[0], line), among[1]))
             with block.only_if(inside):
                 body(line, k)
 
@@ -180,14 +184,8 @@ class _Fourier:
         held = []
         for start in range(0, butterflies, per_line):
             b = w.add(lane, start)
-            guards = []
-            if start + per_line > butterflies:
-                guards.append(w.test("ult", b, butterflies))
-            if block.threads > per_line * together:
-                guards.append(w.test("ult", line, together))
-            inside = None
-            for guard in guards:
-                inside = guard if inside is None else w.operation("and", inside, guard, "i1")
+            inside = w.test("ult", b, butterflies) if start + per_line > butterflies else None
+            inside = both(w, inside, w.test("ult", line, together) if block.threads > per_line * together else None)
             from_line = line
             if inside is not None:
                 b = w.choose(inside, b, 0)
@@ -222,9 +220,8 @@ class _Fourier:
                 values = _twiddled(stages, roots, values, p, s, n // radix)
                 for u, value in enumerate(values):
                     result.store(line, w.add(w.add(q, w.mul(p, s * radix)), s * u), value)
-            launch = launch_dimensions(context.threads, self.architecture)
-            why = f"stage {number + 1} of {plan} of {lines} lines of {length} numbers: a butterfly of {radix} a thread; {launch.reasoning}"
-            self._add(KernelDraft(context, launch._replace(reasoning=why)))
+            what = f"stage {number + 1} of {plan} of {lines} lines of {length} numbers: a butterfly of {radix} a thread"
+            self._add_launched(context, what)
             here = to
             n, s = n // radix, s * radix
 
@@ -264,11 +261,6 @@ class _Fourier:
         t, size = "double", chirp_length(length)
         before = ArrayLines(0, size, 1, size, False, 1.0, self._buffer(t, (lines + 1) * size, 3))
         after = ArrayLines(0, size, 1, size, False, 1.0, self._buffer(t, (lines + 1) * size, 4))
-
-        def finish(context: KernelContext, what: str) -> None:
-            launch = launch_dimensions(context.threads, self.architecture)
-            self._add(KernelDraft(context, launch._replace(reasoning=f"{what}; {launch.reasoning}")))
-
         context, stages, opened, result = self._kernel(t, source, before)
         w = context.writer
         roots = Roots(context, stages, 2 * length)
@@ -284,7 +276,7 @@ class _Fourier:
             given = opened.load(w.choose(is_filter, 0, line), w.choose(near, k, 0))
             value = choose(context, t, is_filter, (chirp[0], stages.negate(chirp[1])), stages.mul(given, chirp))
             result.store(line, k, choose(context, t, held, value, (zero, zero)))
-        finish(context, f"{lines} lines of {length} numbers times a chirp, and the chirp, padded to {size}")
+        self._add_launched(context, f"{lines} lines of {length} numbers times a chirp, and the chirp, padded to {size}")
         self._smooth(size, lines + 1, t, before, after)
         context, stages, opened, result = self._kernel(t, after, before)
         w = context.writer
@@ -292,7 +284,7 @@ class _Fourier:
             value = stages.mul(opened.load(line, k), opened.load(lines, k))
             # Real and imaginary parts exchanged before and after turn a transform into its inverse.
             result.store(line, k, (stages.scale(value[1], 1 / size), stages.scale(value[0], 1 / size)))
-        finish(context, "times the chirp's transform")
+        self._add_launched(context, "times the chirp's transform")
         self._smooth(size, lines, t, before, after)
         context, stages, opened, result = self._kernel(t, after, target)
         w = context.writer
@@ -300,7 +292,7 @@ class _Fourier:
         with context.iterate([lines, length]) as (line, k):
             swapped = opened.load(line, k)
             result.store(line, k, stages.mul((swapped[1], swapped[0]), roots.at(w.mod(w.mul(k, k), 2 * length))))
-        finish(context, "times the chirp")
+        self._add_launched(context, "times the chirp")
 
 
 def _twiddled(stages: FourierStages, roots: Roots, values: list[Complex], p: Index, s: int, m: int) -> list[Complex]:
