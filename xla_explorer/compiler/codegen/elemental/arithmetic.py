@@ -12,7 +12,7 @@ from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import I1, Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.llvm_types import pair, real, scalar_of, value_type
-from xla_explorer.compiler.codegen.vector_math import vector_math_function
+from xla_explorer.compiler.codegen.vector_math import function_name
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 _ARITHMETIC = {"add": "add", "subtract": "sub", "multiply": "mul"}
@@ -33,7 +33,7 @@ def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
         return w.narrow_exact(w.per_lane(name, x, y, flags="nsz" if "reassoc" in w.float_flags else ""), t)
     if name == "remainder":
         # Not frem: a call into libm on CPUs, and inexact on GPUs, where LLVM expands it to one division.
-        return w.narrow(w.call_math(vector_math_function("remainder", x.type.of_lanes(1).suffix).name, x, y), t)
+        return w.narrow(w.call_math(function_name("remainder", x.type.of_lanes(1).suffix), x, y), t)
     raise KeyError(name)
 
 

@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.elemental.complex_numbers import complex_bina
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import F64
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
-from xla_explorer.compiler.codegen.vector_math import vector_math_function
+from xla_explorer.compiler.codegen.vector_math import function_name
 
 COMPLEX_FUNCTIONS = frozenset(
     {
@@ -65,7 +65,7 @@ class _Functions:
         return self.w.number(value, F64)
 
     def _real(self, function: str, *arguments: Value) -> Value:
-        return self.w.call_math(vector_math_function(function, "f64").name, *arguments)
+        return self.w.call_math(function_name(function, "f64"), *arguments)
 
     def _infinite(self, x: Value) -> Value:
         return self.w.absolute(x).equals(float("inf"))

@@ -11,6 +11,9 @@ Lines = list[tuple[str, "int | None"]]  # each with the HLO instruction it came 
 
 
 def _typed(values: Sequence[Value]) -> str:
+    if len(values) == 2:
+        a, b = values
+        return f"{a.type.text} {a.name}, {b.type.text} {b.name}"
     return ", ".join([f"{v.type.text} {v.name}" for v in values])
 
 
@@ -31,7 +34,8 @@ def _cast(i: Instruction) -> str:
 
 def _load(i: Instruction) -> str:
     assert i.result is not None
-    return f"load {i.result.type.text}, {_typed(i.operands)}{i.detail}"
+    (a,) = i.operands
+    return f"load {i.result.type.text}, {a.type.text} {a.name}{i.detail}"
 
 
 _FORMS: dict[str, Callable[[Instruction], str]] = {

@@ -217,8 +217,7 @@ Definition: TypeAlias = Load | Constant | Iota | Compute | Choose | Reduce
 Statement: TypeAlias = Definition | Store | Allocate | For
 Body: TypeAlias = tuple[Statement, ...]
 Loop: TypeAlias = For | Reduce
-# Asked of each statement, a set takes a quarter of the time of `isinstance` of a union.
-_WITH_BODIES = frozenset({For, Reduce, Choose})
+_WITH_BODIES = frozenset({For, Reduce, Choose})  # asked of each statement, a set takes a quarter of the time of `isinstance` of a union
 _WITHOUT_VALUE = frozenset({Store, Allocate, For})
 
 
@@ -270,11 +269,12 @@ class LoopNest:
     def _find(self, body: Body, around: tuple[Statement, ...]) -> None:
         for s in body:
             if s.__class__ in _WITH_BODIES:
-                for bound in axes_of(s):
+                loop, inside = cast("Loop", s), (*around, s)
+                for bound in (BoundAxis(s.axis, s.kind),) if isinstance(s, For) else axes_of(s):
                     name = bound.axis.name
-                    self._axes[name], self._loops[name], self._around[name] = bound, cast("Loop", s), around
-                for inner in bodies_of(s):
-                    self._find(inner, (*around, s))
+                    self._axes[name], self._loops[name], self._around[name] = bound, loop, around
+                for inner in (s.body,) if isinstance(s, For) else bodies_of(s):
+                    self._find(inner, inside)
             elif s.__class__ is Allocate:
                 self._arrays.setdefault(s.array.name, s.array)
 
@@ -412,7 +412,7 @@ def with_axes_replaced(body: Body, values: Substitution) -> Body:
         found = done.get(id(old))
         if found is None:
             new = tuple([x.substitute(values) for x in old])
-            found = done[id(old)] = old, old if all(a is b for a, b in zip(old, new, strict=True)) else new
+            found = done[id(old)] = old, new if [a for a, b in zip(old, new, strict=True) if a is not b] else old
         return found[1]
 
     def origin(old: Origin | None) -> Origin | None:

@@ -50,6 +50,8 @@ class Copies:
 
 def points(axes: Sequence[Axis]) -> list[Point]:
     """All points of unrolled axes, the last varying fastest."""
+    if len(axes) == 1:
+        return [{axes[0]: step} for step in range(axes[0].extent)]
     return [dict(zip(axes, steps, strict=True)) for steps in itertools.product(*[range(a.extent) for a in axes])]
 
 

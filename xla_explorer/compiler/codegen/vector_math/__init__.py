@@ -39,6 +39,7 @@ __all__ = [
     "ELEMENT_TYPES",
     "VectorMathFunction",
     "element_type_of",
+    "function_name",
     "opcode_of",
     "vector_math_function",
     "vector_math_functions",

@@ -103,10 +103,8 @@ class IndexExpression(NamedTuple):
         return self + other
 
     def __mul__(self, factor: int) -> IndexExpression:  # type: ignore[override]
-        if factor == 1:
-            return self
-        if factor == 0:
-            return ZERO
+        if factor in (0, 1):
+            return self if factor else ZERO
         return IndexExpression(tuple([(atom, f * factor) for atom, f in self.terms]), self.constant * factor)
 
     def __rmul__(self, factor: int) -> IndexExpression:  # type: ignore[override]
@@ -387,6 +385,8 @@ def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
 
 def _ordered(terms: list[Term]) -> tuple[Term, ...]:
     """Terms in the one order that equal sums have: great factors first, then by text."""
+    if len(terms) == 2 and (first := abs(terms[0][1])) != (second := abs(terms[1][1])):
+        return tuple(terms if first > second else terms[::-1])
     if len(terms) > 1:
         terms.sort(key=lambda term: (-abs(term[1]), term[0].name if isinstance(term[0], Axis) else str(term[0])))
     return tuple(terms)
