@@ -66,8 +66,7 @@ def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) ->
     w.declare(f"declare void @{routine}(ptr, ptr, ptr, ptr, ptr, i64)")
     which, order, status = w.stack_slot("i8"), w.stack_slot("i32"), w.stack_slot("i32")
     zero = scalar_constant(0, element_type)
-    not_a_number = float_constant(float("nan"), register_type(element_type))
-    failure = (not_a_number, float_constant(0.0, register_type(element_type))) if element_type.is_complex else not_a_number
+    failure = scalar_constant(float("nan"), element_type)
     with context.iterate(list(i.shape.dimensions[:-2])) as batch:
         with w.loop(size, stem="row") as row:
             end, start = (w.add(row, 1), 0) if lower else (size, row)  # the diagonal belongs to the triangle that is read

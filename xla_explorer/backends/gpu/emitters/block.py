@@ -11,12 +11,12 @@ from typing import Generic
 
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, W
 from xla_explorer.compiler.codegen.ir.types import I1, I32, I64, Type
-from xla_explorer.compiler.codegen.ir.values import Integer, Value
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
 from xla_explorer.compiler.codegen.llvm_types import memory_type, type_bits
 from xla_explorer.compiler.codegen.nest.elements import element_of, parts_of
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -129,11 +129,6 @@ class BlockOfThreads(Generic[W]):
         return self.combine_lanes([slot.load(at) for slot in slots], warps, combine)
 
 
-def register(w: Builder, name: str) -> Value[Integer]:
-    """What a special register holds, as an index."""
-    return w.convert("zext", w.intrinsic(f"llvm.nvvm.read.ptx.sreg.{name}", I32), "i64")
-
-
 class Block(BlockOfThreads[str]):
     """The same where code is written block by block."""
 
@@ -141,7 +136,7 @@ class Block(BlockOfThreads[str]):
 
     def __init__(self, context: KernelContext, threads: int) -> None:
         self.context, w = context, context.writer
-        super().__init__(w, threads, register(w, "tid.x").name, register(w, "ctaid.x").name)
+        super().__init__(w, threads, *[launch_number(w, context.target, what).name for what in ("thread", "block")])
 
     def finish(self) -> None:
         """Declare the shared memory."""

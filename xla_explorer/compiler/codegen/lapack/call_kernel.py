@@ -27,7 +27,6 @@ from xla_explorer.compiler.codegen.llvm_types import real as real_part
 from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.layout import layout
-from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape, array_shape
 
 Index = tuple[str | int, ...]
@@ -101,7 +100,7 @@ class _LapackKernel:
                 status = w.value(f"load i32, ptr {self.pointers[number]}")
                 w.do(f"store i32 {status}, ptr {self._element(outputs[argument.result], batch)}")
             elif isinstance(argument, Unused):
-                self._fill(argument.result, batch, self._number(argument.element_type, 0.0))
+                self._fill(argument.result, batch, scalar_constant(0, argument.element_type))
             elif isinstance(argument, Eigenvectors):
                 self._unpack(number, argument, batch)
         if self.call.row_order is not None:
@@ -149,12 +148,6 @@ class _LapackKernel:
                 else:
                     array.store(self.w, (*batch, *index), view.load(self.w, index))
 
-    def _number(self, element_type: PrimitiveType, value: float) -> Given:
-        if not element_type.is_float and not element_type.is_complex:
-            return scalar_constant(0, element_type)
-        real = float_constant(value, register_type(element_type))
-        return (real, float_constant(0.0, register_type(element_type))) if element_type.is_complex else real
-
     def _fill(self, result: int, batch: Index, value: Given) -> None:
         output = self.context.outputs[result]
         own = output.shape.dimensions[len(batch) :]
@@ -186,7 +179,8 @@ class _LapackKernel:
                     w.do(f"store i32 {status}, ptr {self._element(self.context.outputs[argument.result], batch)}")
                 elif isinstance(argument, Array | Unused | Eigenvectors) and argument.result is not None:
                     element_type = self.context.outputs[argument.result].shape.element_type
-                    self._fill(argument.result, batch, self._number(element_type, float("nan")))
+                    value = float("nan") if element_type.is_float or element_type.is_complex else 0
+                    self._fill(argument.result, batch, scalar_constant(value, element_type))
 
     def _unpack(self, number: int, argument: Eigenvectors, batch: Index) -> None:
         """Column j as it is where the eigenvalue is real; of a pair, j + i (j + 1) and its conjugate."""

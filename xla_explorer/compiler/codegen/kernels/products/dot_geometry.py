@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 from xla_explorer.hlo.instruction import HloInstruction
@@ -52,16 +53,9 @@ def dot_sizes(dot: HloInstruction) -> DotSizes:
     lhs, rhs = dot.operands
     _, left = _outer_and_rows(dot)
     _, right = dot_free_dimensions(dot)
-    sizes = [1, 1, 1, 1]
-    for d in left:
-        sizes[0] *= lhs.shape.dimensions[d]
-    for d in right:
-        sizes[1] *= rhs.shape.dimensions[d]
-    for d in dot.attribute("lhs_contracting_dims"):
-        sizes[2] *= lhs.shape.dimensions[d]
-    for extent in product_batch(dot):
-        sizes[3] *= extent
-    return DotSizes(*sizes)
+    contracted = dot.attribute("lhs_contracting_dims")
+    rows, columns, depth = [prod([o.shape.dimensions[d] for d in side]) for o, side in ((lhs, left), (rhs, right), (lhs, contracted))]
+    return DotSizes(rows, columns, depth, prod(product_batch(dot)))
 
 
 def single_stride(shape: Shape, dimensions: tuple[int, ...] | list[int]) -> int | None:
