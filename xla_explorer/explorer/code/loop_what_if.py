@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xla_explorer.compiler.codegen.nest.ir import BoundAxis
+from xla_explorer.compiler.codegen.nest.ir import BoundAxis, For
 from xla_explorer.compiler.codegen.nest.schedule import ScheduleError, parse_directives
 from xla_explorer.compiler.codegen.nest.text import nest_lines
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of
@@ -66,7 +66,7 @@ def choices_of(schedule: KernelSchedule) -> Iterator[LoopChoice]:
         yield LoopChoice(axis, text, reason.code if reason is not None else "", reason.message if reason is not None else "")
 
 
-def _texts(bound: BoundAxis, inside: list[BoundAxis], backend: str) -> Iterator[tuple[str, str]]:
+def _texts(bound: BoundAxis | For, inside: list[BoundAxis | For], backend: str) -> Iterator[tuple[str, str]]:
     axis: Axis = bound.axis
     name = axis.name
     factor = next((f for f in _FACTORS if f < axis.extent and axis.extent % f == 0), next((f for f in _FACTORS if f < axis.extent), 2))

@@ -243,7 +243,7 @@ class Builder:
     def per_lane(self, stem: str, *operands: Value, flags: str = "") -> Value:
         """`llvm.<stem>.<type>` of operands of one type: its result has that type too. Scalars fill the lanes of the others."""
         t = operands[0].type
-        if any(o.type.lanes != t.lanes for o in operands):
+        if len({o.type.lanes for o in operands}) > 1:
             t = t.of_lanes(max([o.type.lanes for o in operands]))
             operands = tuple([self.operand(o, t) for o in operands])
         return self.intrinsic(f"llvm.{stem}.{t.suffix}", t, *operands, flags=flags)

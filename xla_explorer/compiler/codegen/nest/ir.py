@@ -231,7 +231,7 @@ class LoopNest:
     names: Mapping[int, str] = field(default_factory=dict)
     shares: int = 1
     _arrays: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
-    _axes: dict[str, BoundAxis] = field(default_factory=dict, init=False, repr=False)
+    _axes: dict[str, BoundAxis | For] = field(default_factory=dict, init=False, repr=False)
     _loops: dict[str, Loop] = field(default_factory=dict, init=False, repr=False)
     _around: dict[str, tuple[Statement, ...]] = field(default_factory=dict, init=False, repr=False)
     _statements: list[tuple[Statement, tuple[Statement, ...]]] = field(default_factory=list, init=False, repr=False)
@@ -251,8 +251,8 @@ class LoopNest:
         """A number that no value has, nor any above it."""
         return 1 + max([number for s, _ in self.statements() for number in all_ids(s)], default=0)
 
-    def axes(self) -> dict[str, BoundAxis]:
-        """All axes by name, in the order of the text."""
+    def axes(self) -> dict[str, BoundAxis | For]:
+        """All axes by name, in the order of the text, each with its kind: that of a loop as the loop."""
         if not self._axes:  # every check asks
             self._arrays.update({array.name: array for array in reversed(self.arrays)})  # the first of a name
             self._find(self.body, ())
@@ -270,7 +270,7 @@ class LoopNest:
         for s in body:
             if s.__class__ in _WITH_BODIES:
                 loop, inside = cast("Loop", s), (*around, s)
-                for bound in (BoundAxis(s.axis, s.kind),) if isinstance(s, For) else axes_of(s):
+                for bound in (s,) if isinstance(s, For) else axes_of(s):
                     name = bound.axis.name
                     self._axes[name], self._loops[name], self._around[name] = bound, loop, around
                 for inner in (s.body,) if isinstance(s, For) else bodies_of(s):

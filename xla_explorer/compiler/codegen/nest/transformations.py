@@ -52,7 +52,7 @@ def inner_loop(nest: LoopNest, outer: str, inner: str) -> tuple[Loop, Loop] | No
 
 def split(nest: LoopNest, name: str, factor: int) -> LoopNest:
     """The axis as factor * <axis>o + <axis>i; a guard where the factor does not divide it."""
-    axis, kind = nest.axes()[name]
+    axis, kind = nest.axes()[name].axis, nest.axes()[name].kind
     outer, inner = Axis(f"{name}o", -(-axis.extent // factor)), Axis(f"{name}i", factor)
     whole = index(outer) * factor + index(inner)
     guards = () if axis.extent % factor == 0 else (Guard(whole, axis.extent),)
@@ -86,7 +86,7 @@ def pad(nest: LoopNest, name: str, extent: int) -> LoopNest:
 def collapse(nest: LoopNest, outer: str, inner: str) -> LoopNest:
     """Two nested axes as one that counts both."""
     assert inner_loop(nest, outer, inner) is not None, f"{inner} is not the loop in {outer}"
-    (a, kind), (b, _) = nest.axes()[outer], nest.axes()[inner]
+    a, b, kind = nest.axes()[outer].axis, nest.axes()[inner].axis, nest.axes()[outer].kind
     one = Axis(a.name + b.name, a.extent * b.extent)
     values: Substitution = {a: index(one) // b.extent, b: index(one) % b.extent}
 

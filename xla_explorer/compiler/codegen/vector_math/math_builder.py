@@ -118,7 +118,7 @@ class MathBuilder(Builder):
     def fma(self, left: Value | float, right: Value | float, addend: Value | float) -> Value:
         """left * right + addend, rounded once on targets with fma. The only place that writes a fused operation."""
         t = next(value.type for value in (left, right, addend) if isinstance(value, Value))
-        first, second, third = (self.operand(value, t) for value in (left, right, addend))
+        first, second, third = [self.operand(value, t) for value in (left, right, addend)]
         return self.per_lane("fma", first, second, third) if self.fused else first * second + third
 
     def product_error(self, left: Value, right: Value, product: Value) -> Value:
