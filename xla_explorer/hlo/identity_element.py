@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,7 @@ def identity_element(opcode: str | None, t: PrimitiveType) -> Any:
     return highest_value(t) if opcode == "minimum" else None
 
 
+@cache
 def _of_sums(t: PrimitiveType) -> Any:
     """Negative zero: only that keeps the sign of a zero. None where the type has no zero."""
     if t.is_complex:
@@ -72,6 +74,7 @@ def highest_value(t: PrimitiveType) -> Any:
     return True if t.is_pred else (1 << (t.bits - t.is_signed)) - 1
 
 
+@cache
 def _float_limit(t: PrimitiveType, sign: float) -> float:
     if t.bits >= 16:
         return sign * np.inf

@@ -243,7 +243,7 @@ class _Writer(Reducing["Lowering"]):
         self.vector = next((axis for axis, kind in s.axes if kind is AxisKind.VECTOR), None)
         over = self.vector or around
         self.lanes = over.extent if over is not None and (over in needed or over is self.vector) else 1
-        self.points = list(points([*self.outer, *self.own]))
+        self.points = points([*self.outer, *self.own])
         self.is_flat = all(isinstance(x, (Load, Constant, Iota, Compute)) for x in s.body)
 
     # -- one operation -----------------------------------------------------------------------------------------------
@@ -337,7 +337,7 @@ class _Writer(Reducing["Lowering"]):
     def step(self, sums: Sums) -> Sums:
         """See `Reducing.step`."""
         guards = self.s.guards
-        with self.l.guarded(guards), self.l.copies_in_turn(self.is_flat and len(list(points(self.outer))) > FEW_COPIES):
+        with self.l.guarded(guards), self.l.copies_in_turn(self.is_flat and len(points(self.outer)) > FEW_COPIES):
             self.l.body(self.s.body)
             return [self.taken((point,), mine, guards) for point, mine in zip(self.points, sums, strict=True)]
 
