@@ -75,6 +75,16 @@ class GatheredMatrix:
             width //= 2
         return width
 
+    def apart(self, kept: Word, step: Word, inner: Word, tile: int, exact: bool) -> tuple[list[Word], str | None]:
+        """As `place`, where no result takes what is outside along the kept side, so that any element will do there: the offsets along both
+        sides, of which the first is the same at every step, and whether the reduced one exists."""
+        if self.borders:
+            offset, inside = self.place(kept, step, inner, tile, exact)
+            return [offset], inside
+        words, parts = self.words, (self._kept_part(kept, exact), self._reduced_part(step, inner, tile))
+        first, second = [words.where(part.inside, part.offset, 0) for part in parts]
+        return [words.add(self.base, first), second], parts[1].inside
+
     def place(self, kept: Word, step: Word, inner: Word, tile: int, exact: bool) -> tuple[Word, str | None]:
         """Offset of (kept, step * tile + inner), where that exists; and whether it does (None: always; else the offset is 0).
 
