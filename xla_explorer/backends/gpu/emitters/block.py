@@ -168,3 +168,10 @@ class Block(BlockOfThreads[str]):
 def both(w: FunctionWriter, a: str | None, b: str | None) -> str | None:
     """Two conditions at once; None is always true."""
     return a or b if a is None or b is None else w.operation("and", a, b, "i1")
+
+
+def smaller(w: FunctionWriter, a: str | int, b: str | int) -> str | int:
+    """The minimum of two positions, as unsigned numbers: what LLVM knows of the numbers of threads leaves comparisons out."""
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    return w.intrinsic("llvm.umin.i64", I64, w.named(a, I64), w.named(b, I64)).name

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xla_explorer.backends.gpu.emitters.block import Block, both
+from xla_explorer.backends.gpu.emitters.block import Block, both, smaller
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -72,7 +72,7 @@ class SharedRecords:
             for (first, last), record, right in zip(slots, records, on_right, strict=True):
                 a, b = w.read(first, "i64"), w.read(last, "i64")
                 middle = w.operation("lshr", w.add(a, b), 1)
-                candidate = self.load(w.smaller(middle, self.count - 1))
+                candidate = self.load(smaller(w, middle, self.count - 1))
                 columns = list(zip(self.types, record, candidate, strict=True))
                 from_right = [select_value(w, right, t, x, y) for t, x, y in columns]
                 from_left = [select_value(w, right, t, y, x) for t, x, y in columns]
@@ -93,8 +93,8 @@ class SharedRecords:
         with w.loop(size.bit_length() - 1, stem="level") as level:
             width = w.operation("shl", 1, level)
             # So many records of every run are there, at most.
-            held = w.smaller(width, limit) if limit < size else width
-            shift = w.smaller(level, limit.bit_length() - 1) if limit < size else level
+            held = smaller(w, width, limit) if limit < size else width
+            shift = smaller(w, level, limit.bit_length() - 1) if limit < size else level
             moved: list[tuple[str | None, str, Record]] = []
             places, rights, lows, highs, bases, present = [], [], [], [], [], []
             for number in range(each):
@@ -109,15 +109,15 @@ class SharedRecords:
                 elif each * block.threads > self.count:
                     there = w.test("ult", counted, self.count)
                 if there is not None:
-                    q = w.smaller(q, self.count - 1)
+                    q = smaller(w, q, self.count - 1)
                 present.append(there)
                 place = w.operation("and", q, size - 1)
                 base = w.sub(q, place)
                 own = w.operation("and", place, w.operation("sub", 0, width))
                 other = w.operation("xor", own, width)
                 rights.append(w.test("ne", w.operation("and", place, width), 0))
-                low = w.add(base, w.smaller(other, length))
-                high = w.add(base, w.smaller(w.add(other, held), length))
+                low = w.add(base, smaller(w, other, length))
+                high = w.add(base, smaller(w, w.add(other, held), length))
                 lows.append(low)
                 highs.append(high)
                 places.append((q, place, own, low))

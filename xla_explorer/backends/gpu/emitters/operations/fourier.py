@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, smaller
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.emitters.operations.fourier_lines import ArrayLines, Index, OpenLines, Roots, choose, complex_type
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
@@ -144,7 +144,7 @@ class _Fourier:
         places = _Places(w, length, together, 256 // size)  # elements that fill the banks once: 32 parts of 4 bytes
         shared = block.shared(complex_type(t), places.pitch * together)
         self._move(block, length, together, source.inner > 1, lambda line, k: shared.store(
-            places.at(line, k), opened.load(w.smaller(w.add(first, line), lines - 1), k)))  # fmt: skip
+            places.at(line, k), opened.load(smaller(w, w.add(first, line), lines - 1), k)))  # fmt: skip
         block.barrier()
         roots = Roots(context, stages, length)
         n, s = length, 1

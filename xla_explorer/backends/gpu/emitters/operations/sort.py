@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.block import Block, smaller
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record, SharedRecords, order_of_records, padded_count
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
@@ -128,7 +128,7 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
     first_row, start = w.mul(group, plan.segments), w.mul(tile, plan.size)
     length: str | int = plan.length if plan.tiles == 1 else plan.size
     if plan.tiles > 1 and plan.length % plan.size:
-        length = w.smaller(w.sub(plan.length, start), plan.size)
+        length = smaller(w, w.sub(plan.length, start), plan.size)
 
     def position(number: int) -> tuple[str | int, str | int, str | int]:
         """(place in shared memory, row, position in the segment) of what a thread moves."""
@@ -140,17 +140,17 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
 
     for number in range(plan.each):
         place, row, at = position(number)
-        there = w.smaller(row, plan.rows - 1)
-        record = source.load(there, w.add(start, w.smaller(at, w.sub(length, 1))))
+        there = smaller(w, row, plan.rows - 1)
+        record = source.load(there, w.add(start, smaller(w, at, w.sub(length, 1))))
         if places < plan.threads:  # a block has whole warps
-            place = w.smaller(place, places - 1)
+            place = smaller(w, place, places - 1)
             with block.only_if(w.test("ult", block.thread, places)):
                 memory.store(place, record)
         else:
             memory.store(place, record)
     block.barrier()
     memory.sort(plan.size, plan.each, length, None if wanted is None else _kept(wanted))
-    count: str | int = length if wanted is None else w.smaller(length, wanted)
+    count: str | int = length if wanted is None else smaller(w, length, wanted)
     step = plan.size if wanted is None else wanted
     for number in range(plan.each):
         place, row, at = position(number)
@@ -184,25 +184,25 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
     row, number = w.div(block.number, tiles), w.mod(block.number, tiles)
     start = w.mul(number, tile)
     pair = w.mul(w.div(start, 2 * width), 2 * width)
-    middle = w.smaller(w.add(pair, width), length)
-    left, right = w.sub(middle, pair), w.sub(w.smaller(w.add(pair, 2 * width), length), middle)
+    middle = smaller(w, w.add(pair, width), length)
+    left, right = w.sub(middle, pair), w.sub(smaller(w, w.add(pair, 2 * width), length), middle)
     diagonal = w.sub(start, pair)
-    count = w.smaller(w.sub(w.add(left, right), diagonal), tile)
+    count = smaller(w, w.sub(w.add(left, right), diagonal), tile)
 
     with block.only_if(w.test("ult", block.thread, 2)):
         is_end = w.test("eq", block.thread, 1)
         d = w.add(diagonal, w.choose(is_end, count, 0))
         low, high = w.stack_slot("i64"), w.stack_slot("i64")
         w.write(w.intrinsic("llvm.smax.i64", I64, w.named(w.sub(d, right), I64), w.number(0, I64)), low, "i64")
-        w.write(w.smaller(d, left), high, "i64")
+        w.write(smaller(w, d, left), high, "i64")
         with w.loop(width.bit_length(), stem="diagonal"):
             a, b = w.read(low, "i64"), w.read(high, "i64")
             at = w.operation("lshr", w.add(a, b), 1)
             inside = w.test("ult", a, b)
             # Both exist while the search goes on; afterwards the row's last record stands in.
             other = w.operation("sub", w.operation("add", middle, d), w.add(at, 1))
-            from_left = source.load(row, w.smaller(w.add(pair, at), length - 1))
-            from_right = source.load(row, w.smaller(other, length - 1))
+            from_left = source.load(row, smaller(w, w.add(pair, at), length - 1))
+            from_right = source.load(row, smaller(w, other, length - 1))
             further = w.operation("and", inside, w.operation("xor", before(from_right, from_left), "true", "i1"), "i1")
             w.write(w.choose(further, w.add(at, 1), a), low, "i64")
             w.write(w.choose(further, b, at), high, "i64")
@@ -217,7 +217,7 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
         in_left = w.add(w.add(pair, begin), q)
         in_right = w.add(w.add(middle, w.sub(diagonal, begin)), w.sub(q, from_left_run))
         at = w.choose(on_right, in_right, in_left)
-        records.append(source.load(row, w.smaller(at, length - 1)))
+        records.append(source.load(row, smaller(w, at, length - 1)))
         memory.store(q, records[-1])
         rights.append(on_right)
         places.append(q)
