@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.cpu.aligned_arena import Arena
+from xla_explorer.backends.cpu.aligned_arena import Arena, ArenaBuffer
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
 from xla_explorer.hlo.evaluator import TOKEN_VALUE, EvaluationError, Evaluator, Host, flatten_value
 from xla_explorer.hlo.evaluator.devices.foreign_call import ForeignRecord, foreign_function
@@ -20,7 +20,7 @@ ARENA = Arena()
 
 class Activation:
     """Made from the table's entries that all runs share (constants and tables). address: of the table. failure: what ended the last run,
-    where it was a step on the evaluator. has_memory: `take_memory` was called."""
+    where it was a step on the evaluator. arena: None before `take_memory`."""
 
     def __init__(self, program: HostProgram, arena_size: int, shared: Sequence[tuple[int, int]], host: Host) -> None:
         self.program, self._arena_size = program, arena_size
@@ -39,17 +39,17 @@ class Activation:
                 assert function is not None, "codegen found it"
                 self._records[step.record_slot] = record = function.record(step.instruction)
                 self.table[step.record_slot] = record.address
-        self.has_memory = False
+        self.arena: ArenaBuffer | None = None
 
     def take_memory(self) -> None:
         """At the first run: a program that is too large for this machine can be compiled and looked at all the same."""
         program = self.program
-        self._arena = ARENA.take(max(self._arena_size, 64))
+        arena = ARENA.take(max(self._arena_size, 64))
         if program.scratch_bytes:
             self._scratch = ARENA.take(program.scratch_bytes)
             self.table[program.scratch_slot] = self._scratch.address
-        self.table[program.arena_slot] = self._arena.address
-        self.has_memory = True
+        self.table[program.arena_slot] = arena.address
+        self.arena = arena
 
     def take_failure(self) -> BaseException | None:
         """The exception that ended the last run; it is forgotten here."""

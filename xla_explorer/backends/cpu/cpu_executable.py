@@ -139,7 +139,7 @@ class CpuExecutable:
         readers, own = self._readers, self._own
         if len(arrays) != len(readers):
             raise wrong_count(readers, len(arrays))
-        if not own.has_memory:
+        if own.arena is None:
             own.take_memory()
         table = own.table
         prepared = [reader.prepare(array) for reader, array in zip(readers, arrays, strict=True)]

@@ -91,9 +91,9 @@ def lanes_of(x: Scalar) -> int:
 
 def in_lanes(b: Builder, x: Scalar, lanes: int) -> Scalar:
     """An element in so many lanes."""
-    if isinstance(x, Value):
-        return x if x.type.lanes == lanes else b.splat(x, lanes)
-    return element_of([part if part.type.lanes == lanes else b.splat(part, lanes) for part in parts_of(x)])
+    if isinstance(x, Complex):
+        return Complex(b.splat(x.real, lanes), b.splat(x.imaginary, lanes))
+    return x if x.type.lanes == lanes else b.splat(x, lanes)
 
 
 def one_lane(b: Builder, x: Scalar, lane: int) -> Scalar:

@@ -238,7 +238,8 @@ class LoopNest:
 
     def statements(self) -> list[tuple[Statement, tuple[Statement, ...]]]:
         """See `walk`, of the whole body."""
-        self._statements.extend(() if self._statements else walk(self.body))
+        if not self._statements:  # every check asks
+            self._statements.extend(walk(self.body))
         return self._statements
 
     def array(self, name: str) -> Array | None:
@@ -269,12 +270,11 @@ class LoopNest:
     def _find(self, body: Body, around: tuple[Statement, ...]) -> None:
         for s in body:
             if s.__class__ in _WITH_BODIES:
-                loop, inside = cast("Loop", s), (*around, s)
                 for bound in (s,) if isinstance(s, For) else axes_of(s):
                     name = bound.axis.name
-                    self._axes[name], self._loops[name], self._around[name] = bound, loop, around
-                for inner in (s.body,) if isinstance(s, For) else bodies_of(s):
-                    self._find(inner, inside)
+                    self._axes[name], self._loops[name], self._around[name] = bound, cast("Loop", s), around
+                for inner in bodies_of(s):
+                    self._find(inner, (*around, s))
             elif s.__class__ is Allocate:
                 self._arrays.setdefault(s.array.name, s.array)
 

@@ -221,8 +221,7 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
 
 def _steps_around(plan: Plan, loop: For) -> int:
     """How often a loop runs."""
-    around = next(outer for s, outer in plan.nest.statements() if s is loop)
-    return prod([s.axis.extent for s in around if isinstance(s, For)])
+    return prod([s.axis.extent for s in plan.nest.around(loop.axis.name) if isinstance(s, For)])
 
 
 def _in_tiles(plan: Plan, loop: For, tile: Tile) -> Reason | None:

@@ -127,12 +127,11 @@ def tile_for(rows: int, columns: int, depth: int, width: int, registers: int, ne
             if not overlaps and not near:
                 cycles = _read_again(rows, height, columns * depth) + _read_again(columns, vectors * width, rows * depth)
             weighed = cycles
-            for tiles, h, panels, v in [(*a, *b) for a in _pieces(rows, height, overlaps) for b in _pieces(across, vectors, overlaps)]:
-                if weighed >= least:  # whole tiles, which come first, tell most candidates apart
-                    break
-                each, loads = _cycles(h, v, depth, near)
-                cycles += tiles * panels * each
-                weighed += tiles * panels * (each + loads)
+            for tiles, h in _pieces(rows, height, overlaps):
+                for panels, v in _pieces(across, vectors, overlaps):
+                    each, loads = _cycles(h, v, depth, near)
+                    cycles += tiles * panels * each
+                    weighed += tiles * panels * (each + loads)
             if weighed < least:
                 best, least = Tile(height, vectors, width, cycles), weighed
     assert best is not None
