@@ -14,7 +14,8 @@ from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.cpu_program.program_writing import write_program
 from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
-from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.early_objects import EarlyObjects
+from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions
 from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
@@ -103,18 +104,17 @@ class CpuCompiler:
         started = time.perf_counter()
         control = options.control
         schedules = parse_schedules(str(options.backend_options.get("schedules") or ""))
+        early = EarlyObjects(host_target(), OptimizationOptions(), default_object_cache() if options.cache else None)
         program = write_program(
             module, assignment, threads=thread_count(options.threads), control=control, scheduled=ScheduledKernels(schedules, control),
             decides=trace.journal is not None and trace.journal.level >= Level.DECISIONS,
+            finished=early.add if usable_cores() > 1 else None,
         )
         record_decisions(program, trace.journal)
         record_vector_width(trace, host_target())
-        seconds["llvm-ir"] = time.perf_counter() - started
-        started = time.perf_counter()
-        text = program.text
-        compiled = optimize_and_emit(
-            text, cache=default_object_cache() if options.cache else None, parts=0 if len(program.lines) > PARALLEL_CODEGEN_LINES else 1
-        )
+        seconds["llvm-ir"] = time.perf_counter() - started - early.seconds
+        started = time.perf_counter() - early.seconds
+        compiled = early.with_rest(program.text, parts=0 if len(program.lines) > PARALLEL_CODEGEN_LINES else 1)
         seconds["llvm"] = time.perf_counter() - started
         started = time.perf_counter()
         executable = CpuExecutable(module, assignment, program, compiled, schedules)

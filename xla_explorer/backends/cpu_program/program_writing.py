@@ -6,6 +6,7 @@ from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.foreign_calls import is_foreign_call
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
+from xla_explorer.compiler.codegen.program_kernels import Finished, ProgramKernels
 from xla_explorer.compiler.codegen.program_records import HostProgram, HostTable, Place
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.pipeline.context import PassControl
@@ -25,9 +26,10 @@ def write_program(
     control: PassControl | None = None,
     scheduled: ScheduledKernels | None = None,
     decides: bool = True,
+    finished: Finished | None = None,
 ) -> HostProgram:
     """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function. control:
-    what the user forces and forbids. scheduled: the kernels that the user writes. decides: see `ProgramKernels`."""
+    what the user forces and forbids. scheduled: the kernels that the user writes. decides, finished: see `ProgramKernels`."""
     leaves = [(p.payload, index, leaf) for p in module.entry.parameters() for index, leaf in p.shape.leaves()]
     parameter_slots = {(number, index): k for k, (number, index, _) in enumerate(leaves)}
     outputs = [(index, leaf) for index, leaf in module.entry.root.shape.leaves() if leaf.is_array]
@@ -57,8 +59,5 @@ def write_program(
     target = target or described_cpu(libraries=True)
     # Memory that was given away is a parameter's and a result's.
     apart = not any(alias.reason is None for alias in assignment.aliases)
-    writer = HostProgramWriter(
-        module, target, place_of, table, probes=probes, threads=threads, name=name, apart=apart, control=control, scheduled=scheduled,
-        decides=decides,
-    )
-    return writer.write()
+    kernels = ProgramKernels(target, threads, name, control, scheduled, decides, finished)
+    return HostProgramWriter(module, kernels, place_of, table, probes=probes, apart=apart).write()

@@ -8,6 +8,7 @@ defined, in the others declared. Small helpers that are meant to be inlined (`al
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from xla_explorer.compiler.codegen.ir.effort import Effort
@@ -77,6 +78,17 @@ def separate_functions(ir_text: str, effort: Effort, *, minimum_lines: int = 100
         return ir_text, ""
     first, second = _write_parts([others, wanted], entities)
     return first, second
+
+
+def without_functions(ir_text: str, names: Collection[str]) -> str | None:
+    """The module without these functions, which another object defines; None where it cannot be cut."""
+    entities = _split(ir_text)
+    if entities is None:
+        return None
+    elsewhere = {f"@{name}" for name in names}
+    own = [function for function in entities[0].values() if not function.copied]
+    here, there = ([function for function in own if (function.name in elsewhere) is away] for away in (False, True))
+    return _write_parts([here, there], entities)[0]
 
 
 _MEMORY = re.compile(r" = load |^  store ", re.MULTILINE)

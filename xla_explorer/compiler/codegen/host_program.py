@@ -30,11 +30,8 @@ from xla_explorer.compiler.codegen.row_blocks import (
     row_kernel,
     touched_again,
 )
-from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.single_device import IDENTIFIERS
 from xla_explorer.compiler.codegen.vector_math import vector_math_functions
-from xla_explorer.compiler.pipeline.context import PassControl
-from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.custom import is_pad_to_static
@@ -59,34 +56,27 @@ class HostProgramWriter:
     def __init__(
         self,
         module: HloModule,
-        target: Target,
+        kernels: ProgramKernels,
         place_of: PlaceOf,
         layout: HostTable,
         *,
         probes: bool = False,
-        threads: int = 1,
-        name: str = "xe_entry",
         apart: bool = False,
-        control: PassControl | None = None,
-        scheduled: ScheduledKernels | None = None,
-        decides: bool = True,
     ) -> None:
-        """apart: no two slots of the table lead to the same memory. control, scheduled, decides: see `ProgramKernels`."""
+        """apart: no two slots of the table lead to the same memory."""
         self.apart = apart
         self.module = module
-        self.target = target
+        self.kernels = kernels
+        self.target, self.threads, self.name = kernels.target, kernels.threads, kernels.entry
         self.place_of = place_of
         self.table = layout
         self.probes = probes
-        self.threads = threads
-        self.name = name
         self.w = FunctionWriter()
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
         self._foreign: dict[HloInstruction, int] = {}
         self._placements: dict[HloInstruction, Placement] = {}
-        self.kernels = ProgramKernels(target, threads, name, control, scheduled, decides)
-        self.calls = KernelCalls(self.w, layout, self.kernels, probes=probes)
+        self.calls = KernelCalls(self.w, layout, kernels, probes=probes)
 
     def _placed(self, i: HloInstruction) -> Placement:
         found = self._placements.get(i)

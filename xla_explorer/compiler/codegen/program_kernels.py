@@ -29,9 +29,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import CONSTANT
 
 KernelWriter = Callable[..., Kernel]
+Finished = Callable[[str, list[str]], None]  # takes the IR text of a module of finished kernels, and their names
 _CUT = (write_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
 TINY_BYTES = 128  # of each array of a kernel that is inlined into its caller: a call would take longer than its work
 TINY_LINES = 400  # of such a kernel, at most
+MODULE_LINES = 500  # LLVM IR lines of finished kernels that are worth a module of their own
 
 
 class PreparedKernel(NamedTuple):
@@ -52,16 +54,31 @@ class _NamedKernel:
     overlap: bool
     tiny: bool
 
+    def definition(self, linkage: str = "internal") -> tuple[list[str], list[int | None]]:
+        """The function, and the instruction that each line comes from."""
+        made, instruction = self.made, self.instruction.id
+        kind = "ptr" if self.overlap else "ptr noalias"
+        parameters = [f"{kind} %a{k}" for k in range(made.parameters)]
+        parameters += [f"ptr noalias %table{k}" for k in range(len(made.tables))]
+        parameters += ["ptr noalias %scratch"] if made.scratch_bytes else []
+        parameters += ["i64 %part"] if made.parts > 1 else []
+        attributes = ("alwaysinline" if self.tiny else "noinline") + " nounwind" + made.effort.attribute
+        head = f"define {linkage} void @{self.function}({', '.join(parameters)}) {attributes} {{"
+        return [head, "entry:", *made.lines, "}", ""], [instruction, instruction, *made.origins, instruction, None]
+
 
 class ProgramKernels:
     """All kernels of one program; equal ones are one function. functions: name -> id of the instruction that it was written for.
-    control: what the user forces and forbids. scheduled: the kernels that the user writes. decides: somebody reads `decisions`."""
+    control: what the user forces and forbids. scheduled: the kernels that the user writes. decides: somebody reads `decisions`.
+    finished: takes kernels that LLVM may compile while the others are written."""
 
     def __init__(self, target: Target, threads: int, entry: str, control: PassControl | None = None,
-                 scheduled: ScheduledKernels | None = None, decides: bool = True) -> None:
+                 scheduled: ScheduledKernels | None = None, decides: bool = True, finished: Finished | None = None) -> None:
+        self._finished = finished
+        self._waiting: list[_NamedKernel] = []  # for `finished`
         self.decides = decides
         self.scheduled = scheduled or ScheduledKernels({})
-        self.target, self.threads, self.control = target, threads, control or PassControl()
+        self.target, self.threads, self.entry, self.control = target, threads, entry, control or PassControl()
         self.decisions: list[KernelDecision] = []
         self.functions: dict[str, int] = {}
         self.threaded: set[str] = set()  # kernels that the thread pool calls
@@ -105,6 +122,11 @@ class ProgramKernels:
             function = self._known[key] = self.fresh_name(identifier(i.name))
             self.functions[function] = i.id
             self._kernels.append(_NamedKernel(function, made, i, overlap, tiny))
+            if self._finished is not None and made.effort is Effort.FINAL and not (tiny or made.math):
+                self._waiting.append(self._kernels[-1])
+                if sum([len(kernel.made.lines) for kernel in self._waiting]) >= MODULE_LINES:
+                    self._finished(*self._module(self._waiting))
+                    self._waiting = []
         return PreparedKernel(function, made, unique)
 
     def _write(self, i: HloInstruction, kind: str, write: KernelWriter, slots: tuple[int, ...], overlap: bool) -> Kernel:
@@ -214,24 +236,26 @@ class ProgramKernels:
         """Scratch memory of the kernel that needs most; they run one after the other."""
         return max([scratch_of_kernel(kernel.made, kernel.function in self.threaded) for kernel in self._kernels], default=0)
 
+    @staticmethod
+    def _module(kernels: list[_NamedKernel]) -> tuple[str, list[str]]:
+        """A module of kernels that others call by name; their names."""
+        head = dict.fromkeys([line for kernel in kernels for line in kernel.made.globals])
+        tail = dict.fromkeys([line for kernel in kernels for line in kernel.made.declarations])
+        body = [line for kernel in kernels for line in kernel.definition("hidden")[0]]
+        return "\n".join([*head, *body, *tail, "", "!0 = !{}", ""]), [kernel.function for kernel in kernels]
+
     def text(self) -> tuple[list[str], list[int | None]]:
         """The functions, and the instruction that each line comes from."""
         lines: list[str] = []
         origins: list[int | None] = []
         for kernel in self._kernels:
-            function, made, instruction = kernel.function, kernel.made, kernel.instruction.id
-            kind = "ptr" if kernel.overlap else "ptr noalias"
-            parameters = [f"{kind} %a{k}" for k in range(made.parameters)]
-            parameters += [f"ptr noalias %table{k}" for k in range(len(made.tables))]
-            parameters += ["ptr noalias %scratch"] if made.scratch_bytes else []
-            parameters += ["i64 %part"] if made.parts > 1 else []
-            attributes = ("alwaysinline" if kernel.tiny else "noinline") + " nounwind" + made.effort.attribute
-            lines += [f"define internal void @{function}({', '.join(parameters)}) {attributes} {{", "entry:", *made.lines, "}", ""]
-            origins += [instruction, instruction, *made.origins, instruction, None]
-            if function in self.threaded:
-                share = share_function(function, made)
+            more, more_origins = kernel.definition()
+            lines += more
+            origins += more_origins
+            if kernel.function in self.threaded:
+                share = share_function(kernel.function, kernel.made)
                 lines += share
-                origins += [instruction] * len(share)
+                origins += [kernel.instruction.id] * len(share)
         for calls, name in self._chains.items():
             lines += chain_function(name, calls)
         return lines, origins + [None] * (len(lines) - len(origins))

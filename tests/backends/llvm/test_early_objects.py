@@ -1,0 +1,114 @@
+"""Kernels that are compiled while others are written: the same values, from the same objects each time."""
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.backends.cpu import cpu_compiler
+from xla_explorer.backends.llvm.early_objects import EarlyObjects
+from xla_explorer.backends.llvm.llvm_compiler import LlvmIrError, OptimizationOptions
+from xla_explorer.backends.llvm.module_partition import without_functions
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.backends.llvm.object_cache import ObjectCache
+from xla_explorer.backends.llvm.target_machine import host_target
+from xla_explorer.compiler.codegen import program_kernels
+
+FINISHED = """define hidden void @double(ptr noalias %a) noinline nounwind "effort"="final" {
+entry:
+  %x = load float, ptr %a, align 4
+  %y = fadd float %x, %x
+  store float %y, ptr %a, align 4
+  ret void
+}
+"""
+WHOLE = FINISHED.replace("hidden", "internal") + """
+define i32 @start(ptr noalias %a) nounwind {
+entry:
+  call void @double(ptr %a)
+  ret i32 0
+}
+"""
+SOFTMAX_OF_PRODUCTS = """HloModule softmax_of_products
+max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT m = f32[] maximum(a, b) }
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY e {
+  x = f32[64,48] parameter(0)
+  y = f32[48,96] parameter(1)
+  p = f32[64,96] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[64] reduce(p, low), dimensions={1}, to_apply=max
+  mb = f32[64,96] broadcast(m), dimensions={0}
+  d = f32[64,96] subtract(p, mb)
+  e = f32[64,96] exponential(d)
+  s = f32[64] reduce(e, zero), dimensions={1}, to_apply=add
+  sb = f32[64,96] broadcast(s), dimensions={0}
+  q = f32[64,96] divide(e, sb)
+  z = f32[96,32] parameter(2)
+  ROOT r = f32[64,32] dot(q, z), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+
+
+@pytest.fixture
+def two_cores(monkeypatch):
+    """A machine of two cores, whose kernels are worth a module of their own."""
+    monkeypatch.setattr(cpu_compiler, "usable_cores", lambda: 2)
+    monkeypatch.setattr(program_kernels, "MODULE_LINES", 20)
+
+
+def compiled(**options):
+    session = xe.compile(SOFTMAX_OF_PRODUCTS, backend="cpu", threads=1, cache=False, **options)
+    return session, session.executable.compiled.objects
+
+
+def test_kernels_are_compiled_early_and_once(two_cores, monkeypatch):
+    """Values are those of one object, and no function is defined twice."""
+    x, y, z = (np.random.default_rng(k).standard_normal(s, np.float32) for k, s in enumerate(((64, 48), (48, 96), (96, 32))))
+    session, objects = compiled()
+    assert len(objects) > 1
+    assert objects == compiled()[1]
+    monkeypatch.setattr(cpu_compiler, "usable_cores", lambda: 1)
+    whole, alone = compiled()
+    assert len(alone) < len(objects)
+    np.testing.assert_array_equal(session(x, y, z), whole(x, y, z))
+    assert str(session.llvm_ir(False)) == str(whole.llvm_ir(False))
+    assert str(session.assembly()) == str(whole.assembly())
+
+
+def test_the_rest_calls_what_was_compiled_early():
+    """The object of the rest only names the function; both link to the program."""
+    early = EarlyObjects(host_target(), OptimizationOptions(), None)
+    early.add(FINISHED, ["double"])
+    found = early.with_rest(WHOLE, 1)
+    assert found.ir_text == WHOLE
+    assert len(found.objects) == 2
+    assert "define internal void @double" not in (without_functions(WHOLE, ["double"]) or "")
+    assert "declare void @double" in (without_functions(WHOLE, ["double"]) or "")
+    NativeLibrary(found.objects, {}, ["start"])
+
+
+def test_what_cannot_be_cut_is_compiled_whole():
+    """Text with a variable of its own: what was handed over is not used."""
+    early = EarlyObjects(host_target(), OptimizationOptions(), None)
+    early.add(FINISHED, ["double"])
+    found = early.with_rest("@count = internal global i32 0\n" + WHOLE, 1)
+    assert len(found.objects) == 1
+    NativeLibrary(found.objects, {}, ["start"])
+
+
+def test_early_objects_are_kept(tmp_path):
+    """A second program with the same kernels takes them from the cache."""
+    cache = ObjectCache(tmp_path)
+    for hits in (0, 2):
+        early = EarlyObjects(host_target(), OptimizationOptions(), cache)
+        early.add(FINISHED, ["double"])
+        early.with_rest(WHOLE, 1)
+        assert cache.statistics.memory_hits == hits
+
+
+def test_wrong_text_is_refused_where_it_is_handed_over():
+    """As by `optimize_and_emit`."""
+    early = EarlyObjects(host_target(), OptimizationOptions(), None)
+    with pytest.raises(LlvmIrError):
+        early.add(FINISHED.replace("fadd", "fad"), ["double"])
