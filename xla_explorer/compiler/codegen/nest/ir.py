@@ -10,8 +10,10 @@ import enum
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import repeat
 from math import gcd
-from typing import NamedTuple, TypeAlias, cast
+from operator import is_not
+from typing import NamedTuple, TypeAlias
 
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue, Substitution
 from xla_explorer.hlo.attributes import Attributes
@@ -218,7 +220,6 @@ Statement: TypeAlias = Definition | Store | Allocate | For
 Body: TypeAlias = tuple[Statement, ...]
 Loop: TypeAlias = For | Reduce
 _WITH_BODIES = frozenset({For, Reduce, Choose})  # asked of each statement, a set takes a quarter of the time of `isinstance` of a union
-_WITHOUT_VALUE = frozenset({Store, Allocate, For})
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -232,51 +233,44 @@ class LoopNest:
     shares: int = 1
     _arrays: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
     _axes: dict[str, BoundAxis | For] = field(default_factory=dict, init=False, repr=False)
-    _loops: dict[str, Loop] = field(default_factory=dict, init=False, repr=False)
-    _around: dict[str, tuple[Statement, ...]] = field(default_factory=dict, init=False, repr=False)
+    _opened: dict[str, tuple[Loop, tuple[Statement, ...]]] = field(default_factory=dict, init=False, repr=False)
     _statements: list[tuple[Statement, tuple[Statement, ...]]] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._arrays.update({array.name: array for array in reversed(self.arrays)})  # the first of a name
+        self._statements.extend(walk(self.body))
+        for s, around in self._statements:  # every check asks for some of this
+            if isinstance(s, For):
+                self._axes[s.axis.name], self._opened[s.axis.name] = s, (s, around)
+            elif isinstance(s, Reduce):
+                for bound in s.axes:
+                    self._axes[bound.axis.name], self._opened[bound.axis.name] = bound, (s, around)
+            elif isinstance(s, Allocate):
+                self._arrays.setdefault(s.array.name, s.array)
 
     def statements(self) -> list[tuple[Statement, tuple[Statement, ...]]]:
         """See `walk`, of the whole body."""
-        if not self._statements:  # every check asks
-            self._statements.extend(walk(self.body))
         return self._statements
 
     def array(self, name: str) -> Array | None:
         """The array of a name: an operand, a result, or one that the nest allocates."""
-        if not self._arrays:  # every check asks it of every access
-            self.axes()
         return self._arrays.get(name)
 
     def fresh_id(self) -> int:
         """A number that no value has, nor any above it."""
-        return 1 + max([number for s, _ in self.statements() for number in all_ids(s)], default=0)
+        return 1 + max([number for s, _ in self._statements for number in all_ids(s)], default=0)
 
     def axes(self) -> dict[str, BoundAxis | For]:
         """All axes by name, in the order of the text, each with its kind: that of a loop as the loop."""
-        if not self._axes:  # every check asks
-            self._arrays.update({array.name: array for array in reversed(self.arrays)})  # the first of a name
-            self._find(self.body, ())
         return self._axes
 
-    def loops(self) -> dict[str, Loop]:
-        """All loops and reductions by the names of the axes that they open, in the order of the text."""
-        return self._loops if self.axes() else {}
+    def loop(self, axis: str) -> Loop | None:
+        """The loop or reduction that opens an axis."""
+        return self._opened[axis][0] if axis in self._opened else None
 
     def around(self, axis: str) -> tuple[Statement, ...]:
         """The statements around the loop or reduction that opens an axis, outermost first."""
-        return self._around[axis] if self.axes() else ()
-
-    def _find(self, body: Body, around: tuple[Statement, ...]) -> None:
-        for s in body:
-            if s.__class__ in _WITH_BODIES:
-                for bound in (s,) if isinstance(s, For) else axes_of(s):
-                    name = bound.axis.name
-                    self._axes[name], self._loops[name], self._around[name] = bound, cast("Loop", s), around
-                for inner in bodies_of(s):
-                    self._find(inner, (*around, s))
-            elif s.__class__ is Allocate:
-                self._arrays.setdefault(s.array.name, s.array)
+        return self._opened[axis][1]
 
 
 def axes_of(s: Statement) -> tuple[BoundAxis, ...]:
@@ -288,16 +282,16 @@ def axes_of(s: Statement) -> tuple[BoundAxis, ...]:
 
 def ids_of(s: Statement) -> tuple[int, ...]:
     """The values that a statement defines."""
-    if s.__class__ in _WITHOUT_VALUE:
-        return ()
-    return s.ids if isinstance(s, Reduce) else (cast("Load", s).id,)
+    if isinstance(s, Reduce):
+        return s.ids
+    return () if isinstance(s, (Store, For, Allocate)) else (s.id,)
 
 
 def elements_of(s: Statement) -> tuple[PrimitiveType, ...]:
     """The types of the values that a statement defines."""
-    if s.__class__ in _WITHOUT_VALUE:
-        return ()
-    return s.elements if isinstance(s, Reduce) else (cast("Load", s).element,)
+    if isinstance(s, Reduce):
+        return s.elements
+    return () if isinstance(s, (Store, For, Allocate)) else (s.element,)
 
 
 def uses_of(s: Statement) -> tuple[int, ...]:
@@ -354,13 +348,14 @@ def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
 
 def walk(body: Body, around: tuple[Statement, ...] = ()) -> list[tuple[Statement, tuple[Statement, ...]]]:
     """Every statement with those around it, outermost first."""
-    found: list[tuple[Statement, tuple[Statement, ...]]] = []  # a generator in a generator takes twice the time
-    for s in body:
-        found.append((s, around))
+    found: list[tuple[Statement, tuple[Statement, ...]]] = []
+    left = list(zip(reversed(body), repeat(around)))  # a stack takes half the time of a function for each body
+    while left:
+        s, around = one = left.pop()
+        found.append(one)
         if s.__class__ in _WITH_BODIES:
-            within = (*around, s)
-            for inner in bodies_of(s):
-                found += walk(inner, within)
+            for inner in reversed(bodies_of(s)):
+                left += zip(reversed(inner), repeat((*around, s)))
     return found
 
 
@@ -376,7 +371,7 @@ def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]
     found: list[Statement] = []
     same = True
     for s in body:
-        inner = s if s.__class__ not in _WITH_BODIES else with_bodies(s, lambda body: rewritten(body, change))
+        inner = s if s.__class__ not in _WITH_BODIES else with_bodies(s, partial(rewritten, change=change))
         new = change(inner)
         if isinstance(new, tuple):
             found += new
@@ -390,9 +385,10 @@ def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]
 def with_loop_replaced(nest: LoopNest, axis: str, change: Callable[[Loop], Loop | Body]) -> LoopNest:
     """The nest with the loop or reduction that opens an axis replaced by one or several statements, and nothing else looked at but what
     stands around it."""
-    old: Statement = nest.loops()[axis]
-    new: Statement | Body = change(nest.loops()[axis])
-    for s in reversed(nest.around(axis)):
+    loop, around = nest._opened[axis]
+    old: Statement = loop
+    new: Statement | Body = change(loop)
+    for s in reversed(around):
         old, new = s, with_bodies(s, partial(_with_replaced, old=old, new=new))
     return LoopNest(nest.name, nest.arrays, _with_replaced(nest.body, old, new), nest.names, nest.shares)
 
@@ -412,23 +408,19 @@ def with_axes_replaced(body: Body, values: Substitution) -> Body:
         found = done.get(id(old))
         if found is None:
             new = tuple([x.substitute(values) for x in old])
-            found = done[id(old)] = old, new if [a for a, b in zip(old, new, strict=True) if a is not b] else old
+            found = done[id(old)] = old, new if any(map(is_not, old, new)) else old
         return found[1]
 
-    def origin(old: Origin | None) -> Origin | None:
-        if old is None or (new := place(old.place)) is old.place:
-            return old
-        return Origin(old.instruction, new)
-
     def change(s: Statement) -> Statement | None:
-        if isinstance(s, Compute):
-            o = origin(s.origin)
-            return None if o is s.origin else Compute(s.id, s.element, s.opcode, s.operands, s.attributes, o)
         if isinstance(s, For):
             return replace(s, guards=guards_replaced(s.guards, values)) if s.guards else None
         if isinstance(s, Allocate):
             return None
-        o = origin(s.origin)
+        o = s.origin
+        if o is not None and (at := place(o.place)) is not o.place:
+            o = Origin(o.instruction, at)
+        if isinstance(s, Compute):
+            return None if o is s.origin else Compute(s.id, s.element, s.opcode, s.operands, s.attributes, o)
         if isinstance(s, (Load, Store)):
             p = place(s.place)
             if p is s.place and o is s.origin:
@@ -442,7 +434,7 @@ def with_axes_replaced(body: Body, values: Substitution) -> Body:
             return replace(s, guards=guards_replaced(s.guards, values), origin=o)
         return None if o is s.origin else replace(s, origin=o)
 
-    return rewritten(body, change)
+    return rewritten(body, change) if values else body
 
 
 def guards_replaced(guards: tuple[Guard, ...], values: Substitution) -> tuple[Guard, ...]:

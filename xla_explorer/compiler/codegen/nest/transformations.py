@@ -18,28 +18,23 @@ from xla_explorer.compiler.codegen.nest.ir import (
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 
 
-def loop_of(nest: LoopNest, axis: str) -> Loop | None:
-    """The loop or reduction that opens an axis."""
-    return nest.loops().get(axis)
-
-
 def for_of(nest: LoopNest, axis: str) -> For:
     """The loop of an axis that has one."""
-    found = loop_of(nest, axis)
+    found = nest.loop(axis)
     assert isinstance(found, For)
     return found
 
 
 def reduction_of(nest: LoopNest, axis: str) -> Reduce:
     """The reduction over an axis that is reduced over."""
-    found = loop_of(nest, axis)
+    found = nest.loop(axis)
     assert isinstance(found, Reduce)
     return found
 
 
 def inner_loop(nest: LoopNest, outer: str, inner: str) -> tuple[Loop, Loop] | None:
     """The loops of two axes where one contains the other and nothing else; one reduction twice where the axes follow one another in it."""
-    loop = loop_of(nest, outer)
+    loop = nest.loop(outer)
     if isinstance(loop, Reduce):
         names = [b.axis.name for b in loop.axes]
         at = names.index(outer)

@@ -34,7 +34,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     with_axes_replaced,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered, with_ids, without_unused
-from xla_explorer.compiler.codegen.nest.transformations import loop_of, reduction_of
+from xla_explorer.compiler.codegen.nest.transformations import reduction_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Substitution, index
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES
@@ -52,7 +52,7 @@ class OfReduction(Directive):
 
     def axis_is_reduced(self, nest: LoopNest) -> Reason | None:
         """The axis is one of a reduction's."""
-        return None if isinstance(loop_of(nest, self.axis), Reduce) else refuse("not-reduced", f"nothing is reduced over {self.axis}")
+        return None if isinstance(nest.loop(self.axis), Reduce) else refuse("not-reduced", f"nothing is reduced over {self.axis}")
 
     def rest_has_identity(self, nest: LoopNest) -> Reason | None:
         """Partial results over the other axes can start from an identity element."""
@@ -171,7 +171,7 @@ class Accumulate(OfReduction):
 
     def _found(self, nest: LoopNest) -> tuple[list[For], Reduce] | None:
         """The loops from `along` to the one with the reduction."""
-        loop: Statement | None = loop_of(nest, self.along)
+        loop: Statement | None = nest.loop(self.along)
         loops: list[For] = []
         while isinstance(loop, For):
             loops.append(loop)

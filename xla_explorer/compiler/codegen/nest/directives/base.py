@@ -21,7 +21,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     walk,
 )
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
@@ -149,7 +148,7 @@ class Directive:
 
     def is_a_loop(self, nest: LoopNest) -> Reason | None:
         """The axis is that of a loop, not of a reduction."""
-        found = loop_of(nest, self.axis)
+        found = nest.loop(self.axis)
         return None if isinstance(found, For) else refuse("not-a-loop", f"{self.axis} is an axis that is reduced over, not a loop")
 
     def new_names(self, nest: LoopNest) -> set[str]:
@@ -168,7 +167,7 @@ class Directive:
 
     def steps_are_independent(self, nest: LoopNest) -> Reason | None:
         """No step sees what another stored, and a reduction may combine in any order."""
-        loop = loop_of(nest, self.axis)
+        loop = nest.loop(self.axis)
         if isinstance(loop, For) and loop.ordered:
             return refuse("ordered-steps", f"steps of {self.axis} read what earlier steps have stored")
         if isinstance(loop, Reduce) and isinstance(loop.combiner, Combination):
@@ -177,7 +176,7 @@ class Directive:
 
     def parts_combine(self, nest: LoopNest) -> Reason | None:
         """No step sees what another stored, and a reduction may combine partial results of some steps each, in whatever order."""
-        loop = loop_of(nest, self.axis)
+        loop = nest.loop(self.axis)
         joins = isinstance(loop, Reduce) and isinstance(loop.combiner, Combination) and loop.combiner.join is not None
         return None if joins else self.steps_are_independent(nest)
 
@@ -194,7 +193,7 @@ def fields_of(directive: Directive | type[Directive]) -> tuple[Field[Any], ...]:
 
 def offsets_of(nest: LoopNest, axis: str, iotas: bool = True) -> Iterator[tuple[Load | Store | Iota, str, IndexExpression]]:
     """(the statement, what it is, its offset in elements) of every access along an axis, and the index of every iota."""
-    loop = loop_of(nest, axis)
+    loop = nest.loop(axis)
     for s, _ in walk(loop.body if loop is not None else ()):
         if isinstance(s, Load | Store) and (array := nest.array(s.array)) is not None:
             yield s, f"%{array.name}", linearize(s.place, array.shape.strides)
@@ -210,7 +209,7 @@ def runs_as_one(offset: IndexExpression, outer: Axis, inner: Axis) -> bool:
 
 def order_of_sums(nest: LoopNest, axis: str) -> dict[str, Any]:
     """The fact that sums of floats are made in another order."""
-    loop = loop_of(nest, axis)
+    loop = nest.loop(axis)
     if not isinstance(loop, Reduce) or isinstance(loop.combiner, Combination) or loop.combiner.name not in ("add", "multiply"):
         return {}
     return {"reorders-sum": True} if any(t.is_float or t.is_complex for t in loop.elements) else {}

@@ -8,7 +8,6 @@ from typing import ClassVar
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
 from xla_explorer.compiler.codegen.nest.ir import Body, For, Iota, Load, LoopNest, Statement, Store, rewritten, with_axes_replaced
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index
 from xla_explorer.hlo.primitive_type import S64
@@ -53,7 +52,7 @@ class Cover(Directive):
 
     def may_be_done_again(self, nest: LoopNest) -> Reason | None:
         """Steps that are done twice store the same twice: the loop reads nothing that it writes, and does not combine."""
-        loop = loop_of(nest, self.axis)
+        loop = nest.loop(self.axis)
         stored = {s.array for s, _ in nest.statements() if isinstance(s, Store)}
         read = {s.array for s, _ in nest.statements() if isinstance(s, Load)}
         if isinstance(loop, For) and not (loop.ordered or loop.guards or stored & read):

@@ -29,7 +29,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     with_loop_replaced,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import renamed_combiner, used_of, with_ids
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 
@@ -58,14 +57,14 @@ class Cut(Directive):
 
     def keeps_order(self, nest: LoopNest) -> Reason | None:
         """The axis is that of a loop, or of a reduction in any order, or the first one of a reduction in the order of the text."""
-        s = loop_of(nest, self.axis)
+        s = nest.loop(self.axis)
         if not isinstance(s, Reduce) or not isinstance(s.combiner, Combination) or s.axes[0].axis.name == self.axis:
             return None
         return refuse("order-must-be-kept", f"%{s.ids[0]} combines by several operations: only its first axis is cut")
 
     def allocates_nothing(self, nest: LoopNest) -> Reason | None:
         """No memory belongs to the steps of the loop."""
-        loop = loop_of(nest, self.axis)
+        loop = nest.loop(self.axis)
         if loop is None or not any(isinstance(s, Allocate) for s, _ in walk(loop.body)):
             return None
         return refuse("memory-of-its-own", f"steps of {self.axis} have scratch memory: cut the loop before they get it")
@@ -85,7 +84,7 @@ class Cut(Directive):
 
     def new_names(self, nest: LoopNest) -> set[str]:
         """See `Directive.new_names`; those of axes inside a reduction among them."""
-        loop, inside = loop_of(nest, self.axis), list[str]()
+        loop, inside = nest.loop(self.axis), list[str]()
         if isinstance(loop, Reduce):
             inside = [b.axis.name for s, _ in walk(loop.body) for b in axes_of(s)]
             inside += [b.axis.name for b in loop.axes if b.axis.name != self.axis]

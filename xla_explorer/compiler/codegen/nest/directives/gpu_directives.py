@@ -11,7 +11,6 @@ from xla_explorer.compiler.codegen.nest.directives.kinds import Binding
 from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
 from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, For, LoopNest, Reduce, Store, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES, MOST_THREADS, is_power_of_two, launch_of
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Reason, refuse
 
 
@@ -21,7 +20,7 @@ class _Launched(Binding):
 
     def parts_combine(self, nest: LoopNest) -> Reason | None:
         """See `Directive.parts_combine`; of argmax threads combine pairs by their indices."""
-        loop = loop_of(nest, self.axis)
+        loop = nest.loop(self.axis)
         return None if isinstance(loop, Reduce) and direction_of_extreme(loop) is not None else super().parts_combine(nest)
 
     def has_several_steps(self, nest: LoopNest) -> Reason | None:
@@ -49,14 +48,14 @@ class Block(_Launched):
     def is_outermost(self, nest: LoopNest) -> Reason | None:
         """Around the loop are loops over blocks alone."""
         found = nest.around(self.axis)
-        loop = loop_of(nest, self.axis)
+        loop = nest.loop(self.axis)
         if isinstance(loop, For) and all(isinstance(s, For) and s.kind is AxisKind.BLOCK for s in found):
             return None
         return refuse("block-not-outermost", f"axis {self.axis}: blocks must be the outermost loops")
 
     def fills_no_array_of_a_block(self, nest: LoopNest) -> Reason | None:
         """An array that every block has for itself is filled by every block whole."""
-        inside = [s for s, _ in walk(getattr(loop_of(nest, self.axis), "body", ()))]
+        inside = [s for s, _ in walk(getattr(nest.loop(self.axis), "body", ()))]
         own = {s.array.name for s in inside if isinstance(s, Allocate)}
         outside = {s.array.name for s, _ in nest.statements() if isinstance(s, Allocate)} - own
         filled = sorted({s.array for s in inside if isinstance(s, Store)} & outside)
@@ -77,7 +76,7 @@ class Thread(_Launched):
     def can_be_halved(self, nest: LoopNest) -> Reason | None:
         """Threads that combine their values are a power of two."""
         axis = nest.axes()[self.axis].axis
-        if is_power_of_two(axis) or not isinstance(loop_of(nest, self.axis), Reduce):
+        if is_power_of_two(axis) or not isinstance(nest.loop(self.axis), Reduce):
             return None
         return refuse("not-a-power-of-two", f"threads that combine must be a power of two, {axis} has {axis.extent}", extent=axis.extent)
 

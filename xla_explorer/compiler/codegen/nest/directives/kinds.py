@@ -18,7 +18,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     Statement,
     Store,
-    axes_of,
     overwrites,
     walk,
 )
@@ -80,12 +79,11 @@ class Vectorize(Binding):
 
     def no_other_vector(self, nest: LoopNest) -> Reason | None:
         """Neither around nor inside is another vector axis."""
-        inside = [s for s, _ in walk((nest.loops()[self.axis],))]
-        opened = [b for s in (*nest.around(self.axis), *inside) for b in axes_of(s)]
-        other = next((b.axis for b in opened if b.kind is AxisKind.VECTOR), None)
-        if other is None:
-            return None
-        return refuse("nested-vector", f"{self.axis} and {other} cannot both be vectors: one contains the other", other=other.name)
+        loop = nest.loop(self.axis)
+        for other in [name for name, bound in nest.axes().items() if bound.kind is AxisKind.VECTOR]:
+            if loop in nest.around(other) or nest.loop(other) in (*nest.around(self.axis), loop):
+                return refuse("nested-vector", f"{self.axis} and {other} cannot both be vectors: one contains the other", other=other)
+        return None
 
     def accesses_are_contiguous(self, nest: LoopNest) -> Reason | None:
         """Every access along the axis is to neighbours, or to one element; loads may run so along an unrolled axis with as many steps.

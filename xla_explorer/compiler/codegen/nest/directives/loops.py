@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_LANES, Directive, offsets_of, order_of_sums, runs_as_one
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, Compute, Constant, For, Iota, Load, LoopNest, Statement, rewritten
-from xla_explorer.compiler.codegen.nest.transformations import inner_loop, loop_of
+from xla_explorer.compiler.codegen.nest.transformations import inner_loop
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
 
@@ -144,7 +144,7 @@ class Sink(Directive):
 
     def only_computes(self, nest: LoopNest) -> Reason | None:
         """The loop consists of values and one loop, which has steps."""
-        loop = loop_of(nest, self.axis)
+        loop = nest.loop(self.axis)
         inner = [s for s in loop.body if isinstance(s, For)] if isinstance(loop, For) else []
         if len(inner) == 1 and loop is not None and all(isinstance(s, For | Load | Constant | Iota | Compute | Choose) for s in loop.body):
             return None

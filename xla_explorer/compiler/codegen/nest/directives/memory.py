@@ -32,7 +32,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     with_bodies,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import without_unused
-from xla_explorer.compiler.codegen.nest.transformations import for_of, loop_of
+from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.compiler.codegen.nest.verifier import Fact, bounds_under, facts_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Substitution, index
@@ -57,7 +57,7 @@ class InLoop(Directive):
 
     def not_in_registers(self, nest: LoopNest) -> Reason | None:
         """Steps of the loop, and of those around, are neither copies nor lanes, which would share the memory."""
-        around = (*nest.around(self.axis), nest.loops()[self.axis])
+        around = (*nest.around(self.axis), for_of(nest, self.axis))
         bad = next((b.axis for s in around for b in axes_of(s) if b.kind in (AxisKind.UNROLLED, AxisKind.VECTOR)), None)
         if bad is None:
             return None
@@ -234,7 +234,7 @@ class Stage(InLoop):
         """The load stays inside of the array without a choice, which comes after the copy."""
         found, array = self.found(nest), nest.array(self.array.removeprefix("%"))
         assert array is not None
-        outside = (*nest.around(self.axis), nest.loops()[self.axis])
+        outside = (*nest.around(self.axis), for_of(nest, self.axis))
         facts = facts_of([*_Occurrence(found[0].statement, (), outside, ()).guards(), *_guards_of_copy(found[0])])
         if leaves(array, found[0].place, facts):
             return refuse("not-staged", f"{self.array} is read under a condition without which its index leaves the array")
@@ -318,7 +318,7 @@ class Chain(Directive):
         return next(iter(why_not_in_step(self.changed(nest))), None)
 
     def _pair(self, nest: LoopNest) -> tuple[For, For] | None:
-        first, second = loop_of(nest, self.axis), loop_of(nest, self.following)
+        first, second = nest.loop(self.axis), nest.loop(self.following)
         if not isinstance(first, For) or not isinstance(second, For):
             return None
         body = next((b for b in _bodies(nest) if first in b), ())

@@ -10,7 +10,6 @@ from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Body, For, Iota, Load, LoopNest, Statement, axes_of, rewritten, walk
 from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index, linearize
 from xla_explorer.hlo.primitive_type import S64
@@ -86,7 +85,7 @@ class Prefetch(Directive):
 
     def _run(self, nest: LoopNest) -> tuple[Load, int, dict[Axis, int]] | None:
         """(a load of the array, how many neighbours a step reads, the axes inside by their strides)."""
-        array, loop = nest.array(self.array), loop_of(nest, self.axis)
+        array, loop = nest.array(self.array), nest.loop(self.axis)
         if array is None or array.written or not isinstance(loop, For):
             return None
         for s, around in walk(loop.body):

@@ -23,7 +23,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.compiler.codegen.vector_math import vector_math_opcodes
 from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue, linearize
@@ -122,7 +121,7 @@ def accesses(nest: LoopNest, body: Body) -> Iterator[tuple[Load | Store, IndexEx
 def may_cover(plan: Plan, name: str) -> bool:
     """Whether the last block of an axis may begin earlier, so that nothing is left over. What goes past the caches is written once."""
     streamed = all(a.shape.byte_size >= plan.tuning.streamed_bytes // 2 for a in plan.nest.arrays if a.written)
-    loop = loop_of(plan.nest, name)
+    loop = plan.nest.loop(name)
     if loop is None or is_looked_up(loop.body):  # rows that lie anywhere are asked for ahead, by whole steps
         return False
     return plan.tuning.covers and not streamed and Cover(name, 1).may_be_done_again(plan.nest) is None

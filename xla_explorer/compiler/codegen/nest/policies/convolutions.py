@@ -173,7 +173,7 @@ def _remainders(nest: LoopNest) -> list[tuple[str, int]]:
             count = atom.divisor // gcd(atom.divisor, atom.dividend.coefficient(axis) or 0)
             if count > 1:
                 found[axis.name] = min(count, axis.extent)
-    loops = [name for name, s in nest.loops().items() if isinstance(s, For)]
+    loops = [name for name, bound in nest.axes().items() if isinstance(bound, For)]
     return sorted(found.items(), key=lambda item: loops.index(item[0]) if item[0] in loops else -1, reverse=True)
 
 

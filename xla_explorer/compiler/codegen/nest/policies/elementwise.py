@@ -41,7 +41,7 @@ from xla_explorer.compiler.codegen.nest.policies.prefetches import Tile, ask_for
 from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_rows, short_rows
 from xla_explorer.compiler.codegen.nest.policies.transposes import in_squares, read_across
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import for_of, loop_of
+from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, Quotient, Remainder
 from xla_explorer.hlo.primitive_type import BF16
@@ -160,7 +160,7 @@ def in_pieces(plan: Plan) -> Reason | None:
         choice = max(choices, key=lambda s: len(s.cases) // FEW_PIECES)
         changes = [place for case in choice.cases for g in case.guards if (place := _change_of(g)) is not None]
         cuts += 1
-        if not changes or cuts > MOST_CUTS or not isinstance(loop_of(plan.nest, changes[0][0].name), For):
+        if not changes or cuts > MOST_CUTS or not isinstance(plan.nest.loop(changes[0][0].name), For):
             return refuse("family-not-moved", f"@{plan.nest.name} selects what it reads; such kernels are not made from nests yet")
         axis, first = changes[0]
         places = sorted({place for other, place in changes if other is axis})

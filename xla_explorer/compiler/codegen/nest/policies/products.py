@@ -27,7 +27,7 @@ from xla_explorer.compiler.codegen.nest.policies.reductions import (
 )
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import for_of, loop_of
+from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -92,7 +92,7 @@ def product_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule |
     if p.row is None and not contiguous and p.left_step == p.right_step == p.bytes:
         _rows_of_matrix(plan, p)
     elif p.row is None and contiguous and p.depth * p.column.extent * p.bytes > LIMITS.swept_bytes:
-        alone = plan.nest.body[-1] is loop_of(plan.nest, p.column.name)
+        alone = plan.nest.body[-1] is plan.nest.loop(p.column.name)
         reason = columns(plan, p.column.name, parts if alone else 1, SWEPT_COLUMN_BYTES // p.bytes, SWEPT_ROWS)
         if reason is not None:
             return reason

@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.nest.policies.columns import (
     unrolled_if_small,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import inner_loop, loop_of, reduction_of
+from xla_explorer.compiler.codegen.nest.transformations import inner_loop, reduction_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -214,7 +214,7 @@ def row_in_registers(plan: Plan, name: str, extent: int, lanes: int, copies: int
 
 def _rest(plan: Plan, name: str, extent: int, lanes: int) -> None:
     """Fewer elements than a turn takes."""
-    s = loop_of(plan.nest, name)
+    s = plan.nest.loop(name)
     assert s is not None
     if extent % lanes and not has_masks(plan, (s,)):
         if extent > lanes:

@@ -18,7 +18,6 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     statements_of,
 )
 from xla_explorer.compiler.codegen.nest.policies.transposes import line_of
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
 
 SHORT_ROW = 16  # steps of an inner loop that is mostly what registers leave over
 WHOLE_ROW = 4  # steps, if a power of two, that are a narrow register of their own where rows do not follow one another
@@ -57,7 +56,7 @@ def in_repeated_rows(plan: Plan, line: list[For], lanes: int) -> None:
     rows, name = lcm(lanes, inner.extent) // inner.extent, outer.name
     if outer.extent % rows and not may_cover(plan, name):
         plan.do(Cut(name, outer.extent - outer.extent % rows))
-        rest = loop_of(plan.nest, f"{name}r")
+        rest = plan.nest.loop(f"{name}r")
         assert isinstance(rest, For) and isinstance(rest.body[0], For)
         _one_after_the_other(plan, rest.axis.name, rest.body[0].axis.name, lanes)  # the inner axis of a copy has a name of its own
         name += "m"

@@ -8,7 +8,6 @@ from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives import Cover, Reorder, Sink, Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import Compute, Constant, For, Iota, Load, LoopNest
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, accesses, in_blocks, statements_of
-from xla_explorer.compiler.codegen.nest.transformations import loop_of
 from xla_explorer.hlo.analysis.indexing import Axis
 
 LARGEST_SQUARE = 16  # lanes
@@ -50,7 +49,7 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
         return False
     names = [x.axis.name for x in line]
     for name in names[:-1]:
-        loop = loop_of(plan.nest, name)  # as the loop around has left it
+        loop = plan.nest.loop(name)  # as the loop around has left it
         if loop is not None and len(loop.body) > 1:
             plan.do(Sink(name))
     at = names.index(across.name)
