@@ -45,10 +45,12 @@ def binary(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
 
 def binary_value(w: Builder, name: str, element_type: PrimitiveType, left: Given, right: Given) -> Scalar:
     """A binary operation by opcode name on two values of the element type."""
-    first, second = scalar_of(w, left, element_type), scalar_of(w, right, element_type)
-    if element_type.is_complex:
-        return complex_binary(w, name, pair(first), pair(second))
-    a, b = real(first), real(second)
+    if isinstance(left, Value) and isinstance(right, Value):
+        a, b = left, right
+    elif element_type.is_complex:
+        return complex_binary(w, name, pair(scalar_of(w, left, element_type)), pair(scalar_of(w, right, element_type)))
+    else:
+        a, b = real(scalar_of(w, left, element_type)), real(scalar_of(w, right, element_type))
     if element_type.is_pred:
         return w.binary(_PRED_BINARY[name], a, b)
     if element_type.is_float:

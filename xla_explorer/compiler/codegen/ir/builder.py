@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.codegen.ir.small_floats import SMALL_FLOATS, narrow_small, widen_small
-from xla_explorer.compiler.codegen.ir.types import I1, I32, I64, Type
+from xla_explorer.compiler.codegen.ir.types import I1, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Float, Integer, Pointer, Value
 
 if TYPE_CHECKING:
@@ -237,8 +237,8 @@ class Builder:
     # -- functions -------------------------------------------------------------------------------------------------------
     def intrinsic(self, name: str, result: Type, *operands: Value, flags: str = "") -> Value:
         """A call of an LLVM intrinsic without side effects, by its whole name."""
-        self.declarations[f"declare {result} @{name}({', '.join([str(o.type) for o in operands])})"] = None
-        return self.emit("call", result, operands, f"{flags} {result} @{name}" if flags else f"{result} @{name}")
+        self.declarations[f"declare {result.text} @{name}({', '.join([o.type.text for o in operands])})"] = None
+        return self.emit("call", result, operands, f"{flags} {result.text} @{name}" if flags else f"{result.text} @{name}")
 
     def per_lane(self, stem: str, *operands: Value, flags: str = "") -> Value:
         """`llvm.<stem>.<type>` of operands of one type: its result has that type too. Scalars fill the lanes of the others."""
@@ -288,14 +288,14 @@ class Builder:
             return a
         wide = a.type.of_lanes(lanes)
         if a.is_constant:
-            return Value(self, wide, f"splat ({a.type} {a.name})")
+            return Value(self, wide, f"splat ({a.type.text} {a.name})")
         first = self.emit("insertelement", wide, (Value(self, wide, "poison"), a, self.number(0, I64)))
         return self.shuffle(first, Value(self, wide, "poison"), (0,) * lanes)
 
     def shuffle(self, a: Value, b: Value, lanes: Sequence[int]) -> Value:
         """The lanes with these numbers, out of those of two vectors."""
         mask = "zeroinitializer" if not any(lanes) else f"<{', '.join([f'i32 {k}' for k in lanes])}>"
-        return self.emit("shufflevector", a.type.of_lanes(len(lanes)), (a, b), f"<{len(lanes)} x {I32}> {mask}")
+        return self.emit("shufflevector", a.type.of_lanes(len(lanes)), (a, b), f"<{len(lanes)} x i32> {mask}")
 
     def extract(self, a: Value, lane: int) -> Value:
         """One lane of a vector."""

@@ -41,12 +41,13 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
     ...
     """
 
-    __slots__ = ("_count", "_multiples", "_regions", "_splats", "records", "speculates")
+    __slots__ = ("_count", "_indices", "_multiples", "_regions", "_splats", "records", "speculates")
 
     def __init__(self, speculates: bool = True) -> None:
         super().__init__()
         self.speculates = speculates
         self._multiples: dict[str, dict[int, Value[Integer]]] = {}  # of the index of each open loop, by factor
+        self._indices: dict[int, Value[Integer]] = {}
         self._splats: dict[tuple[str, int], tuple[Value, _Region]] = {}
         self.records: list[Record] = []
         self._regions = [_Region(self.records, False)]
@@ -62,7 +63,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
 
     def release(self) -> None:
         """Forget what was written. Its values know the builder and it knows them, so that only the collector would free either."""
-        for kept in (self.records, self._regions, self._splats):
+        for kept in (self.records, self._regions, self._splats, self._indices):
             kept.clear()
 
     def _fresh(self) -> int:
@@ -128,7 +129,10 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
 
     def index(self, number: int) -> Value[Integer]:
         """A constant index."""
-        return Value(self, I64, str(number))
+        found = self._indices.get(number)
+        if found is None:
+            found = self._indices[number] = Value(self, I64, str(number))
+        return found
 
     def add_index(self, a: Value[Integer], b: Value[Integer] | int) -> Value[Integer]:
         """a + b."""

@@ -61,15 +61,15 @@ def _operand(element: PrimitiveType) -> _Operand:
     return _Operand(array_shape(element, ()))
 
 
-def computing(b: Builder, s: Compute, types: Sequence[PrimitiveType]) -> Callable[[Sequence[Scalar]], Scalar]:
+def computing(b: Builder, s: Compute, types: Sequence[PrimitiveType]) -> Callable[[list[Scalar]], Scalar]:
     """The function of operands that writes an elementwise opcode: one for all copies of a value. types: of the operands."""
     operation = ScalarOperation(s.opcode, _operand(s.element).shape, tuple([_operand(t) for t in types]), s.attributes)
     write = ELEMENTWISE_EMITTERS[s.opcode.name]
 
-    def computed(operands: Sequence[Scalar]) -> Scalar:
-        widths = [lanes_of(x) for x in operands]
+    def computed(operands: list[Scalar]) -> Scalar:
+        widths = [x.type.lanes if isinstance(x, Value) else lanes_of(x) for x in operands]
         lanes = max(widths)
-        return write(b, operation, [x if n == lanes else in_lanes(b, x, lanes) for x, n in zip(operands, widths, strict=True)])
+        return write(b, operation, operands if min(widths) == lanes else [in_lanes(b, x, lanes) for x in operands])
 
     return computed
 

@@ -231,7 +231,7 @@ class PlainNest:
     def put(self, s: Definition, depth: int) -> tuple[int, ...]:
         """Write a statement into the scope of a depth. Axes inside, on which its value does not depend, are 0 in its origin."""
         place = s.origin.place if s.origin is not None and depth < len(self.scopes) - 1 else ()
-        inside: Substitution = {atom: ZERO for atom, d in self.leaves(place) if d > depth}
+        inside: Substitution = {atom: ZERO for atom, d in self.leaves(place) if d > depth} if place else {}
         if s.origin is not None and inside:
             s = replace(s, origin=Origin(s.origin.instruction, self.place(tuple([x.substitute(inside) for x in place]))))
         self.scopes[depth].body.append(s)
@@ -290,7 +290,8 @@ class PlainNest:
         name = i.opcode.name
         if i in self.arrays or name in _COMBINING or not (i.opcode.elementwise or name in MOVEMENT):
             return []
-        if i.opcode.elementwise and all(o.shape.is_array and o.shape.dimensions == i.shape.dimensions for o in i.operands):
+        dimensions = i.shape.dimensions
+        if i.opcode.elementwise and not [o for o in i.operands if not o.shape.is_array or o.shape.dimensions != dimensions]:
             return [(o, at) for o in i.operands]
         reads = self.reads(i, at)
         addressing = [r for r in reads if r.addressing]

@@ -36,8 +36,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     Space,
     Store,
-    elements_of,
-    ids_of,
     overwrites,
 )
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Indices, Point, points, with_origin
@@ -161,13 +159,15 @@ class Lowering(Indices):
                 self.allocate(s.array)
                 continue
             self.b.origin = s.origin.instruction if s.origin is not None else None
-            for number, element in zip(ids_of(s), elements_of(s), strict=True):
-                self.types[number] = element
             if isinstance(s, Store):
                 self.store(s)
-            elif isinstance(s, Reduce):
+                continue
+            if isinstance(s, Reduce):
+                self.types.update(zip(s.ids, s.elements, strict=True))
                 write_reduce(self, s)
-            elif isinstance(s, Choose):
+                continue
+            self.types[s.id] = s.element
+            if isinstance(s, Choose):
                 self.values[s.id] = self.choose(s)
             elif isinstance(s, Load) and s.only_asks:
                 self.prefetch(s)

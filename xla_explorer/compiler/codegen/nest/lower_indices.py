@@ -35,7 +35,7 @@ class Copies:
 
     def at(self, point: Point) -> Scalar:
         """The copy of a point."""
-        key = tuple([point[a] for a in self.axes])
+        key = tuple(map(point.__getitem__, self.axes))
         found = self._made.get(key)
         if found is None:
             found = self._value(dict(zip(self.axes, key, strict=True)))
@@ -134,7 +134,9 @@ class Indices:
         if found is None and x.is_affine:
             found = self._sums[id(x)] = self._affine_sum(x)
         if found is not None:
-            fixed = x.constant + sum([point[axis] * factor for axis, factor in found.copied if axis in point])
+            fixed = x.constant
+            for axis, factor in found.copied:
+                fixed += point.get(axis, 0) * factor
             return found.outer, found.inner, fixed, found.least
         b, fixed, least = self.b, x.constant, 0
         terms: list[tuple[Value[Integer], int]] = []
@@ -208,9 +210,9 @@ class Indices:
     def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
         """Whether guards hold: an i1, a vector of them where lanes differ; None where they always do. What all copies along an axis have
         in common is asked for without that axis: whether they hold for any of them."""
-        result: Value[Integer] | None = None
         if not guards:
             return None
+        result: Value[Integer] | None = None
         shared = next((a for a in self.unrolled if a not in point and any(a in g.expression.axes for g in guards)), None)
         if shared is not None:
             copies = [self.mask(guards, {**point, shared: k}) for k in range(shared.extent)]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, Type
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
-from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
+from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.nest.elements import chosen, element_of, in_lanes, lanes_of, one_lane, parts_of
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -355,10 +355,10 @@ class _Writer(Reducing["Lowering"]):
 
 def flat(values: Sequence[Sequence[Scalar]]) -> list[Value]:
     """The parts of all accumulators."""
-    return [part for mine in values for x in mine for part in parts_of(x)]
+    return [part for mine in values for x in mine for part in (x if isinstance(x, Complex) else (x,))]
 
 
 def like(values: Sequence[Sequence[Scalar]], parts: Sequence[Value]) -> list[list[Scalar]]:
     """The reverse of `flat`, for accumulators of these kinds."""
     rest = iter(parts)
-    return [[element_of([next(rest) for _ in parts_of(x)]) for x in mine] for mine in values]
+    return [[Complex(next(rest), next(rest)) if isinstance(x, Complex) else next(rest) for x in mine] for mine in values]

@@ -38,10 +38,10 @@ def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
     for array in nest.arrays:
         if (reason := type_is_emitted(array.shape)) is not None:
             return refuse("not-lowered", reason.message, element=array.shape.element_type.name)
+    bound = next((b for b in nest.axes().values() if b.kind.is_launched and not launched), None)
+    if bound is not None:
+        return refuse("axis-of-a-launch", f"{bound.axis} is @{bound.kind.value}: a CPU has no launch")
     for s, around in nest.statements():
-        for bound in axes_of(s) if not launched else ():
-            if bound.kind.is_launched:
-                return refuse("axis-of-a-launch", f"{bound.axis} is @{bound.kind.value}: a CPU has no launch")
         if isinstance(s, Allocate) and any(b.kind in (AxisKind.THREAD, AxisKind.WARP) for x in around for b in axes_of(x)):
             return refuse("not-lowered", f"%{s.array.name} must be allocated once, not by each thread")
         for t in elements_of(s):
@@ -87,7 +87,7 @@ def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
 def common_factors(nest: LoopNest) -> dict[Axis, int]:
     """By what all indices multiply each axis that they have: its loop counts in steps of that."""
     found: dict[Axis, int] = {}
-    for s, _ in nest.statements():
+    for s in [s for s, _ in nest.statements() if not isinstance(s, Compute)]:
         for x in _expressions(nest, s):
             if not x.is_affine:  # values of run time are there already, whatever their own index was
                 x = x.substitute({atom: ZERO for atom in x.atoms() if isinstance(atom, RuntimeValue)})
@@ -101,8 +101,11 @@ def common_factors(nest: LoopNest) -> dict[Axis, int]:
 
 def _union(parts: list[frozenset[Axis]]) -> frozenset[Axis]:
     """The union; one of the parts where it has all of the others, so that values that depend on the same axes share a set."""
-    most = max(parts, key=len, default=frozenset())
-    return most if all(part is most or part <= most for part in parts) else frozenset().union(*parts)
+    most = frozenset[Axis]()
+    for part in parts:
+        if part is not most:
+            most = part if most <= part else most if part <= most else most | part
+    return most
 
 
 def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:

@@ -351,7 +351,7 @@ def _sum(terms: Iterable[Term], constant: int) -> IndexExpression:
         factors[atom] = factors.get(atom, 0) + factor
     if Remainder in map(type, factors) and (joined := _joined(factors)) is not None:
         return joined + constant
-    return IndexExpression(_ordered([(atom, factor) for atom, factor in factors.items() if factor]), constant)
+    return _of_factors(factors, constant)
 
 
 def _sum_of(terms: Iterable[tuple[IndexExpression, int]], constant: int) -> IndexExpression:
@@ -383,13 +383,14 @@ def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
     return None
 
 
-def _ordered(terms: list[Term]) -> tuple[Term, ...]:
-    """Terms in the one order that equal sums have: great factors first, then by text."""
+def _of_factors(factors: dict[Atom, int], constant: int) -> IndexExpression:
+    """The sum with terms in the one order that equal sums have: great factors first, then by text."""
+    terms = list(factors.items()) if 0 not in factors.values() else [(atom, factor) for atom, factor in factors.items() if factor]
     if len(terms) == 2 and (first := abs(terms[0][1])) != (second := abs(terms[1][1])):
-        return tuple(terms if first > second else terms[::-1])
-    if len(terms) > 1:
+        terms = terms if first > second else terms[::-1]
+    elif len(terms) > 1:
         terms.sort(key=lambda term: (-abs(term[1]), term[0].name if isinstance(term[0], Axis) else str(term[0])))
-    return tuple(terms)
+    return IndexExpression(tuple(terms), constant)
 
 
 def _without_remainders(x: IndexExpression) -> IndexExpression:
@@ -408,7 +409,7 @@ def _without_remainders(x: IndexExpression) -> IndexExpression:
         constant += expression.constant * factor
         for atom, f in expression.terms:
             factors[atom] = factors.get(atom, 0) + f * factor
-    return IndexExpression(_ordered([(atom, factor) for atom, factor in factors.items() if factor]), constant)
+    return _of_factors(factors, constant)
 
 
 def _one_quotient(x: IndexExpression, divisor: int) -> Quotient:

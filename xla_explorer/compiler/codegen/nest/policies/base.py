@@ -178,7 +178,7 @@ def width_of(element: PrimitiveType) -> int:
 
 def widest(statements: list[Statement]) -> int:
     """Bytes of the widest lane among the values of statements."""
-    return max([width_of(t) for s in statements for t in elements_of(s)], default=1)
+    return max(map(width_of, {t for s in statements for t in elements_of(s)}), default=1)
 
 
 def width_in_memory(nest: LoopNest, s: Load | Store) -> int:
