@@ -308,7 +308,7 @@ class Builder:
     # -- memory ----------------------------------------------------------------------------------------------------------
     def address(self, pointer: Value[Pointer], t: Type, offset: object) -> Value[Pointer]:
         """The address of an element. offset: in elements, an i64 or a number."""
-        return self.emit("getelementptr", pointer.type, (pointer, self.named(offset, I64)), t.text)
+        return self.emit("getelementptr", pointer.type, (pointer, offset if isinstance(offset, Value) else self.named(offset, I64)), t.text)
 
     def load(self, pointer: Value[Pointer], t: Type, alignment: int = 0, tail: str = "", changes: bool = False) -> Value:
         """What stands at an address. alignment: 0 for that of the type. tail: metadata. changes: the function writes there."""

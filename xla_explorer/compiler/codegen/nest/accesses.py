@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xla_explorer.compiler.codegen.nest.ir import Array, AxisKind, BoundAxis, Load, LoopNest, Store, axes_of
-from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue, linearize
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 LINE_BYTES = 64
@@ -86,7 +86,7 @@ def accesses_of(nest: LoopNest) -> list[Access]:
             axes = [b for x in around for b in axes_of(x)]
             path = tuple(sorted(axes, key=lambda b: b.kind in (AxisKind.UNROLLED, AxisKind.VECTOR)))  # registers are inside of every loop
             origin = s.origin.instruction if s.origin is not None else None
-            found.append(Access(array, isinstance(s, Store), path, linearize(s.place, array.shape.strides), origin))
+            found.append(Access(array, isinstance(s, Store), path, nest.offset_of(s), origin))
     return found
 
 
@@ -101,7 +101,7 @@ def is_whole(nest: LoopNest, array: Array) -> bool:
     for s, around in nest.statements():
         if isinstance(s, Store) and s.array == array.name:
             vector = next((b.axis for x in around for b in axes_of(x) if b.kind is AxisKind.VECTOR), None)
-            offset = linearize(s.place, array.shape.strides)
+            offset = nest.offset_of(s)
             lanes = vector.extent if vector is not None and offset.coefficient(vector) == 1 else 1
             return whole_registers(offset, vector, lanes, array.shape.element_type)
     return False

@@ -175,8 +175,8 @@ class Memory:
             lanes = mask.type.lanes
             any_lane = self.b.compare("ne", self.b.emit("bitcast", Type(f"i{lanes}"), (mask,)), 0)
             mask = self.b.insert(self.b.number(0, mask.type), 0, any_lane)
-        values = parts_of(in_lanes(self.b, x, lanes))
-        raw = self._stored(values[0]) if self.parts == 1 else self._interleaved(*values)
+        x = in_lanes(self.b, x, lanes)
+        raw = self._interleaved(*x) if isinstance(x, Complex) else self._stored(x)
         if mask is None:
             self.b.store(raw, pointer, alignment or self.alignment, tail)
             return
@@ -189,8 +189,8 @@ class Memory:
 
     def held_value(self, raw: Value) -> Value:
         """What was loaded, as a register holds it."""
-        if self.stored.scalar == self.held.scalar:
-            return self.b.retyped(raw, self.held.of_lanes(raw.type.lanes))
+        if self.stored is self.held:
+            return raw
         if self.element.is_pred:
             return self.b.compare("ne", raw, 0)
         return self.b.emit("trunc", self.held.of_lanes(raw.type.lanes), (raw,))

@@ -290,8 +290,7 @@ class PlainNest:
         name = i.opcode.name
         if i in self.arrays or name in _COMBINING or not (i.opcode.elementwise or name in MOVEMENT):
             return []
-        dimensions = i.shape.dimensions
-        if i.opcode.elementwise and not [o for o in i.operands if not o.shape.is_array or o.shape.dimensions != dimensions]:
+        if i.opcode.elementwise and not [o for o in i.operands if not o.shape.is_array or o.shape.dimensions != i.shape.dimensions]:
             return [(o, at) for o in i.operands]
         reads = self.reads(i, at)
         addressing = [r for r in reads if r.addressing]

@@ -15,7 +15,7 @@ from math import gcd
 from operator import is_not
 from typing import NamedTuple, TypeAlias
 
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue, Substitution
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue, Substitution, linearize
 from xla_explorer.hlo.attributes import Attributes
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import OpcodeSpec
@@ -255,6 +255,10 @@ class LoopNest:
     def array(self, name: str) -> Array | None:
         """The array of a name: an operand, a result, or one that the nest allocates."""
         return self._arrays.get(name)
+
+    def offset_of(self, s: Load | Store) -> IndexExpression:
+        """Of the element that is loaded or stored, in elements from where its array begins."""
+        return linearize(s.place, self._arrays[s.array].shape.strides)
 
     def fresh_id(self) -> int:
         """A number that no value has, nor any above it."""

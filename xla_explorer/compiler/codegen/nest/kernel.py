@@ -109,7 +109,7 @@ def _is_scan(i: HloInstruction) -> Reason | None:
 
 def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
     """What the policy of its family makes of a plain nest; the plain nest of a reduction that it refuses."""
-    reduces = any(isinstance(s, Reduce) for s, _ in nest.statements())
+    reduces = bool([s for s, _ in nest.statements() if isinstance(s, Reduce)])
     try:
         if not reduces:
             return elementwise_policy(nest, tuning, parts, by_rows)

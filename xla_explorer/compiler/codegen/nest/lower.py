@@ -347,10 +347,11 @@ class Lowering(Indices):
                 even, odd = [real(in_lanes(self.b, self.values[s.value].at({**point, pair: k}), self.lanes)) for k in (0, 1)]
                 self.b.store(words_of(self.b, even, odd), self.address(array, offset, {**point, pair: 0}), 2)
             return
+        lanes_of_store = self.lanes if step else 1
         for point in points([a for a in self.unrolled if a in axes or a in self.values[s.value].axes]):
             value = self.values[s.value].at(point)
             if step in (0, 1):
-                self.store_at(array, offset, value, point, self.lanes if step else 1)
+                self.store_at(array, offset, value, point, lanes_of_store)
                 continue
             value = self.memory[array.name].as_stored(value)
             with self.each_lane_alone() as lanes:

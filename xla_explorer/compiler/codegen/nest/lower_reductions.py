@@ -142,10 +142,10 @@ class Reducing(Generic[H]):
     def combined(self, x: Scalar, y: Scalar) -> Scalar:
         """Two accumulators of one operation as one."""
         assert not isinstance(self.s.combiner, Combination)
-        if (lanes := lanes_of(x)) != (others := lanes_of(y)):
-            lanes = max(lanes, others)
+        if not (isinstance(x, Value) and isinstance(y, Value) and x.type is y.type):
+            lanes = max(lanes_of(x), lanes_of(y))
             x, y = in_lanes(self.b, x, lanes), in_lanes(self.b, y, lanes)
-        if isinstance(x, Value) and x.is_constant and x.name == real(self.identity(lanes)).name:
+        if isinstance(x, Value) and x.is_constant and x.name == real(self.identity(x.type.lanes)).name:
             return y
         return self.taken_in(x, y)
 
@@ -184,7 +184,7 @@ class Reducing(Generic[H]):
         runs: list[tuple[Value[Integer] | None, list[list[Scalar]]]] = []  # of points whose guards are the same condition
         for point in group:
             values = [self.l.values[number].at(point) for number in self.s.values]
-            mask = self.l.mask(guards, point)
+            mask = self.l.mask(guards, point) if guards else None
             self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
             if mask is not None and mask.name == "false":
                 continue
@@ -196,7 +196,8 @@ class Reducing(Generic[H]):
             for mask, several in runs:
                 mine = self._chosen(mask, reduce(self._with_next, several, mine), mine)
         elif runs:
-            totals = [self._or_identity(mask, self.tree([values[0] for values in several])) for mask, several in runs]
+            trees = [(mask, self.tree([values[0] for values in several])) for mask, several in runs]
+            totals = [total if mask is None else self._or_identity(mask, total) for mask, total in trees]
             mine = [in_lanes(self.b, self.combined(mine[0], self.tree(totals)), self.lanes)]
         return mine
 
@@ -210,9 +211,7 @@ class Reducing(Generic[H]):
         """New accumulators where a condition holds."""
         return new if mask is None else [chosen(self.b, self.b.splat(mask, self.lanes), x, y) for x, y in zip(new, old, strict=True)]
 
-    def _or_identity(self, mask: Value[Integer] | None, value: Scalar) -> Scalar:
-        if mask is None:
-            return value
+    def _or_identity(self, mask: Value[Integer], value: Scalar) -> Scalar:
         lanes = max(lanes_of(value), mask.type.lanes)
         return chosen(self.b, self.b.splat(mask, lanes), in_lanes(self.b, value, lanes), self.identity(lanes))
 

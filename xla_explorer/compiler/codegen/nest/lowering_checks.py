@@ -27,7 +27,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     ids_of,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, RuntimeValue, linearize
+from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, RuntimeValue
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
@@ -75,9 +75,7 @@ def _combiner_is_not_written(s: Reduce) -> Reason | None:
 def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
     """The offsets and guards of a statement."""
     if isinstance(s, (Load, Store)):
-        array = nest.array(s.array)
-        assert array is not None
-        return [linearize(s.place, array.shape.strides)]
+        return [nest.offset_of(s)]
     if isinstance(s, Iota):
         return [s.index]
     guards = s.guards if isinstance(s, (For, Reduce)) else [g for case in s.cases for g in case.guards] if isinstance(s, Choose) else ()

@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 
 def axis_along_memory(nest: LoopNest, s: Load, vector: Axis, unrolled: Sequence[Axis]) -> Axis | None:
     """The unrolled axis that a load runs along memory with, of as many steps as the vector has lanes, which are apart in memory."""
-    array = nest.array(s.array)
-    assert array is not None
-    offset = linearize(s.place, array.shape.strides)
-    if offset.coefficient(vector) in (0, 1, None):
+    array, offset = nest.array(s.array), nest.offset_of(s)
+    if array is None or offset.coefficient(vector) in (0, 1, None):
         return None
     if any(x.bounds[0] < 0 or x.bounds[1] >= n for x, n in zip(s.place, array.shape.dimensions, strict=True)):
         return None
@@ -40,10 +38,8 @@ def axis_along_memory(nest: LoopNest, s: Load, vector: Axis, unrolled: Sequence[
 
 def in_words(nest: LoopNest, s: Load | Store, vector: Axis, unrolled: Sequence[Axis]) -> Axis | None:
     """The unrolled axis of two steps whose elements of 16 bits share a word of 32, where lanes are such words: even and odd elements."""
-    array = nest.array(s.array)
-    assert array is not None
-    offset = linearize(s.place, array.shape.strides)
-    if array.shape.element_type is not BF16 or offset.coefficient(vector) != 2:
+    array, offset = nest.array(s.array), nest.offset_of(s)
+    if array is None or array.shape.element_type is not BF16 or offset.coefficient(vector) != 2:
         return None
     return next((axis for axis in unrolled if axis.extent == 2 and offset.coefficient(axis) == 1), None)
 

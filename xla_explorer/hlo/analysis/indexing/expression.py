@@ -344,23 +344,24 @@ def _opened(atom: Atom, divisor: int) -> IndexExpression:
     return IndexExpression(((atom, 1),))
 
 
-def _sum(terms: Iterable[Term], constant: int) -> IndexExpression:
-    """Terms in any order, atoms perhaps repeated, as one expression."""
+def _sum(terms: Iterable[Term], constant: int, joins: bool = True) -> IndexExpression:
+    """Terms in any order, atoms perhaps repeated, as one expression. joins: see `_joined`."""
     factors: dict[Atom, int] = {}
     for atom, factor in terms:
         factors[atom] = factors.get(atom, 0) + factor
-    if Remainder in map(type, factors) and (joined := _joined(factors)) is not None:
+    if joins and Remainder in map(type, factors) and (joined := _joined(factors)) is not None:
         return joined + constant
-    return _of_factors(factors, constant)
+    found = list(factors.items()) if 0 not in factors.values() else [(atom, factor) for atom, factor in factors.items() if factor]
+    return IndexExpression(_ordered(found), constant)
 
 
-def _sum_of(terms: Iterable[tuple[IndexExpression, int]], constant: int) -> IndexExpression:
+def _sum_of(terms: Iterable[tuple[IndexExpression, int]], constant: int, joins: bool = True) -> IndexExpression:
     """The sum of multiples of expressions."""
     found: list[Term] = []
     for expression, factor in terms:
         found += [(atom, f * factor) for atom, f in expression.terms]
         constant += expression.constant * factor
-    return _sum(found, constant)
+    return _sum(found, constant, joins)
 
 
 def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
@@ -383,14 +384,13 @@ def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
     return None
 
 
-def _of_factors(factors: dict[Atom, int], constant: int) -> IndexExpression:
-    """The sum with terms in the one order that equal sums have: great factors first, then by text."""
-    terms = list(factors.items()) if 0 not in factors.values() else [(atom, factor) for atom, factor in factors.items() if factor]
+def _ordered(terms: list[Term]) -> tuple[Term, ...]:
+    """Terms in the one order that equal sums have: great factors first, then by text."""
     if len(terms) == 2 and (first := abs(terms[0][1])) != (second := abs(terms[1][1])):
-        terms = terms if first > second else terms[::-1]
-    elif len(terms) > 1:
+        return tuple(terms if first > second else terms[::-1])
+    if len(terms) > 1:
         terms.sort(key=lambda term: (-abs(term[1]), term[0].name if isinstance(term[0], Axis) else str(term[0])))
-    return IndexExpression(tuple(terms), constant)
+    return tuple(terms)
 
 
 def _without_remainders(x: IndexExpression) -> IndexExpression:
@@ -403,13 +403,7 @@ def _without_remainders(x: IndexExpression) -> IndexExpression:
             found += [(inner, factor), (quotient, -factor * atom.divisor)] if isinstance(atom, Remainder) else [(quotient, factor)]
         else:
             found.append((IndexExpression(((atom, 1),)), factor))
-    factors: dict[Atom, int] = {}
-    constant = x.constant
-    for expression, factor in found:
-        constant += expression.constant * factor
-        for atom, f in expression.terms:
-            factors[atom] = factors.get(atom, 0) + f * factor
-    return _of_factors(factors, constant)
+    return _sum_of(found, x.constant, joins=False)
 
 
 def _one_quotient(x: IndexExpression, divisor: int) -> Quotient:

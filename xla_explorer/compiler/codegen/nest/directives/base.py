@@ -195,7 +195,7 @@ def offsets_of(nest: LoopNest, axis: str, iotas: bool = True) -> Iterator[tuple[
     """(the statement, what it is, its offset in elements) of every access along an axis, and the index of every iota."""
     loop = nest.loop(axis)
     for s, _ in walk(loop.body if loop is not None else ()):
-        if isinstance(s, Load | Store) and (array := nest.array(s.array)) is not None:
+        if isinstance(s, (Load, Store)) and (array := nest.array(s.array)) is not None:
             yield s, f"%{array.name}", linearize(s.place, array.shape.strides)
         elif iotas and isinstance(s, Iota):
             yield s, f"%{s.id}", s.index

@@ -205,7 +205,7 @@ class Stage(InLoop):
         for s, around in walk(loop.body):
             if isinstance(s, Load) and s.array == self.array.removeprefix("%"):
                 between = [b.axis for x in around for b in axes_of(x)]
-                ordered = dict.fromkeys([a for x in s.place for a in between if a in x.axes])
+                ordered = dict.fromkeys([a for read in [x.axes for x in s.place] for a in between if a in read])
                 names = self.order.split(".")
                 wanted = sorted(ordered, key=lambda a: names.index(a.name) if a.name in names else -1)
                 found.append(_Occurrence(s, tuple(wanted), around, s.place))
@@ -270,7 +270,7 @@ class Stage(InLoop):
         assert isinstance(load, Load)
         tile = Array(f"tile_{ids_of(load)[0]}", array_shape(load.element, self._shape(found)), True, Space(self.space))
         suffix = "s"
-        while any(name.startswith(f"{a.name}{suffix}") for a in found.axes for name in nest.axes()):  # or parts of it, after a split
+        while [1 for a in found.axes for name in nest.axes() if name.startswith(a.name + suffix)]:  # or parts of it, after a split
             suffix += "s"
         copies = {a: Axis(f"{a.name}{suffix}", a.extent) for a in found.axes}
         along: Substitution = {old: index(new) for old, new in copies.items()}

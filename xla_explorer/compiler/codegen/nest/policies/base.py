@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from xla_explorer.compiler.codegen.llvm_types import value_type
@@ -25,7 +24,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.vector_math import vector_math_opcodes
 from xla_explorer.compiler.target import Target
-from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue, linearize
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
@@ -109,13 +108,9 @@ class Plan:
         return Schedule(self.plain, self.nest, tuple(self.directives))
 
 
-def accesses(nest: LoopNest, body: Body) -> Iterator[tuple[Load | Store, IndexExpression]]:
+def accesses(nest: LoopNest, body: Body) -> list[tuple[Load | Store, IndexExpression]]:
     """Every load and store with its offset in elements."""
-    for s, _ in walk(body):
-        if isinstance(s, (Load, Store)):
-            array = nest.array(s.array)
-            assert array is not None
-            yield s, linearize(s.place, array.shape.strides)
+    return [(s, nest.offset_of(s)) for s, _ in walk(body) if isinstance(s, (Load, Store))]
 
 
 def may_cover(plan: Plan, name: str) -> bool:

@@ -15,7 +15,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Iota,
     Load,
     LoopNest,
-    Reduce,
     Statement,
     Store,
     ids_of,
@@ -63,8 +62,6 @@ def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: 
 
     Nests of what no registers are made for keep plain loops, of which LLVM makes vectors where it can.
     """
-    if any(isinstance(s, Reduce) for s, _ in nest.statements()):
-        return refuse("family-not-moved", f"@{nest.name} reduces; such kernels are not made from nests yet")
     pieces = Plan(nest, tuning)
     reason = in_pieces(pieces)
     made = _planned(pieces, tuning, parts, by_rows) if tuning.register_bytes and reason is None else reason
@@ -260,10 +257,11 @@ def _holds_whole_blocks(axis: Axis, size: int) -> bool:
 
 def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason | None:
     """LLVM decides before a loop whether amounts that are the same in all of it are below the width, and makes loops of both."""
-    inside = {n for s in statements for n in ids_of(s)}
-    constants = {s.id for s, _ in nest.statements() if isinstance(s, Constant)}
     shifts = [s for s in statements if isinstance(s, Compute) and s.opcode.name.startswith("shift-")]
-    uniform = sum([s.operands[1] not in inside | constants for s in shifts])
+    if len(shifts) <= MOST_UNIFORM_SHIFTS:
+        return None
+    known = {n for s in statements for n in ids_of(s)} | {s.id for s, _ in nest.statements() if isinstance(s, Constant)}
+    uniform = sum([s.operands[1] not in known for s in shifts])
     if uniform <= MOST_UNIFORM_SHIFTS:
         return None
     return refuse("uniform-shifts", f"{uniform} shifts of @{nest.name} are by loop-invariant amounts", shifts=uniform)

@@ -9,7 +9,7 @@ from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives import Prefetch
 from xla_explorer.compiler.codegen.nest.ir import Compute, For, Load, LoopNest
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, accesses, calls_functions, statements_of
-from xla_explorer.hlo.analysis.indexing import RuntimeValue, linearize
+from xla_explorer.hlo.analysis.indexing import RuntimeValue
 
 TILE_BYTES = 2048  # of the widest result: the tile and what it is computed from stay in the first-level cache
 ARRAYS_ASKED_FOR = 2  # that are read along a large result; more do not gain by being asked for one after the other
@@ -45,14 +45,14 @@ def _rows(nest: LoopNest) -> tuple[str, str, int] | None:
         return None
     loaded = {f"%{s.id}" for s, _ in nest.statements() if isinstance(s, Load)}
     for s, around in nest.statements():
-        if not isinstance(s, Load) or (array := nest.array(s.array)) is None:
+        if not isinstance(s, Load):
             continue
-        offset = linearize(s.place, array.shape.strides)
+        offset = nest.offset_of(s)
         found = [atom for atom in offset.atoms() if isinstance(atom, RuntimeValue) and atom.source in loaded]
         loops = [x.axis for x in around if isinstance(x, For)]
         inside = [axis for axis in loops if offset.coefficient(axis)]
         if len(found) == 1 and inside and loops[0] not in inside:
-            return loops[0].name, array.name, math.prod([axis.extent for axis in inside]) * s.element.bytes
+            return loops[0].name, s.array, math.prod([axis.extent for axis in inside]) * s.element.bytes
     return None
 
 

@@ -88,7 +88,7 @@ def kept_loops(nest: LoopNest) -> list[For] | Reason:
     found: list[For] = []
     body = nest.body
     while inner := [s for s in body if isinstance(s, For)]:
-        if len(inner) > 1 or any(isinstance(s, (Reduce, Store)) for s in body):
+        if len(inner) > 1 or [s for s in body if isinstance(s, (Reduce, Store))]:
             return refuse("family-not-moved", f"@{nest.name} must be a reduction in loops of its own")
         found, body = [*found, inner[0]], inner[0].body
     if not any(isinstance(s, Reduce) for s in body):
