@@ -358,8 +358,8 @@ def walk(body: Body, around: tuple[Statement, ...] = ()) -> list[tuple[Statement
         s, around = one = left.pop()
         found.append(one)
         if s.__class__ in _WITH_BODIES:
-            for inner in reversed(bodies_of(s)):
-                left += zip(reversed(inner), repeat((*around, s)))
+            inner = s.body if isinstance(s, (For, Reduce)) else [x for body in bodies_of(s) for x in body]
+            left += zip(reversed(inner), repeat((*around, s)))
     return found
 
 

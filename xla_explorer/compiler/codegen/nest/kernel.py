@@ -63,7 +63,7 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     tiles = not overlap and not opcodes.isdisjoint(("dot", "convolution"))  # which LLVM does not make of loops
     in_place = _is_in_place(i, slots)  # the second time that a step is done, the operand would be the result
     tuning = replace(tuning_of(target, i), covers=not in_place) if own_vectors or tiles else LEFT_TO_LLVM
-    schedule = _directed(nest, directives) if directives is not None else scheduled(nest, tuning, parts, by_rows)
+    schedule = Schedule(nest, nest).then(*directives) if directives is not None else scheduled(nest, tuning, parts, by_rows)
     if isinstance(schedule, Reason):
         return schedule
     if in_place and any(isinstance(directive, Cover) for directive in schedule.directives):
@@ -126,13 +126,6 @@ def shares_are_rows(nest: LoopNest) -> bool:
     loops = [s for s in nest.body if isinstance(s, (For, Reduce, Store, Choose, Allocate))]
     only = loops[0] if len(loops) == 1 else None
     return isinstance(only, For) and only.kind is AxisKind.SHARE and only.axis.extent % nest.shares == 0
-
-
-def _directed(nest: LoopNest, directives: Iterable[Directive]) -> Schedule:
-    made = Schedule(nest, nest)
-    for directive in directives:
-        made = made.then(directive)
-    return made
 
 
 def array_parameters(i: HloInstruction, slots: Sequence[int]) -> list[int]:

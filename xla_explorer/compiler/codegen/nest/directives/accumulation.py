@@ -32,6 +32,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     rewritten,
     walk,
     with_axes_replaced,
+    with_loop_replaced,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered, with_ids, without_unused
 from xla_explorer.compiler.codegen.nest.transformations import reduction_of
@@ -167,7 +168,7 @@ class Accumulate(OfReduction):
             last = (replace(x, body=last),)
         unguarded = [replace(x, guards=()) for x in loops]
         body = (*[Allocate(a) for a in sums], *_in_loops(cleared, unguarded, "c"), For(reduced, taken, ordered=True), *last)
-        return replace(nest, body=rewritten(nest.body, lambda x: body if isinstance(x, For) and x.axis == loops[0].axis else None))
+        return with_loop_replaced(nest, self.along, lambda _: body)
 
     def _found(self, nest: LoopNest) -> tuple[list[For], Reduce] | None:
         """The loops from `along` to the one with the reduction."""
@@ -176,7 +177,7 @@ class Accumulate(OfReduction):
         while isinstance(loop, For):
             loops.append(loop)
             for s in loop.body:
-                if isinstance(s, Reduce) and _is_over(s, self.axis):
+                if isinstance(s, Reduce) and self.axis in [b.axis.name for b in s.axes]:
                     return loops, s
             loop = loop.body[0] if len(loop.body) == 1 else None
         return None
@@ -252,7 +253,7 @@ class Rfactor(OfReduction):
             made = (Allocate(array), each, whole)
         else:
             made = (replace(s, axes=(one,), body=(start, partial), values=(number + 1,), guards=()),)
-        return replace(nest, body=rewritten(nest.body, lambda x: made if _is_over(x, self.axis) else None))
+        return with_loop_replaced(nest, self.axis, lambda _: made)
 
     def _before_all(self, nest: LoopNest, s: Reduce) -> LoopNest:
         """The loops twice: around the partial results, with an axis `<name>p` for each, and around what combines these."""
@@ -315,10 +316,6 @@ def _too_large(what: str, steps: int, s: Reduce, limit: int = MOST_SCRATCH) -> R
     """Why there is no memory for an element of each result of a reduction for every step."""
     size = max([t.bytes for t in s.elements]) * steps
     return None if size <= limit else refuse("scratch-too-large", f"{what} take {size} bytes, the limit is {limit}", size=size, limit=limit)
-
-
-def _is_over(s: Statement, axis: str) -> bool:
-    return isinstance(s, Reduce) and axis in [b.axis.name for b in s.axes]
 
 
 def _in_loops(body: Body, loops: Sequence[For], suffix: str) -> Body:

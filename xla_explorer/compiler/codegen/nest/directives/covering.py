@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
-from xla_explorer.compiler.codegen.nest.ir import Body, For, Iota, Load, LoopNest, Statement, Store, rewritten, with_axes_replaced
+from xla_explorer.compiler.codegen.nest.ir import Body, For, Iota, Load, Loop, LoopNest, Store, with_axes_replaced, with_loop_replaced
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index
 from xla_explorer.hlo.primitive_type import S64
@@ -43,12 +43,10 @@ class Cover(Directive):
                 return (replace(only, body=with_begin(only.body)),)
             return (begin, *body)
 
-        def change(s: Statement) -> Statement | None:
-            if not isinstance(s, For) or s.axis != axis:
-                return None
+        def change(s: Loop) -> Loop:
             return For(outer, (For(inner, with_begin(with_axes_replaced(s.body, values))),))
 
-        return replace(nest, body=rewritten(nest.body, change))
+        return with_loop_replaced(nest, self.axis, change)
 
     def may_be_done_again(self, nest: LoopNest) -> Reason | None:
         """Steps that are done twice store the same twice: the loop reads nothing that it writes, and does not combine."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_LANES, Directive, offsets_of, order_of_sums, runs_as_one
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, Compute, Constant, For, Iota, Load, LoopNest, Statement, rewritten
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, Compute, Constant, For, Iota, Load, Loop, LoopNest, with_loop_replaced
 from xla_explorer.compiler.codegen.nest.transformations import inner_loop
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
@@ -134,13 +134,11 @@ class Sink(Directive):
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
 
-        def change(s: Statement) -> Statement | None:
-            if not isinstance(s, For) or s.axis.name != self.axis:
-                return None
+        def change(s: Loop) -> Loop:
             (inner,) = [x for x in s.body if isinstance(x, For)]
             return replace(s, body=(replace(inner, body=(*[x for x in s.body if x is not inner], *inner.body)),))
 
-        return replace(nest, body=rewritten(nest.body, change))
+        return with_loop_replaced(nest, self.axis, change)
 
     def only_computes(self, nest: LoopNest) -> Reason | None:
         """The loop consists of values and one loop, which has steps."""

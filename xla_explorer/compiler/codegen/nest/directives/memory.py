@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, ClassVar, NamedTuple
 
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, MOST_STAGED, Directive
@@ -30,12 +31,13 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
     with_axes_replaced,
     with_bodies,
+    with_loop_replaced,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import without_unused
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.compiler.codegen.nest.verifier import Fact, bounds_under, facts_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Substitution, index
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, Place, Substitution, index, place_text
 from xla_explorer.hlo.shape import array_shape
 
 
@@ -84,7 +86,7 @@ class Keep(InLoop):
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
         found = self.found(nest)
-        return {**super().facts(nest), "times": len(found), "elements": _count(found[0].axes)}
+        return {**super().facts(nest), "times": len(found), "elements": prod([a.extent for a in found[0].axes])}
 
     def found(self, nest: LoopNest) -> list[_Occurrence]:
         """Where the value is computed inside the loop, in the order of the text."""
@@ -121,8 +123,8 @@ class Keep(InLoop):
             along: Substitution = {old: index(new) for old, new in zip(other.axes, first.axes, strict=True)}
             place = tuple([x.substitute(along) for x in other.place])
             if place != first.place:
-                message = f"{self.value} is computed at {_text(first.place)}, then at {_text(other.place)}"
-                return refuse("ranges-differ", message, first=_text(first.place), then=_text(other.place))
+                message = f"{self.value} is computed at {place_text(first.place)}, then at {place_text(other.place)}"
+                return refuse("ranges-differ", message, first=place_text(first.place), then=place_text(other.place))
             if not set(first.guards()) <= set(guards_replaced(tuple(other.guards()), along)):
                 return refuse("ranges-differ", f"{self.value} is computed first under conditions that later do not hold")
         return None
@@ -130,7 +132,7 @@ class Keep(InLoop):
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
         """The memory is small enough for a thread's stack."""
         first = self.found(nest)[0]
-        size = _count(first.axes) * elements_of(first.statement)[0].bytes
+        size = prod([a.extent for a in first.axes]) * elements_of(first.statement)[0].bytes
         if size <= MOST_SCRATCH:
             return None
         message = f"{self.value} takes {size} bytes in a step of {self.axis}, the limit is {MOST_SCRATCH}"
@@ -168,9 +170,7 @@ class Keep(InLoop):
                 return Load(ids_of(s)[0], element, array.name, places[id(s)], s.origin)
             return None
 
-        body = _rewritten_once(nest.body, change)
-        body = _with_head(body, self.axis, () if self.into else (Allocate(array),))
-        return without_unused(replace(nest, body=body))
+        return without_unused(_with_body(nest, self.axis, () if self.into else (Allocate(array),), change))
 
 
 @dataclass(frozen=True)
@@ -244,9 +244,7 @@ class Stage(InLoop):
         """The tile is small enough, and the pitch not below its rows."""
         (found,) = self.found(nest)
         shape, element = self._shape(found), elements_of(found.statement)[0]
-        size = element.bytes
-        for extent in shape:
-            size *= extent
+        size = element.bytes * prod(shape)
         if self.pitch and self.pitch < found.axes[-1].extent:
             text = f"the pitch must be at least {found.axes[-1].extent}, the elements of a row of the tile, got {self.pitch}"
             return refuse("pitch-too-small", text)
@@ -280,8 +278,7 @@ class Stage(InLoop):
         for k, axis in enumerate(reversed(list(copies.values()))):
             copied = (For(axis, copied, guards=guards_replaced(guards, along) if k == 0 else ()),)
         read = replace(load, array=tile.name, place=tuple([index(a) for a in found.axes]))
-        body = _rewritten_once(nest.body, lambda s: read if s is load else None)
-        return replace(nest, body=_with_head(body, self.axis, (Allocate(tile), *copied)))
+        return _with_body(nest, self.axis, (Allocate(tile), *copied), lambda s: read if s is load else None)
 
 
 @dataclass(frozen=True)
@@ -364,9 +361,9 @@ def _rewritten_once(body: Body, change: Callable[[Statement], Statement | Body |
     return tuple(found)
 
 
-def _with_head(body: Body, axis: str, head: Body) -> Body:
-    """The body with statements at the beginning of a loop."""
-    return rewritten(body, lambda s: replace(s, body=(*head, *s.body)) if isinstance(s, For) and s.axis.name == axis else None)
+def _with_body(nest: LoopNest, axis: str, head: Body, change: Callable[[Statement], Statement | Body | None]) -> LoopNest:
+    """The nest with statements at the beginning of a loop, and others replaced in it."""
+    return with_loop_replaced(nest, axis, lambda loop: replace(loop, body=(*head, *_rewritten_once(loop.body, change))))
 
 
 def leaves(array: Array, place: Place, facts: tuple[Fact, ...] = ()) -> bool:
@@ -381,16 +378,5 @@ def _guards_of_copy(found: _Occurrence) -> tuple[Guard, ...]:
     return tuple([g for g in found.guards() if not g.expression.axes & others])
 
 
-def _count(axes: tuple[Axis, ...]) -> int:
-    total = 1
-    for a in axes:
-        total *= a.extent
-    return total
-
-
 def _ranges(x: _Occurrence) -> str:
     return " x ".join([str(a.extent) for a in x.axes]) or "one element"
-
-
-def _text(place: tuple[IndexExpression, ...]) -> str:
-    return f"[{', '.join(map(str, place))}]"

@@ -113,6 +113,13 @@ def accesses(nest: LoopNest, body: Body) -> list[tuple[Load | Store, IndexExpres
     return [(s, nest.offset_of(s)) for s, _ in walk(body) if isinstance(s, (Load, Store))]
 
 
+def has_masks(plan: Plan, body: Body) -> bool:
+    """Whether the target reads and writes all that a body does under a mask."""
+    arrays = [plan.nest.array(s.array) for s, _ in walk(body) if isinstance(s, (Load, Store))]
+    sizes = {a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1) for a in arrays if a is not None}
+    return sizes <= plan.tuning.masks
+
+
 def may_cover(plan: Plan, name: str) -> bool:
     """Whether the last block of an axis may begin earlier, so that nothing is left over. What goes past the caches is written once."""
     streamed = all(a.shape.byte_size >= plan.tuning.streamed_bytes // 2 for a in plan.nest.arrays if a.written)

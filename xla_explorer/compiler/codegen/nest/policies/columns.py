@@ -5,8 +5,17 @@ from __future__ import annotations
 import math
 
 from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cover, Cut, Rfactor, Split, Unroll, Vectorize
-from xla_explorer.compiler.codegen.nest.ir import Body, Choose, Combination, For, Load, LoopNest, Reduce, Store, walk
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, in_registers, may_cover, statements_of, widest
+from xla_explorer.compiler.codegen.nest.ir import Body, Choose, Combination, For, Load, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.policies.base import (
+    Plan,
+    Tuning,
+    accesses,
+    has_masks,
+    in_registers,
+    may_cover,
+    statements_of,
+    widest,
+)
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason, refuse
@@ -129,13 +138,6 @@ def columns(plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int =
         name = f"{name}i"
     _accumulated(plan, name, lanes if simple else 1, rows)
     return None
-
-
-def has_masks(plan: Plan, body: Body) -> bool:
-    """Whether the target reads and writes all that a body does under a mask."""
-    arrays = [plan.nest.array(s.array) for s, _ in walk(body) if isinstance(s, (Load, Store))]
-    sizes = {a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1) for a in arrays if a is not None}
-    return sizes <= plan.tuning.masks
 
 
 def vectors(plan: Plan, name: str, lanes: int, copies: int) -> None:

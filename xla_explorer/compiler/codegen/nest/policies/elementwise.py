@@ -28,6 +28,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     calls_functions,
     chain_of,
     collapses,
+    has_masks,
     in_blocks,
     in_copies,
     in_registers,
@@ -313,10 +314,9 @@ def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
         name = f"{name}r"
         axis = plan.nest.axes()[name].axis
     loop = for_of(plan.nest, name)
-    arrays = [plan.nest.array(s.array) for s in statements_of(loop.body) if isinstance(s, (Load, Store))]
-    sizes = {a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1) for a in arrays if a is not None}
-    if axis.extent > 1 and ((in_order and sizes <= plan.tuning.masks) or axis.extent % lanes == 0):
-        plan.do(Split(name, min(lanes, axis.extent) if axis.extent % lanes == 0 else _power_above(min(axis.extent, lanes))))
+    if axis.extent > 1 and ((in_order and has_masks(plan, loop.body)) or axis.extent % lanes == 0):
+        above = 1 << (min(axis.extent, lanes) - 1).bit_length()
+        plan.do(Split(name, min(lanes, axis.extent) if axis.extent % lanes == 0 else above))
         plan.do(Vectorize(f"{name}i"))
         return
     while axis.extent > 1:
@@ -338,10 +338,6 @@ def _is_tiny(plan: Plan, extent: int) -> bool:
     steps = prod([bound.axis.extent for bound in plan.nest.axes().values()])
     uneven = extent <= 2 or extent & (extent - 1) != 0
     return uneven and steps <= TINY and extent * len(statements) <= TINY_CODE and not calls_functions(statements)
-
-
-def _power_above(n: int) -> int:
-    return 1 << (n - 1).bit_length()
 
 
 def _stream(plan: Plan, squares: bool) -> None:

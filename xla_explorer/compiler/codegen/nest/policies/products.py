@@ -15,8 +15,8 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cut, Reorder, Sink, Split, Stage, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.ir import Body, Combination, Compute, For, Load, LoopNest, Reduce, walk
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses
-from xla_explorer.compiler.codegen.nest.policies.columns import columns, count_of, has_masks, is_simple, vectors
+from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, has_masks
+from xla_explorer.compiler.codegen.nest.policies.columns import columns, count_of, is_simple, vectors
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
 from xla_explorer.compiler.codegen.nest.policies.reductions import (
     collapse_kept,
@@ -150,8 +150,8 @@ def adds_products(s: Reduce) -> bool:
     return made.opcode.name == "multiply" and not made.element.is_complex and made.element.bytes >= 4
 
 
-def _reduction(plan: Plan, column: str) -> Reduce:
-    return next(s for s in _body(plan, column) if isinstance(s, Reduce))
+def _reduction(plan: Plan, name: str) -> Reduce:
+    return next(s for s, _ in walk(_body(plan, name)) if isinstance(s, Reduce))
 
 
 def _body(plan: Plan, name: str) -> Body:
@@ -327,7 +327,7 @@ def _in_block(plan: Plan, p: Product, by: Copies, around: str, loops: list[str],
     panels, if there are several, tiles, their rows, vectors and lanes. staged: the right operand is copied. What the names of all loops
     over sums end in, then."""
     panel, tiles, row, copies, inner = loops
-    k, lanes = _reduction_inside(plan, tiles).axes[-1].axis.name, plan.tuning.register_bytes // p.bytes
+    k, lanes = _reduction(plan, tiles).axes[-1].axis.name, plan.tuning.register_bytes // p.bytes
     if by.deep:
         if p.depth % by.deep:
             plan.do(Cut(k, p.depth - p.depth % by.deep))
@@ -383,10 +383,6 @@ def _staged(plan: Plan, directive: Stage) -> dict[str, str]:
     return dict(zip(directive.order.split("."), [name for name in plan.nest.axes() if name not in before], strict=True))
 
 
-def _reduction_inside(plan: Plan, name: str) -> Reduce:
-    return next(s for s, _ in walk(_body(plan, name)) if isinstance(s, Reduce))
-
-
 def _is_spread(p: Product, rows: int, tile: Tile) -> bool:
     """Whether panels are copied, though columns are not contiguous. rows: of tiles."""
     whole, apart = p.depth * p.column.extent * p.bytes, p.right_step > tile.columns * p.bytes
@@ -396,7 +392,7 @@ def _is_spread(p: Product, rows: int, tile: Tile) -> bool:
 def _stage(plan: Plan, p: Product, group: str, names: list[str], turned: bool) -> None:
     """Panels are copied one after the other, some rows of all of them at a time, or in squares of their contiguous columns."""
     panel, copies, inner = names
-    contracted = [b.axis.name for b in _reduction_inside(plan, group).axes]
+    contracted = [b.axis.name for b in _reduction(plan, group).axes]
     order = [name for name in (panel, *contracted, copies, inner) if _extent(plan, name) > 1]
     copied = _staged(plan, Stage(f"%{p.right}", group, "scratch", order=".".join(order), read=p.right_read))
     k, copies, inner = [copied.get(name, "") for name in (contracted[-1], copies, inner)]

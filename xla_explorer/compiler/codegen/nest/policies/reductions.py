@@ -11,12 +11,20 @@ import itertools
 from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Rfactor, Split, Unordered, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
 from xla_explorer.compiler.codegen.nest.ir import Combination, For, LoopNest, Reduce, Statement, Store
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, calls_functions, collapses, statements_of
+from xla_explorer.compiler.codegen.nest.policies.base import (
+    Plan,
+    Tuning,
+    accesses,
+    calls_functions,
+    collapses,
+    has_masks,
+    in_registers,
+    statements_of,
+)
 from xla_explorer.compiler.codegen.nest.policies.columns import (
     SMALL,
     columns,
     count_of,
-    has_masks,
     is_simple,
     lanes_of_body,
     runs_along,
@@ -163,8 +171,6 @@ def _rows(plan: Plan, s: Reduce) -> None:
                 plan.do(Vectorize(f"{axis.name}i"))
         return
     copies = 2 if calls_functions(statements_of(s.body)) else plan.tuning.copies
-    while copies > 1 and copies * lanes > axis.extent:
-        copies //= 2
     name = axis.name
     if sums_floats(s) and axis.extent >= 16 * CHUNK and len(s.axes) == 1:
         _streams(plan, axis, lanes)
@@ -193,7 +199,7 @@ def _streams(plan: Plan, axis: Axis, lanes: int) -> None:
     plan.do(Split(name, whole // STREAMS))
     plan.do(Split(f"{name}i", CHUNK))
     plan.do(Rfactor(f"{name}io"))
-    _registers(plan, f"{name}ii", lanes, 1)
+    in_registers(plan, f"{name}ii", lanes, 1)
     plan.do(Unroll(f"{name}o"))
 
 
@@ -207,7 +213,7 @@ def row_in_registers(plan: Plan, name: str, extent: int, lanes: int, copies: int
         _rest(plan, f"{name}r", extent - whole, lanes)
         name = f"{name}m"
     if whole:
-        _registers(plan, name, lanes, copies)
+        in_registers(plan, name, lanes, copies)
     else:
         _rest(plan, name, extent, lanes)
 
@@ -231,18 +237,6 @@ def _whole(extent: int, turn: int, least: int) -> int:
     """Elements of whole turns, the last of which goes to a rest that would be less than a register."""
     whole = extent - extent % turn
     return whole - turn if 0 < extent - whole < least else whole
-
-
-def _registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
-    """An axis of whole turns."""
-    if copies == 1:
-        plan.do(Split(name, lanes))
-        plan.do(Vectorize(f"{name}i"))
-        return
-    plan.do(Split(name, lanes * copies))
-    plan.do(Split(f"{name}i", lanes))
-    plan.do(Unroll(f"{name}io"))
-    plan.do(Vectorize(f"{name}ii"))
 
 
 # -- columns -----------------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     """Tiles of a square of lanes each; those at the edges are moved inside. False where the extents or the code do not allow it."""
     inner = line[-1].axis
     statements = [s for x in line for s in x.body if not isinstance(s, For)] + statements_of(line[-1].body)
-    side = min(lanes, LARGEST_SQUARE, _power_below(min(across.extent, inner.extent)))
+    side = min(lanes, LARGEST_SQUARE, 1 << (min(across.extent, inner.extent).bit_length() - 1))
     uneven = bool(across.extent % side or inner.extent % side)
     if side < 2 or side * len(statements) > plan.tuning.most_statements or (uneven and not plan.tuning.covers):
         return False
@@ -80,7 +80,3 @@ def _in_runs(plan: Plan, rows: str, columns: str) -> None:
         plan.do(Split(columns, TOGETHER))
         columns += "o"
     plan.do(Reorder(rows, columns))
-
-
-def _power_below(n: int) -> int:
-    return 1 << (n.bit_length() - 1)
