@@ -10,7 +10,6 @@ import enum
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import repeat
 from math import gcd
 from operator import is_not
 from typing import NamedTuple, TypeAlias
@@ -219,6 +218,7 @@ Definition: TypeAlias = Load | Constant | Iota | Compute | Choose | Reduce
 Statement: TypeAlias = Definition | Store | Allocate | For
 Body: TypeAlias = tuple[Statement, ...]
 Loop: TypeAlias = For | Reduce
+_LEAVES = frozenset({Load, Constant, Iota, Compute, Store})
 _WITH_BODIES = frozenset({For, Reduce, Choose})  # asked of each statement, a set takes a quarter of the time of `isinstance` of a union
 
 
@@ -240,10 +240,10 @@ class LoopNest:
         self._arrays.update({array.name: array for array in reversed(self.arrays)})  # the first of a name
         self._statements.extend(walk(self.body))
         for s, around in self._statements:  # every check asks for some of this
-            if isinstance(s, For):
-                self._axes[s.axis.name], self._opened[s.axis.name] = s, (s, around)
-            elif isinstance(s, Reduce):
-                for bound in s.axes:
+            if s.__class__ in _LEAVES:
+                continue
+            if isinstance(s, (For, Reduce)):
+                for bound in (s,) if isinstance(s, For) else s.axes:
                     self._axes[bound.axis.name], self._opened[bound.axis.name] = bound, (s, around)
             elif isinstance(s, Allocate):
                 self._arrays.setdefault(s.array.name, s.array)
@@ -353,14 +353,16 @@ def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
 def walk(body: Body, around: tuple[Statement, ...] = ()) -> list[tuple[Statement, tuple[Statement, ...]]]:
     """Every statement with those around it, outermost first."""
     found: list[tuple[Statement, tuple[Statement, ...]]] = []
-    left = list(zip(reversed(body), repeat(around)))  # a stack takes half the time of a function for each body
-    while left:
-        s, around = one = left.pop()
-        found.append(one)
-        if s.__class__ in _WITH_BODIES:
-            inner = s.body if isinstance(s, (For, Reduce)) else [x for body in bodies_of(s) for x in body]
-            left += zip(reversed(inner), repeat((*around, s)))
+    _walk(body, around, found)
     return found
+
+
+def _walk(body: Body, around: tuple[Statement, ...], found: list[tuple[Statement, tuple[Statement, ...]]]) -> None:
+    for s in body:
+        found.append((s, around))
+        if s.__class__ in _WITH_BODIES:
+            for inner in (s.body,) if isinstance(s, (For, Reduce)) else bodies_of(s):
+                _walk(inner, (*around, s), found)
 
 
 def overwrites(nest: LoopNest, s: Statement) -> bool:
