@@ -318,14 +318,14 @@ class Lowering(Indices):
 
     def load_along(self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point) -> Scalar:
         """Neighbours, those whose guards hold."""
-        mask = self.mask(guards, point)
+        mask = self.mask(guards, point) if guards else None
         if mask is None or mask.type.lanes == 1:
             return self.load_at(array, offset, guards, point, self.lanes)
         return self.memory[array.name].load(self.address(array, offset, point), self.lanes, mask)
 
     def load_at(self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point, lanes: int = 1) -> Scalar:
         """Elements beside one another. Who is outside reads the first elements."""
-        memory, mask = self.memory[array.name], self.mask(guards, point)
+        memory, mask = self.memory[array.name], self.mask(guards, point) if guards else None
         if mask is None:
             return memory.load(self.address(array, offset, point), lanes)
         if mask.type.lanes > 1:  # the same element for all lanes: there, if it is for one of them
@@ -359,7 +359,7 @@ class Lowering(Indices):
                     self.store_at(array, offset, one_lane(self.b, value, number), {**point, **lane}, 1)
 
     def store_at(self, array: Array, offset: IndexExpression, value: Scalar, point: Point, lanes: int) -> None:
-        mask, memory = self.mask(self.guards, point), self.memory[array.name]
+        mask, memory = self.mask(self.guards, point) if self.guards else None, self.memory[array.name]
         pointer = self.address(array, offset, point)
         if mask is None or mask.type.lanes > 1:
             memory.store(value, pointer, lanes, mask)
