@@ -105,7 +105,8 @@ class Accumulate(OfReduction):
     def starts_outside(self, nest: LoopNest) -> Reason | None:
         """The initial values are known before the loop."""
         loops, s = self._parts(nest)
-        return self._no("its initial value is computed in that loop") if set(s.initial) & _defined(loops[-1].body) else None
+        inside = {number for x, _ in walk(loops[-1].body) for number in ids_of(x)}
+        return None if inside.isdisjoint(s.initial) else self._no("its initial value is computed in that loop")
 
     def needs_no_other_work(self, nest: LoopNest) -> Reason | None:
         """What the reduction takes from the loop are loads and elementwise operations, of memory that the loop leaves alone."""
@@ -325,10 +326,6 @@ def _in_loops(body: Body, loops: Sequence[For], suffix: str) -> Body:
         body = (For(axes[x.axis], body, guards=x.guards),)
     along: Substitution = {old: index(new) for old, new in axes.items()}
     return with_axes_replaced(body, along)
-
-
-def _defined(body: Body) -> set[int]:
-    return {number for s, _ in walk(body) for number in ids_of(s)}
 
 
 def _identity(number: int, combiner: OpcodeSpec, element: PrimitiveType) -> Constant:
