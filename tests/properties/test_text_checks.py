@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.properties.text_checks import Setting, check_run
-from xla_explorer.backends.cpu import cpu_compiler
+from xla_explorer.backends.llvm import early_objects
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.hlo.text import parse_hlo
 
@@ -23,7 +23,7 @@ ENTRY e { p = f32[16,N] parameter(0) ROOT t = f32[16,N] fusion(p), kind=kLoop, c
 @pytest.fixture(autouse=True)
 def restored(monkeypatch: pytest.MonkeyPatch) -> None:
     """`check_run` sets how its process compiles."""
-    monkeypatch.setattr(cpu_compiler, "optimize_and_emit", cpu_compiler.optimize_and_emit)
+    monkeypatch.setattr(early_objects, "optimize_and_emit", early_objects.optimize_and_emit)
     monkeypatch.setattr(parallel_plan, "SHARE_NS", parallel_plan.SHARE_NS)
 
 

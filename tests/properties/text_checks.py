@@ -34,7 +34,7 @@ from tests.properties.noisy_evaluator import ReferenceTooLongError, reference
 from tests.properties.seed_texts import corpus
 from tests.properties.text_mutations import mutated
 from tests.properties.value_classes import differing, explain
-from xla_explorer.backends.cpu import cpu_compiler
+from xla_explorer.backends.llvm import early_objects
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.compiler.transforms.expanders.logistic_expander import EXPANDING_RULES
@@ -167,12 +167,12 @@ class Setting(NamedTuple):
         return cls(effort, threads, choice.choice((_USUAL_SHARE, 1e-3)), choice.choice(("behind", "front")) if guards else "", choice.choice(("default",) * 9 + ("none",)), choice.random() < 0.25)
 
 
-_PLAIN_OPTIMIZE = cpu_compiler.optimize_and_emit
+_PLAIN_OPTIMIZE = early_objects.optimize_and_emit
 
 
 def check_run(module: HloModule, setting: Setting, seed: int, step: Step = lambda _: None) -> Outcome:
     """Compile a verified module, run it on each kind of arguments, compare."""
-    cpu_compiler.optimize_and_emit = functools.partial(_PLAIN_OPTIMIZE, effort=setting.effort)
+    early_objects.optimize_and_emit = functools.partial(_PLAIN_OPTIMIZE, effort=setting.effort)
     parallel_plan.SHARE_NS = setting.share
     names = {i.opcode.name for i in module.instructions()}
     if sum(i.shape.byte_size for i in module.instructions() if i.opcode.name == "constant" and i.shape.is_array) > MOST_BYTES:
