@@ -54,7 +54,7 @@ When a section fails:
 It installs nothing. It needs numpy, ml_dtypes, llvmlite, and cuda-bindings for a device; what is on the machine is better than a wheel of
 60 MB that has to be carried there. torch and jax are used where they can be imported.
 
-Times are device times by events around a run (a CUDA graph where the host decides nothing), warm, median of the repeats. jax gives no
+Times are device times by events around a run (a CUDA graph where the host computes nothing), warm, median of the repeats. jax gives no
 events for its own streams: its device time is the busy time of the device in its profiler's trace (ours includes the gaps between kernels,
 so the ratio is on the hard side), and both sides' wall times of pipelined runs are kept beside it. Inputs are random, on the device before.
 """

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from tests.backends.gpu.fake_driver import OK, CUresult
@@ -65,6 +66,8 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuEventDestroy": (Handle(),),
     "cuStreamBeginCapture": (Handle(), INT),
     "cuStreamEndCapture": (Handle(), Out(POINTER)),
+    "cuStreamBeginCaptureToGraph": (Handle(), Handle(), POINTER, POINTER, SIZE, INT),
+    "cuGraphConditionalHandleCreate": (Out(LONG), Handle(), Handle(), UNSIGNED, UNSIGNED),
     "cuGraphInstantiate": (Out(POINTER), Handle(), LONG),
     "cuGraphLaunch": (Handle(), Handle()),
     "cuGraphDestroy": (Handle(),),
@@ -75,6 +78,9 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuModuleLoadDataEx": (POINTER, POINTER, UNSIGNED, POINTER, POINTER),
     "cuLaunchKernel": (POINTER, *(UNSIGNED,) * 7, POINTER, POINTER, POINTER),
     "cuTensorMapEncodeTiled": _TENSOR_MAP,
+    "cuStreamGetCaptureInfo": (POINTER,) * 7,
+    "cuStreamUpdateCaptureDependencies": (POINTER, POINTER, POINTER, SIZE, UNSIGNED),
+    "cuGraphAddNode": (POINTER, POINTER, POINTER, POINTER, SIZE, POINTER),
 }
 _NAMES = {"cuGraphInstantiate": "cuGraphInstantiateWithFlags"}  # by which the bindings look for them
 _SOURCE = """
@@ -211,6 +217,33 @@ class DriverLibrary:
                 values.append(_Placed(ctypes.c_uint64.from_address(at).value))
                 types.append(None)
         return self.driver.cuLaunchKernel(kernel, *sizes, self._object(stream), (tuple(values), tuple(types)), extra or 0)[0]
+
+    def _cuStreamGetCaptureInfo(self, stream: int, status: int, number: int, graph: int, nodes: int, edges: int, count: int) -> int:
+        answer, kept, _, recorded, before, _, length = self.driver.cuStreamGetCaptureInfo(self._object(stream))
+        INT.from_address(status).value, LONG.from_address(number).value = kept, 7
+        POINTER.from_address(graph).value, SIZE.from_address(count).value = self._handle(recorded), length
+        listed, data = (POINTER * 1)(*before), (ctypes.c_char * 8)()
+        self._kept += [listed, data]
+        POINTER.from_address(nodes).value, POINTER.from_address(edges).value = ctypes.addressof(listed), ctypes.addressof(data)
+        return int(answer)
+
+    def _cuStreamUpdateCaptureDependencies(self, stream: int, nodes: int, edges: int, count: int, flags: int) -> int:
+        listed = list((LONG * count).from_address(nodes))
+        return int(self.driver.cuStreamUpdateCaptureDependencies(self._object(stream), listed, edges, count, flags)[0])
+
+    def _cuGraphAddNode(self, target: int, graph: int, nodes: int, edges: int, count: int, made: int) -> int:
+        """CUgraphNodeParams: its type, then at 16 CUDA_CONDITIONAL_NODE_PARAMS: handle, type, size, graphs, context."""
+        handle, context = (LONG.from_address(made + at).value for at in (16, 40))
+        kind, size = (UNSIGNED.from_address(made + at).value for at in (24, 28))
+        inside = SimpleNamespace(handle=handle, type=kind, size=size, ctx=self._object(context))
+        node = SimpleNamespace(type=INT.from_address(made).value, conditional=inside)
+        listed = list((LONG * count).from_address(nodes)) if count else []
+        status, number = self.driver.cuGraphAddNode(self._object(graph), listed, edges, count, node)
+        if not status:
+            bodies = (POINTER * size)(*map(self._handle, inside.phGraph_out))
+            self._kept.append(bodies)
+            POINTER.from_address(made + 32).value, POINTER.from_address(target).value = ctypes.addressof(bodies), number
+        return int(status)
 
     def _cuTensorMapEncodeTiled(self, target: int, kind: int, rank: int, address: int, dims: int, strides: int, box: int, steps: int, *rest: int) -> int:
         assert target % 64 == 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import re
 from enum import IntEnum
 from types import SimpleNamespace
 
@@ -32,7 +33,9 @@ class CUresult(IntEnum):
 
 
 OK = CUresult.CUDA_SUCCESS
-_WITH_A_RESULT = {"cuModuleLoadDataEx", "cuMemAlloc", "cuMemHostAlloc", "cuStreamEndCapture"}  # that tests let fail
+_WITH_A_RESULT = {"cuModuleLoadDataEx", "cuMemAlloc", "cuMemHostAlloc", "cuStreamEndCapture", "cuGraphAddNode"}  # that tests let fail
+# What the emulator has for a call of `cudaGraphSetConditional`: handles are addresses here.
+_SET_CONDITION = re.compile(rb"\{[^{}]*cudaGraphSetConditional, \(handle, value\);[^{}]*\}")
 
 
 class FakeDriverLibrary:
@@ -72,6 +75,9 @@ class FakeDriver:
     )
     CUstream_flags = SimpleNamespace(CU_STREAM_NON_BLOCKING=1)
     CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
+    CUgraphNodeType = SimpleNamespace(CU_GRAPH_NODE_TYPE_CONDITIONAL=13)
+    CUgraphConditionalNodeType = SimpleNamespace(CU_GRAPH_COND_TYPE_WHILE=1, CU_GRAPH_COND_TYPE_SWITCH=2)
+    CUstreamUpdateCaptureDependencies_flags = SimpleNamespace(CU_STREAM_SET_CAPTURE_DEPENDENCIES=1)
     CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=2)
     CUtensorMapDataType = SimpleNamespace(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16=9, CU_TENSOR_MAP_DATA_TYPE_FLOAT16=6)
     CUtensorMapInterleave = SimpleNamespace(CU_TENSOR_MAP_INTERLEAVE_NONE=0)
@@ -87,13 +93,21 @@ class FakeDriver:
         self.calls, self.fail = [], {}
         self.memory = GlobalMemory()
         self.clock = itertools.count()
-        self.recording = None
+        self.CUDA_VERSION = 13000
+        self.CUgraphNodeParams = lambda: SimpleNamespace(type=None, conditional=SimpleNamespace())
+        self.CUgraphConditionalHandle = int
+        self.recordings = []  # (its stream, graph) of those that are inside each other
         self.graphs, self.events = [], {}
         self.streams, self.pinned, self.sizes = [], {}, {}
         self.unloaded, self.shared = [], {}
         self.library, self.maps = FakeDriverLibrary(self), {}
         self.order, self.accesses = OrderChecker(GLOBAL_BASE), {}
         self.context = self.ptx = None
+
+    @property
+    def recording(self):
+        """The graph that is being recorded; of the innermost body where there are several."""
+        return self.recordings[-1][1] if self.recordings else None
 
     def __getattribute__(self, name):
         found = object.__getattribute__(self, name)
@@ -106,7 +120,7 @@ class FakeDriver:
                 if name == "cuModuleLoadDataEx":
                     arguments[3][0][:8] = b"planted\0"
                 elif name == "cuStreamEndCapture":
-                    self.recording = None
+                    self.recordings.pop()
                 return (self.fail.pop(name), None) if name in _WITH_A_RESULT else (self.fail.pop(name),)
             return found(*arguments)
 
@@ -175,6 +189,7 @@ class FakeDriver:
         assert stream in self.streams
         self.order.queue(stream, name, list(reads), list(writes))
         if self.recording is not None:
+            assert len(self.recordings) == 1 or stream == self.recordings[-1][0], "what is inside goes to the stream of the body"
             self.recording.append(action)
         else:
             action()
@@ -202,6 +217,8 @@ class FakeDriver:
         assert options == [5, 6] and count == 2 and len(values[0]) == values[1]
         text = self.ptx if image[:4] == b"\x7fELF" else image
         assert text.endswith(b"\0")
+        text = _SET_CONDITION.sub(b"st.global.u32 [%rd1], %r1;", text)
+        text = b"".join([line for line in text.splitlines(keepends=True) if not line.startswith(b".extern .func cudaGraphSetConditional")])
         return OK, parse_ptx(text.rstrip(b"\0").decode())
 
     def cuModuleGetFunction(self, module, name):
@@ -280,13 +297,60 @@ class FakeDriver:
 
     # -- graphs
     def cuStreamBeginCapture(self, stream, mode):
-        assert mode == 1
-        self.recording = []
+        assert mode == 1 and not self.recordings
+        self.recordings.append((stream, []))
+        return (OK,)
+
+    def cuStreamBeginCaptureToGraph(self, stream, graph, nodes, edges, count, mode):
+        assert mode == 1 and not nodes and not edges and count == 0 and graph == [] and stream not in [s for s, _ in self.recordings]
+        self.order.wait(stream, self.order.record(self.recordings[-1][0]))  # a body comes after what is before its node
+        self.recordings.append((stream, graph))
         return (OK,)
 
     def cuStreamEndCapture(self, stream):
-        recorded, self.recording = self.recording, None
-        return OK, recorded
+        by, graph = self.recordings.pop()
+        assert by == stream
+        if self.recordings:
+            self.order.wait(self.recordings[-1][0], self.order.record(stream))
+        return OK, graph
+
+    def cuStreamGetCaptureInfo(self, stream):
+        by, graph = self.recordings[-1]
+        assert by == stream
+        nodes = [len(graph)] if graph else []
+        return OK, 1, 7, graph, nodes, [None] * len(nodes), len(nodes)
+
+    def cuStreamUpdateCaptureDependencies(self, stream, nodes, edges, count, flags):
+        by, graph = self.recordings[-1]
+        assert by == stream and flags == 1 and nodes == [len(graph)] and count == 1 and not edges
+        return (OK,)
+
+    def cuGraphConditionalHandleCreate(self, graph, context, default, flags):
+        assert graph is self.recording and context == self.context and (default, flags) == (0, 0)
+        return OK, self.memory.allocate(4)
+
+    def cuGraphAddNode(self, graph, nodes, edges, count, made):
+        before = [len(graph)] if graph else []
+        assert graph is self.recording and not edges and list(nodes) == before and count == len(before)
+        assert made.type == 13 and made.conditional.ctx == self.context
+        handle, kind, bodies = int(made.conditional.handle), made.conditional.type, [[] for _ in range(made.conditional.size)]
+
+        def value():
+            return int(self.memory.read(handle, 4).view(np.uint32)[0])
+
+        def run(body):
+            for action in body:
+                action()
+
+        def decide():
+            if kind == 2:
+                run(bodies[value()] if value() < len(bodies) else ())
+            while kind == 1 and value():
+                run(bodies[0])
+
+        graph.append(decide)
+        made.conditional.phGraph_out = bodies
+        return OK, len(graph)
 
     def cuGraphInstantiate(self, graph, flags):
         assert flags == 0

@@ -68,8 +68,21 @@ class PtxProgram(NamedTuple):
 class GraphExecutor(Protocol):
     """What keeps queued work, to queue it again as one."""
 
-    def record(self, work: Callable[[], None]) -> Any:
-        """A graph of what `work` queues. GraphRefusedError when something in it cannot be recorded."""
+    def record(self, work: Callable[[], None], depth: int = 0) -> Any:
+        """A graph of what `work` queues, with so many of the loops and branches below inside each other at most. GraphRefusedError when
+        something in it cannot be recorded."""
+        ...
+
+    def record_while(self, predicate: int, condition: Callable[[], None], body: Callable[[], None]) -> None:
+        """While `work` is recorded: a loop that goes on as long as what `condition` queues leaves true at an address."""
+        ...
+
+    def record_trips(self, trips: int, counter: DeviceMemory, body: Callable[[], None]) -> None:
+        """While `work` is recorded: a loop of so many trips, at least one, that are counted in eight bytes of device memory."""
+        ...
+
+    def record_branches(self, index: int, is_predicate: bool, branches: Sequence[Callable[[], None]]) -> None:
+        """While `work` is recorded: the branch that a number (s32, or a predicate) at an address chooses, as HLO's conditional has it."""
         ...
 
     def launch_graph(self, graph: Any) -> None:

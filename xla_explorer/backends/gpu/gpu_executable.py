@@ -1,4 +1,4 @@
-"""An executable for a GPU: thunks in order on a device's memory, control flow decided on the host."""
+"""An executable for a GPU: thunks in order on a device's memory, loops decided on the host, or by the device in a graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray, foreign_array
 from xla_explorer.backends.gpu.runtime.devices import say_once
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor, LaunchReached
-from xla_explorer.backends.gpu.runtime.thunk_runner import GpuRun, Probe
+from xla_explorer.backends.gpu.runtime.probe import Probe
+from xla_explorer.backends.gpu.runtime.thunk_runner import GpuRun
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep, Stage
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.compiler.buffers import BufferAssignment
@@ -42,7 +43,7 @@ class GpuExecutable:
     """See `backends.interfaces.Executable`. PTX is made, and loaded, when it first runs. Calls are serialised.
 
     why_emulated: why the emulator stands in for a device; None when it does not, or was asked for. graphs: from the second `execute` on,
-    keep the program's memory and replay it as a CUDA graph, when it runs on a device, the host decides nothing in it, and the arguments
+    keep the program's memory and replay it as a CUDA graph, when it runs on a device, the host computes nothing in it, and the arguments
     come from the host; `release` gives that memory back.
     """
 
@@ -221,7 +222,7 @@ class GpuExecutable:
         raise XlaExplorerError(f"kernel {kernel} is not launched with these arguments", "pass arguments for which its branch or loop runs")
 
     def profile(self, arrays: list[Any], repeats: int = 20) -> ProfileResult:
-        """Device times by events: the whole program (as a graph where nothing is decided on the host), then each step.
+        """Device times by events: the whole program (as a graph where the host computes nothing), then each step.
 
         On the emulator: the emulator's own times. Arguments are on the device before; copies to and from the host do not count.
         """
@@ -237,7 +238,7 @@ class GpuExecutable:
                     launch()
                     totals.append(self.executor.elapsed_us(first, self.executor.record_event()))
             probe = Probe(self.executor)
-            samples: list[dict[int, list[float]]] = []
+            samples: list[dict[int, tuple[int, float]]] = []
             with self.start(arrays, probe=probe) as run:
                 run.run()
                 probe.take()
@@ -246,6 +247,6 @@ class GpuExecutable:
                     samples.append(probe.take())
         timings = []
         for step in self.steps:
-            calls = len(samples[-1].get(step.number, ())) if samples else 0
-            timings.append(KernelTiming(step, calls, tuple([sum(s.get(step.number, [0.0])) / max(calls, 1) for s in samples])))
+            found = [sample.get(step.number, (0, 0.0)) for sample in samples]
+            timings.append(KernelTiming(step, found[-1][0] if found else 0, tuple([mean for _, mean in found])))
         return ProfileResult(tuple(totals), tuple(timings), 0.0)

@@ -30,14 +30,13 @@ from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, che
 from xla_explorer.compiler.codegen.single_device import COPIES
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import NVPTX, Target
-from xla_explorer.compiler.transforms.library_calls.library_call import ConvolutionCall, FftCall, MatmulCall, call_name, library_call_of
+from xla_explorer.compiler.transforms.library_calls.library_call import call_name, library_call_of
+from xla_explorer.compiler.transforms.loops.trip_count_annotator import known_trip_count
 from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-_RECORDED = (MatmulCall, FftCall, ConvolutionCall)  # calls that do nothing but queue work, and can stand in a graph
 
 
 class GpuProgram(NamedTuple):
@@ -86,8 +85,8 @@ class GpuProgram(NamedTuple):
 
     @property
     def can_be_graph(self) -> bool:
-        """Whether the host decides nothing and computes nothing in between, so that a CUDA graph can hold the whole."""
-        return all(thunk.kind in ("kernel", "copy", "wait") or isinstance(thunk.call, _RECORDED) for thunk in self.thunks)
+        """Whether the host computes nothing in between, so that a CUDA graph can hold the whole."""
+        return all(thunk.is_recorded for thunk in self.thunks)
 
     @property
     def evaluated(self) -> list[Thunk]:
@@ -107,6 +106,17 @@ def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) 
     facts |= dict(why.facts)
     own = "loop kernel, one thread per result element" if made.emitter == "loop" else f"{made.emitter} kernel"
     return refuse("library-not-called", f"%{i.name}: XLA would call a library for this {name}; it is a {own} here: {why.message}", **facts)
+
+
+def _trips(loop: HloInstruction) -> int | None:
+    """How often the body of a loop runs, where that is known and its condition does nothing but say so."""
+    trips = known_trip_count(loop)
+    asked = [i for c in _reachable(loop.called[0]) for i in c.instructions.values()]
+    return None if any(i.opcode.side_effect for i in asked) else trips
+
+
+def _reachable(computation: HloComputation) -> list[HloComputation]:
+    return [computation, *[c for i in computation.instructions.values() for called in i.called for c in _reachable(called)]]
 
 
 def _keeps_layout(copy: HloInstruction) -> bool:
@@ -190,7 +200,8 @@ class GpuProgramWriter:
             condition, body = i.called
             before = [Thunk("copy", i, arguments=pair) for pair in self._handed_over(i.operands[0], i)]
             predicate = self.assignment.slice_of(condition.root)
-            return [*before, Thunk("while", i, None, (predicate,), bodies, ((), self._handed_over(body.root, i)))]
+            after = self._handed_over(body.root, i)
+            return [*before, Thunk("while", i, None, (predicate,), bodies, ((), after), trips=_trips(i))]
         handed_over = tuple([self._handed_over(c.root, i) for c in i.called])
         if i.opcode.name == "conditional":
             return [Thunk("conditional", i, None, (self.assignment.slice_of(i.operands[0]),), bodies, handed_over)]

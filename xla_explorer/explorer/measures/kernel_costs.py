@@ -5,12 +5,12 @@ Works on anybody's optimised module (ours, or XLA's text parsed): the same count
 
 from __future__ import annotations
 
-import json
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.parallel_plan import FLOPS_PER_NS, SLOW_FLOPS_PER_NS
 from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate, finished_kernel_estimate
 from xla_explorer.compiler.target import Target
+from xla_explorer.compiler.transforms.loops.trip_count_annotator import known_trip_count
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.kept import kept
 from xla_explorer.hlo.analysis.cost import FREE, Cost, contractions, instruction_cost
@@ -89,15 +89,6 @@ class ProgramCost(NamedTuple):
     def bytes_accessed(self) -> float:
         """Bytes read and written."""
         return self.bytes_read + self.bytes_written
-
-
-def known_trip_count(loop: HloInstruction) -> int | None:
-    """The trip count in a loop's `backend_config`, None when it says none."""
-    text = loop.attributes.get("backend_config")
-    try:
-        return int(json.loads(text)["known_trip_count"]["n"]) if isinstance(text, str) else None
-    except (ValueError, KeyError, TypeError):
-        return None
 
 
 def kernel_costs(module: HloModule, target: Target | None = None) -> list[KernelCost]:

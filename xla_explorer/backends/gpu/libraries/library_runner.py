@@ -55,7 +55,7 @@ class LibraryRunner:
         elif isinstance(call, FftCall):
             self._fft(call, operands[0], result, queue, stream)
         elif isinstance(call, ConvolutionCall):
-            self._convolution(call, operands, result, queue)
+            self._convolution(call, operands, result, queue, stream)
         elif isinstance(call, CholeskyCall):
             self._cholesky(call, operands[0], result, queue, stream)
         else:
@@ -90,12 +90,17 @@ class LibraryRunner:
             self._handles[name] = found
         return found
 
-    def _space(self, queue: int, purpose: str, size: int) -> DeviceMemory:
+    def _place(self, stream: Any) -> int:
+        """What plans and work spaces of a stream are kept by. The main one is another while it records, and what is recorded is its."""
+        return 0 if stream is None else self.executor.stream_address(stream)
+
+    def _space(self, stream: Any, purpose: str, size: int) -> DeviceMemory:
         """Memory of a stream for a purpose, at least so large. It stays where it is: recorded graphs have its address."""
         room = 1 << (max(size, 256) - 1).bit_length()
-        kept = self._spaces.get((queue, purpose, room))
+        place = self._place(stream)
+        kept = self._spaces.get((place, purpose, room))
         if kept is None:
-            kept = self._spaces[queue, purpose, room] = self.executor.allocate_named(room, purpose)
+            kept = self._spaces[place, purpose, room] = self.executor.allocate_named(room, purpose)
         return kept
 
     # -- the calls -----------------------------------------------------------------------------------------------------
@@ -107,22 +112,23 @@ class LibraryRunner:
         if plan is None:
             plan = MatmulPlan(self._library("cublasLt"), self._handle("cublasLt"), call, bias, alignments)
             self._matmuls[call, alignments] = plan
-        plan.run(left, right, result, bias, self._space(queue, "cuBLASLt", WORKSPACE_BYTES).address, queue)
+        plan.run(left, right, result, bias, self._space(stream, "cuBLASLt", WORKSPACE_BYTES).address, queue)
 
-    def _convolution(self, call: ConvolutionCall, operands: Sequence[int], result: int, queue: int) -> None:
+    def _convolution(self, call: ConvolutionCall, operands: Sequence[int], result: int, queue: int, stream: Any) -> None:
         handle = self._handle("cudnn")
         plan = self._convolutions.get(call)
         if plan is None:
             plan = self._convolutions[call] = ConvolutionPlan(self._library("cudnn"), handle, call)
-        plan.run(operands[0], operands[1], result, self._space(queue, "cuDNN", plan.workspace_bytes).address, queue)
+        plan.run(operands[0], operands[1], result, self._space(stream, "cuDNN", plan.workspace_bytes).address, queue)
 
     def _fft(self, call: FftCall, operand: int, result: int, queue: int, stream: Any) -> None:
         # A plan has one work area of its own, so a stream has plans of its own.
-        plan = self._ffts.get((call, queue))
+        place = self._place(stream)
+        plan = self._ffts.get((call, place))
         if plan is None:
-            plan = self._ffts[call, queue] = FftPlan(self._library("cufft"), call)
+            plan = self._ffts[call, place] = FftPlan(self._library("cufft"), call)
         if call.direction == "IRFFT":  # it may overwrite its operand
-            space = self._space(queue, "cuFFT", plan.operand_bytes)
+            space = self._space(stream, "cuFFT", plan.operand_bytes)
             self.executor.copy_on_device(operand, space.address, plan.operand_bytes, stream)
             operand = space.address
         plan.run(operand, result, queue)
@@ -141,7 +147,7 @@ class LibraryRunner:
         if operand != result:
             self.executor.copy_on_device(operand, result, SIZES[call.type] * call.n * call.n * call.batch, stream)
         size = cholesky_workspace(library, handle, call)
-        space, status = self._space(queue, "cuSOLVER", size), self._space(queue, "cuSOLVER status", 4 * call.batch)
+        space, status = self._space(stream, "cuSOLVER", size), self._space(stream, "cuSOLVER status", 4 * call.batch)
         factor(library, handle, call, result, space.address, size, status.address, queue)
         architecture = gpu_architecture(self.executor.facts.architecture)
         text = cholesky_finish.ptx(architecture, call.type, call.n, call.batch, call.lower)

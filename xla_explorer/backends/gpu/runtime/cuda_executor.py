@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xla_explorer.backends.gpu.architecture import ARCHITECTURES, BLOCKS_IN_GRID, STATIC_SHARED_BYTES
-from xla_explorer.backends.gpu.device_executor import Array, DeviceFacts, GpuExecutionError, GraphRefusedError, PtxProgram
+from xla_explorer.backends.gpu.device_executor import Array, DeviceFacts, GpuExecutionError, PtxProgram
 from xla_explorer.backends.gpu.runtime.code_loading import load_program
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
+from xla_explorer.backends.gpu.runtime.cuda_graphs import CudaGraphs
 from xla_explorer.backends.gpu.runtime.pinned_memory import PinnedMemory
 from xla_explorer.backends.gpu.runtime.tensor_map_encoding import EncodedTensorMap, encode_tensor_map
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 _KEPT_TENSOR_MAPS = 4096
 _KEPT_MODULES = 256  # of those that were loaded last; who still runs another one holds it
-# Answers to work that cannot be recorded (CUDA Driver API, CUresult: 900 to 909), by the beginning of their names.
-_NOT_RECORDED = "CUDA_ERROR_STREAM_CAPTURE_"
 
 
 class OutOfDeviceMemoryError(GpuExecutionError, MemoryError):
@@ -52,7 +50,8 @@ class LoadedModule:
 class CudaExecutor:
     """See `DeviceExecutor`. Work goes to one stream of its own; memory given back is kept by size for the next request.
 
-    Threads may share it: what one records as a graph is not mixed with what others queue.
+    Threads may share it: what one records as a graph is not mixed with what others queue. stream: that work goes to where no other is
+    named; recording changes it. lock: for who calls the driver. context: of the device.
     """
 
     def __init__(self, driver: CudaDriver, ordinal: int = 0) -> None:
@@ -60,8 +59,8 @@ class CudaExecutor:
         self.device = driver.call("cuDeviceGet", ordinal)
         self.context = driver.call("cuDevicePrimaryCtxRetain", self.device)
         self._current = threading.local()
-        self._lock = threading.RLock()
-        self._enter()
+        self.lock = threading.RLock()
+        self.enter()
         self.stream = self.create_stream()
         self._pinned = PinnedMemory(driver)
         self._tensor_maps: dict[PlacedTensorMap, EncodedTensorMap] = {}
@@ -71,7 +70,7 @@ class CudaExecutor:
         self._given_up: list[Any] = []
         self._facts: DeviceFacts | None = None
 
-    def _enter(self) -> None:
+    def enter(self) -> None:
         """A context is current per thread."""
         if not getattr(self._current, "entered", False):
             self.driver.call("cuCtxSetCurrent", self.context)
@@ -108,9 +107,9 @@ class CudaExecutor:
     # -- memory --------------------------------------------------------------------------------------------------------
     def allocate(self, size: int) -> DeviceMemory:
         """Aligned to 256. OutOfDeviceMemoryError (a MemoryError) with the size asked for and what there is."""
-        self._enter()
+        self.enter()
         room = _room(size)
-        with self._lock:
+        with self.lock:
             kept = self._free.get(room)
             if kept:
                 return DeviceMemory(kept.pop(), size, self)
@@ -136,14 +135,14 @@ class CudaExecutor:
     def deallocate(self, memory: DeviceMemory) -> None:
         """Keep the memory for the next request of its size. Work on the stream that uses it comes before that of the next owner."""
         if memory.handle is not None:
-            with self._lock:
+            with self.lock:
                 self._free.setdefault(_room(memory.size), []).append(memory.address)
             memory.handle = None
 
     def release_unused(self) -> None:
         """Give the memory that nothing uses back to the device."""
         self._synchronize_all()
-        with self._lock:
+        with self.lock:
             self._pinned.release()
             while self._free:
                 for address in self._free.popitem()[1]:
@@ -168,9 +167,9 @@ class CudaExecutor:
     def write(self, address: int, data: Array, stream: Any = None) -> None:
         """See `DeviceExecutor`."""
         if data.nbytes:
-            self._enter()
+            self.enter()
             queue = self.stream if stream is None else stream
-            with self._lock:
+            with self.lock:
                 piece = self._pinned.staged(data)
                 source = data.ctypes.data if piece is None else piece[0]
                 self.driver.call("cuMemcpyHtoDAsync", address, source, data.nbytes, queue)
@@ -182,22 +181,22 @@ class CudaExecutor:
     def read(self, address: int, target: Array, stream: Any = None) -> None:
         """See `DeviceExecutor`."""
         if target.nbytes:
-            self._enter()
-            with self._lock:
+            self.enter()
+            with self.lock:
                 self.driver.call("cuMemcpyDtoHAsync", target.ctypes.data, address, target.nbytes, self.stream if stream is None else stream)
                 self.synchronize(stream)
 
     def copy_on_device(self, source: int, target: int, size: int, stream: Any = None) -> None:
         """See `DeviceExecutor`."""
         if size:
-            self._enter()
-            with self._lock:
+            self.enter()
+            with self.lock:
                 self.driver.call("cuMemcpyDtoDAsync", target, source, size, self.stream if stream is None else stream)
 
     # -- kernels -------------------------------------------------------------------------------------------------------
     def load(self, code: bytes, exports: list[str]) -> LoadedModule:
         """A cubin, or PTX text that the driver compiles."""
-        self._enter()
+        self.enter()
         image = code if code[:4] == b"\x7fELF" else code.rstrip(b"\0") + b"\0"
         loaded = LoadedModule(self.driver.load_module(image), "cubin" if image is code else "ptx", self._given_up)
         for name in exports:
@@ -207,7 +206,7 @@ class CudaExecutor:
     def load_ptx(self, program: PtxProgram) -> LoadedModule:
         """See `DeviceExecutor`. GpuExecutionError when neither ptxas, nvJitLink nor the driver makes code of the text."""
         key = (program.text, program.architecture)
-        with self._lock:
+        with self.lock:
             found = self._modules.pop(key, None)
             if found is None:
                 self._unload_given_up()
@@ -247,7 +246,7 @@ class CudaExecutor:
         stream: Any = None,
     ) -> None:
         """See `DeviceExecutor`. GpuExecutionError for a grid that no launch may have; one of no blocks does nothing."""
-        self._enter()
+        self.enter()
         if grid == 0:  # CUDA refuses what has nothing to do
             return
         if grid > BLOCKS_IN_GRID:
@@ -261,7 +260,7 @@ class CudaExecutor:
         # None: the value knows where its bytes are.
         types = tuple([None if isinstance(a, PlacedTensorMap) else ctypes.c_void_p for a in arguments])
         queue = self.stream if stream is None else stream
-        with self._lock:
+        with self.lock:
             self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, queue, (values, types) if values else 0, 0)
 
     def _tensor_map(self, placed: PlacedTensorMap) -> EncodedTensorMap:
@@ -276,13 +275,13 @@ class CudaExecutor:
     # -- the queue -----------------------------------------------------------------------------------------------------
     def create_stream(self) -> Any:
         """A queue that does not wait for the default stream."""
-        self._enter()
+        self.enter()
         return self.driver.call("cuStreamCreate", int(self.driver.binding.CUstream_flags.CU_STREAM_NON_BLOCKING))
 
     def synchronize(self, stream: Any = None) -> None:
         """Wait; errors of kernels that were queued come up here."""
-        self._enter()
-        with self._lock:
+        self.enter()
+        with self.lock:
             self.driver.call("cuStreamSynchronize", self.stream if stream is None else stream)
 
     def _synchronize_all(self) -> None:
@@ -291,22 +290,22 @@ class CudaExecutor:
 
     def record_event(self, stream: Any = None) -> Any:
         """See `DeviceExecutor`."""
-        self._enter()
-        with self._lock:
+        self.enter()
+        with self.lock:
             event = self.driver.call("cuEventCreate", 0)
             self.driver.call("cuEventRecord", event, self.stream if stream is None else stream)
         return event
 
     def side_stream(self, number: int) -> Any:
         """See `DeviceExecutor`. Created when it is first asked for."""
-        with self._lock:
+        with self.lock:
             if number not in self._side_streams:
                 self._side_streams[number] = self.create_stream()
             return self._side_streams[number]
 
     def create_event(self) -> Any:
         """See `DeviceExecutor`."""
-        self._enter()
+        self.enter()
         return self.driver.call("cuEventCreate", int(self.driver.binding.CUevent_flags.CU_EVENT_DISABLE_TIMING))
 
     def destroy_event(self, event: Any) -> None:
@@ -315,8 +314,8 @@ class CudaExecutor:
 
     def wait_for(self, stream: Any, other: Any, event: Any) -> None:
         """See `DeviceExecutor`."""
-        self._enter()
-        with self._lock:
+        self.enter()
+        with self.lock:
             self.driver.call("cuEventRecord", event, self.stream if other is None else other)
             self.driver.call("cuStreamWaitEvent", self.stream if stream is None else stream, event, 0)
 
@@ -333,74 +332,17 @@ class CudaExecutor:
 
     def elapsed_us(self, first: Any, last: Any) -> float:
         """See `DeviceExecutor`. The events are gone afterwards."""
-        self._enter()
+        self.enter()
         self.driver.call("cuEventSynchronize", last)
         milliseconds = float(self.driver.call("cuEventElapsedTime", first, last))
         for event in (first, last):
             self.driver.discard("cuEventDestroy", event)
         return milliseconds * 1e3
 
-    # -- graphs --------------------------------------------------------------------------------------------------------
-    @property
-    def graphs(self) -> CudaExecutor:
-        """See `GraphExecutor`."""
-        return self
-
-    def record(self, work: Callable[[], None]) -> Any:
-        """See `GraphExecutor`. Other threads wait meanwhile, or their work would be part of the graph."""
-        self._enter()
-        collecting = gc.isenabled()
-        gc.disable()  # a finalizer may wait for the stream, which cannot be done while it records
-        try:
-            with self._lock:
-                mode = self.driver.binding.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-                self.driver.call("cuStreamBeginCapture", self.stream, mode)
-                try:
-                    work()
-                except BaseException as problem:
-                    raise self._abandoned(problem) from problem
-                try:
-                    graph = self.driver.call("cuStreamEndCapture", self.stream)
-                except CudaError as problem:
-                    raise _refused(problem) or problem from problem
-        finally:
-            if collecting:
-                gc.enable()
-        try:
-            return self.driver.call("cuGraphInstantiate", graph, 0)
-        finally:
-            self.driver.discard("cuGraphDestroy", graph)
-
-    def _abandoned(self, problem: BaseException) -> BaseException:
-        """What to raise when recording failed. The recording is ended: else the stream would go on with it for ever.
-
-        A library says only that it could not; that the driver refused to record its work comes up at the end.
-        """
-        try:
-            self.driver.discard("cuGraphDestroy", self.driver.call("cuStreamEndCapture", self.stream))
-        except CudaError as at_end:
-            return _refused(at_end) or _refused(problem) or problem
-        return _refused(problem) or problem
-
-    def launch_graph(self, graph: Any) -> None:
-        """See `GraphExecutor`."""
-        self._enter()
-        with self._lock:
-            self.driver.call("cuGraphLaunch", graph, self.stream)
-
-    def destroy_graph(self, graph: Any) -> None:
-        """See `GraphExecutor`."""
-        self.driver.discard("cuGraphExecDestroy", graph)
-
-
-def _refused(problem: BaseException) -> GraphRefusedError | None:
-    """The refusal to record that an error, or what caused it, is."""
-    cause: BaseException | None = problem
-    while cause is not None:
-        if isinstance(cause, CudaError) and cause.code.startswith(_NOT_RECORDED):
-            return GraphRefusedError(cause.message)
-        cause = cause.__cause__
-    return None
+    @cached_property
+    def graphs(self) -> CudaGraphs:
+        """Graphs of this device's work."""
+        return CudaGraphs(self)
 
 
 def _room(size: int) -> int:

@@ -6,19 +6,27 @@ Source: xla/backends/gpu/runtime/{sequential,while,conditional}_thunk.cc.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.gpu.device_executor import Array, DeviceExecutor, GpuExecutionError, GraphRefusedError, KernelFaultError
+from xla_explorer.backends.gpu.device_executor import (
+    Array,
+    DeviceExecutor,
+    GpuExecutionError,
+    GraphExecutor,
+    GraphRefusedError,
+    KernelFaultError,
+)
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.libraries.shared_objects import LibraryError
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray
+from xla_explorer.backends.gpu.runtime.probe import Probe
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
-from xla_explorer.backends.gpu.thunk import NO_STEP, Thunk
+from xla_explorer.backends.gpu.thunk import CONTROL_FLOW, NO_STEP, Thunk, nesting_depth, trips_at_once
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.compiler.buffers import Allocation, BufferAssignment, BufferSlice
 from xla_explorer.compiler.transforms.library_calls.library_call import call_name
@@ -32,28 +40,6 @@ _KERNEL_ALIGNMENT = 16  # that kernels take for granted of their arguments
 
 class GraphRefusedWarning(UserWarning):
     """A program is queued kernel by kernel, because the device does not record it."""
-
-
-class Probe:
-    """Marks around every step of a run, and the times between them."""
-
-    def __init__(self, executor: DeviceExecutor) -> None:
-        self.executor = executor
-        self._marks: list[tuple[int, Any, Any]] = []
-
-    def around(self, step: int, action: Callable[[], None], stream: Any = None) -> None:
-        """Do something on a stream between two marks."""
-        first = self.executor.record_event(stream)
-        action()
-        self._marks.append((step, first, self.executor.record_event(stream)))
-
-    def take(self) -> dict[int, list[float]]:
-        """Microseconds by step, one entry per call, since the last time."""
-        times: dict[int, list[float]] = {}
-        for step, first, last in self._marks:
-            times.setdefault(step, []).append(self.executor.elapsed_us(first, last))
-        self._marks.clear()
-        return times
 
 
 class GpuRun:
@@ -80,6 +66,10 @@ class GpuRun:
         self._numbers = {id(thunk): number for number, thunk in enumerate(t for t in program.walk() if t.kind not in NO_STEP)}
         self._evaluator: Evaluator | None = None
         self._graph: Any = None
+        self._recording: GraphExecutor | None = None
+        self._inside = 0  # loops and branches that are being recorded: what is in them goes to the main stream alone
+        self._counters: dict[int, DeviceMemory] = {}  # by loop, of recorded ones
+        self._aside: dict[tuple[int, int], DeviceMemory] = {}  # by thunk and number of what is handed over
         self._last = "the upload of arguments"
         self._actions: dict[str, Callable[[Thunk], None]] = {
             "kernel": self._kernel,
@@ -211,12 +201,11 @@ class GpuRun:
             graph, self._graph = self._graph, None
             if self.executor.graphs is not None:
                 self.executor.graphs.destroy_graph(graph)
-        while self._scratch:
-            self.executor.deallocate(self._scratch.popitem()[1])
         while self._events:
             self.executor.destroy_event(self._events.popitem()[1])
-        while self._memory:
-            self.executor.deallocate(self._memory.popitem()[1])
+        for kept in (self._scratch, self._memory, self._counters, self._aside):
+            while kept:
+                self.executor.deallocate(kept.popitem()[1])
         self._kept.clear()
 
     def _drain(self) -> None:
@@ -228,8 +217,13 @@ class GpuRun:
     # -- thunks --------------------------------------------------------------------------------------------------------
     def run(self) -> None:
         """Queue all thunks in order. GpuExecutionError names the kernel and its HLO."""
-        try:
+        with self._naming():
             self._thunks(self.program.thunks)
+
+    @contextlib.contextmanager
+    def _naming(self) -> Iterator[None]:
+        try:
+            yield
         except (CudaError, KernelFaultError, LibraryError) as problem:
             raise self._named(problem) from problem
 
@@ -264,13 +258,15 @@ class GpuRun:
 
     def _stream(self, number: int) -> Any:
         """The executor's stream for one of the program; None is its main one."""
+        if self._inside:
+            return None
         if number not in self._streams:
             self._streams[number] = self.executor.side_stream(number)
         return self._streams[number]
 
     def _wait(self, thunk: Thunk, other: int) -> None:
         """What is queued on a thunk's stream from now on comes after what is queued on the other."""
-        if other == thunk.stream:
+        if other == thunk.stream or self._inside:
             return
         key = (id(thunk), other)
         if key not in self._events:
@@ -335,14 +331,15 @@ class GpuRun:
         aside: list[tuple[DeviceMemory, BufferSlice]] = []
         for number, (source, target) in enumerate(pairs):
             if any(target.overlaps(later) for later, _ in pairs[number + 1 :]):
-                memory = self.executor.allocate(target.size)
+                memory = self._aside.get((id(pairs), number))
+                if memory is None:  # kept until the run is closed: a recorded graph has its address
+                    memory = self._aside[id(pairs), number] = self.executor.allocate(target.size)
                 self.executor.copy_on_device(self.address(source), memory.address, target.size)
                 aside.append((memory, target))
             else:
                 self.executor.copy_on_device(self.address(source), self.address(target), target.size)
         for memory, target in aside:
             self.executor.copy_on_device(memory.address, self.address(target), target.size)
-            self.executor.deallocate(memory)
 
     def _scalar(self, place: BufferSlice, dtype: Any) -> int:
         found = np.empty(1, dtype)
@@ -350,30 +347,63 @@ class GpuRun:
         return int(found[0])
 
     def _while(self, thunk: Thunk) -> None:
-        condition, body = thunk.bodies
-        while True:
-            self._thunks(condition)
-            if not self._scalar(thunk.arguments[0], np.uint8):
-                return
-            self._thunks(body)
-            self._hand_over(thunk, 1)
+        condition, predicate = partial(self._thunks, thunk.bodies[0]), thunk.arguments[0]
+        graphs = self._recording
+        if thunk.trips is not None:
+            self._trips(thunk, thunk.trips)
+        elif graphs is not None:
+            graphs.record_while(self.address(predicate), partial(self._within, condition), partial(self._within, self._body, thunk, 1))
+        else:
+            condition()
+            while self._scalar(predicate, np.uint8):
+                self._body(thunk, 1)
+                condition()
+
+    def _trips(self, thunk: Thunk, trips: int) -> None:
+        """The body of a loop of a known count, so often: written out, or as a loop of a graph where that would be too many nodes."""
+        graphs, inside = self._recording, trips
+        if graphs is not None and (at_once := trips_at_once(thunk)) < trips:
+            counter = self._counters[id(thunk)]
+            graphs.record_trips(trips // at_once, counter, partial(self._within, self._repeat, thunk, at_once))
+            inside = trips % at_once
+        self._repeat(thunk, inside)
+
+    def _repeat(self, thunk: Thunk, trips: int) -> None:
+        for _ in range(trips):
+            self._body(thunk, 1)
+
+    def _body(self, thunk: Thunk, number: int) -> None:
+        """One of the computations inside, and what it hands over."""
+        self._thunks(thunk.bodies[number])
+        self._hand_over(thunk, number)
+
+    def _within(self, action: Callable[..., None], *arguments: Any) -> None:
+        """Something inside of a loop or a branch that is being recorded."""
+        self._inside += 1
+        try:
+            action(*arguments)
+        finally:
+            self._inside -= 1
 
     def _conditional(self, thunk: Thunk) -> None:
-        if thunk.instruction.operands[0].shape.element_type.is_pred:
+        is_predicate = thunk.instruction.operands[0].shape.element_type.is_pred
+        if self._recording is not None:
+            branches = [partial(self._within, self._body, thunk, number) for number in range(len(thunk.bodies))]
+            self._recording.record_branches(self.address(thunk.arguments[0]), is_predicate, branches)
+            return
+        if is_predicate:
             taken = 0 if self._scalar(thunk.arguments[0], np.uint8) else 1
         else:
             index, count = self._scalar(thunk.arguments[0], np.int32), len(thunk.bodies)
             taken = index if 0 <= index < count else count - 1
-        self._thunks(thunk.bodies[taken])
-        self._hand_over(thunk, taken)
+        self._body(thunk, taken)
 
     def _call(self, thunk: Thunk) -> None:
-        self._thunks(thunk.bodies[0])
-        self._hand_over(thunk, 0)
+        self._body(thunk, 0)
 
     # -- graphs --------------------------------------------------------------------------------------------------------
     def launcher(self) -> Callable[[], None]:
-        """What queues the program once, for whoever does so often: a CUDA graph where nothing is decided on the host, else `run`.
+        """What queues the program once, for whoever does so often: a CUDA graph where the host computes nothing, else `run`.
 
         Where the device refuses to record the program, a GraphRefusedWarning says why, and it is `run` as well.
         """
@@ -381,14 +411,29 @@ class GpuRun:
         if graphs is None or not self.program.can_be_graph:
             return self.run
         if self._graph is None:
-            self.run()  # what is made when it is first needed is made now: nothing may be allocated while it records
-            self.executor.synchronize()
+            with self._naming():
+                self._rehearse()
+            self._recording = graphs
             try:
-                self._graph = graphs.record(self.run)
+                self._graph = graphs.record(self.run, nesting_depth(self.program.thunks))
             except GraphRefusedError as problem:
                 warn(f"{self.module.name} runs without a CUDA graph: {problem.message}", GraphRefusedWarning)
                 return self.run
+            finally:
+                self._recording = None
         return partial(graphs.launch_graph, self._graph)
+
+    def _rehearse(self) -> None:
+        """Every thunk once, in loops and branches too: what is made when it is first needed is made now, and nothing may be while it
+        records. What they compute is nothing to go by."""
+        for thunk in self.program.walk():
+            if thunk.kind not in CONTROL_FLOW:
+                self._thunks((thunk,))
+            elif thunk.kind == "while":
+                self._counters[id(thunk)] = self.executor.allocate(8)
+            for number in range(len(thunk.bodies)):
+                self._hand_over(thunk, number)
+        self.executor.synchronize()
 
 
 def _stored(array: Array, shape: Shape) -> Array:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.loops.trip_count_annotator import known_trip_count
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import CONTROL_FLOW_NAMES, sequential_computations
@@ -25,7 +26,7 @@ from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, TUPLE
 
 
 def _facts(loop: HloInstruction) -> dict[str, Any]:
-    return {"trip_count": trip_count(loop)}
+    return {"trip_count": known_trip_count(loop)}
 
 
 @register_pass("loop-double-buffer-transformer")
@@ -74,10 +75,10 @@ class LoopDoubleBuffer:
                 return refuse("body-not-straight", f"%{i.name} ({i.opcode.name}) in the body of %{loop.name} is not repeated")
         return None
 
-    @measures(lambda options, loop: f"trip count {trip_count(loop) if trip_count(loop) is not None else 'unknown'}")
+    @measures(lambda options, loop: f"trip count {known_trip_count(loop) if known_trip_count(loop) is not None else 'unknown'}")
     def trip_count_is_even(self, loop: HloInstruction) -> Reason | None:
         """It must run an even, known number of times."""
-        count = trip_count(loop)
+        count = known_trip_count(loop)
         if count is None:
             return refuse("trip-count-unknown", f"how often %{loop.name} runs is not known")
         if count % 2 or count < 2:
@@ -106,16 +107,6 @@ class LoopDoubleBuffer:
                 ):
                     return None
         return refuse("no-copy-to-save", f"the state of %{loop.name} is updated in place")
-
-
-def trip_count(loop: HloInstruction) -> int | None:
-    """The trip count that the loop's backend_config states, or None."""
-    text = loop.attributes.get("backend_config")
-    try:
-        config: Any = json.loads(text) if isinstance(text, str) else None
-        return int(config["known_trip_count"]["n"])
-    except (ValueError, KeyError, TypeError):
-        return None
 
 
 def _source(i: HloInstruction) -> HloInstruction:

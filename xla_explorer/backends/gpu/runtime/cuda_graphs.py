@@ -1,0 +1,239 @@
+"""CUDA graphs of queued work, with loops and branches that the device decides itself.
+
+A loop or a branch is a conditional node: a graph of its own runs as long as a handle's value says. The value is set on the device, by the
+kernels below. Source: CUDA Driver API, "Graph Management"; CUDA C++ Programming Guide, "Conditional Graph Nodes".
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.backends.gpu.device_executor import GraphRefusedError
+from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
+from xla_explorer.backends.interfaces import DeviceMemory
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
+
+# Answers to work that cannot be recorded (CUDA Driver API, CUresult: 900 to 909), by the beginning of their names.
+_NOT_RECORDED = "CUDA_ERROR_STREAM_CAPTURE_"
+_EDGE_DATA_SINCE = 13000  # version of the binding from which edges of graphs have data in every function
+_SET = """{
+\t.param .b64 handle;
+\t.param .b32 value;
+\tst.param.b64 [handle], %rd1;
+\tst.param.b32 [value], %r1;
+\tcall.uni cudaGraphSetConditional, (handle, value);
+\t}
+\tret;
+}
+"""
+
+
+def _kernel(name: str, parameters: int, lines: Sequence[str]) -> str:
+    """A kernel of one thread that ends with the value in %r1 for the handle in its first parameter."""
+    listed = ", ".join([f".param .u64 p{n}" for n in range(parameters)])
+    loads = [f"ld.param.u64 %rd{n + 1}, [p{n}];" for n in range(parameters)]
+    registers = [".reg .pred %p<2>;", ".reg .b16 %rs<2>;", ".reg .b32 %r<4>;", ".reg .b64 %rd<6>;"]
+    body = "".join([f"\t{line}\n" for line in (*registers, *loads, *lines)])
+    return f".visible .entry {name}({listed})\n{{\n{body}\t{_SET}\n"
+
+
+# `cudaGraphSetConditional` is the driver's own: only its compiler knows it, so this is loaded as text.
+CONDITIONS_PTX = (
+    ".version 7.0\n.target sm_70\n.address_size 64\n\n"
+    ".extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);\n\n"
+    # (handle, predicate): 1 where the predicate holds. The same again with 0 and 1 for the first and the second of two branches.
+    + _kernel("set_while", 2, ("ld.global.u8 %rs1, [%rd2];", "setp.ne.u16 %p1, %rs1, 0;", "selp.u32 %r1, 1, 0, %p1;"))
+    + _kernel("set_branch", 2, ("ld.global.u8 %rs1, [%rd2];", "setp.ne.u16 %p1, %rs1, 0;", "selp.u32 %r1, 0, 1, %p1;"))
+    # (handle, index, last): the index as it is when unsigned it is less than the last, else the last.
+    + _kernel("set_index", 3, ("ld.global.u32 %r2, [%rd2];", "cvt.u32.u64 %r3, %rd3;", "min.u32 %r1, %r2, %r3;"))
+    # (handle, counter): a loop of a known count begins.
+    + _kernel("first_trip", 2, ("mov.u32 %r1, 1;", "mov.u64 %rd3, 0;", "st.global.u64 [%rd2], %rd3;"))
+    # (handle, counter, trips): whether there is another trip.
+    + _kernel("next_trip", 3, (
+        "ld.global.u64 %rd4, [%rd2];", "add.u64 %rd4, %rd4, 1;", "st.global.u64 [%rd2], %rd4;", "setp.lt.u64 %p1, %rd4, %rd3;",
+        "selp.u32 %r1, 1, 0, %p1;",
+    ))
+)  # fmt: skip
+
+
+class CudaGraphs:
+    """See `GraphExecutor`. Graphs of one executor's streams."""
+
+    def __init__(self, executor: CudaExecutor) -> None:
+        self.executor, self.driver = executor, executor.driver
+        self._streams: list[Any] = []  # a stream for the bodies of each depth
+        self._depth = 0
+        self._conditions: Any = None
+        self._mode = self.driver.binding.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+
+    def record(self, work: Callable[[], None], depth: int = 0) -> Any:
+        """See `GraphExecutor`. Other threads wait meanwhile, or their work would be part of the graph."""
+        executor = self.executor
+        executor.enter()
+        collecting = gc.isenabled()
+        gc.disable()  # a finalizer may wait for the stream, which cannot be done while it records
+        try:
+            with executor.lock:
+                self._prepare(depth)
+                self.driver.call("cuStreamBeginCapture", executor.stream, self._mode)
+                try:
+                    work()
+                except BaseException as problem:
+                    raise self._abandoned(problem) from problem
+                try:
+                    graph = self.driver.call("cuStreamEndCapture", executor.stream)
+                except CudaError as problem:
+                    raise _refused(problem) or problem from problem
+        finally:
+            if collecting:
+                gc.enable()
+        try:
+            return self.driver.call("cuGraphInstantiate", graph, 0)
+        except CudaError as problem:
+            if problem.fatal:
+                raise
+            raise GraphRefusedError(problem.message) from problem
+        finally:
+            self.driver.discard("cuGraphDestroy", graph)
+
+    def launch_graph(self, graph: Any) -> None:
+        """See `GraphExecutor`."""
+        self.executor.enter()
+        with self.executor.lock:
+            self.driver.call("cuGraphLaunch", graph, self.executor.stream)
+
+    def destroy_graph(self, graph: Any) -> None:
+        """See `GraphExecutor`."""
+        self.driver.discard("cuGraphExecDestroy", graph)
+
+    # -- what the device decides -----------------------------------------------------------------------------------------
+    def record_while(self, predicate: int, condition: Callable[[], None], body: Callable[[], None]) -> None:
+        """See `GraphExecutor`."""
+        handle = self._handle()
+
+        def decide() -> None:
+            condition()
+            self._launch("set_while", handle, predicate)
+
+        def trip() -> None:
+            body()
+            decide()
+
+        decide()
+        self._node("WHILE", handle, (trip,))
+
+    def record_trips(self, trips: int, counter: DeviceMemory, body: Callable[[], None]) -> None:
+        """See `GraphExecutor`."""
+        handle = self._handle()
+
+        def trip() -> None:
+            body()
+            self._launch("next_trip", handle, counter.address, trips)
+
+        self._launch("first_trip", handle, counter.address)
+        self._node("WHILE", handle, (trip,))
+
+    def record_branches(self, index: int, is_predicate: bool, branches: Sequence[Callable[[], None]]) -> None:
+        """See `GraphExecutor`."""
+        handle = self._handle()
+        if is_predicate:
+            self._launch("set_branch", handle, index)
+        else:
+            self._launch("set_index", handle, index, len(branches) - 1)
+        self._node("SWITCH", handle, branches)
+
+    def _prepare(self, depth: int) -> None:
+        """What cannot be made while a stream records."""
+        if depth and self._conditions is None:
+            self._conditions = self.executor.load(CONDITIONS_PTX.encode(), [])
+            for name in ("set_while", "set_branch", "set_index", "first_trip", "next_trip"):
+                self.executor.function(self._conditions, name)
+        while len(self._streams) < depth:
+            self._streams.append(self.executor.create_stream())
+
+    def _launch(self, kernel: str, *arguments: int) -> None:
+        function = self.executor.function(self._conditions, kernel)
+        parameters = (arguments, (ctypes.c_void_p,) * len(arguments))
+        self.driver.call("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, self.executor.stream, parameters, 0)
+
+    def _handle(self) -> int:
+        """A handle of the graph that is being recorded."""
+        graph = self._recorded()[0]
+        return int(self._asked("cuGraphConditionalHandleCreate", graph, self.executor.context, 0, 0))
+
+    def _recorded(self) -> tuple[Any, list[Any]]:
+        """(the graph that is being recorded, the nodes that the next one comes after)."""
+        _, _, graph, nodes, *_ = self._asked("cuStreamGetCaptureInfo", self.executor.stream)
+        return graph, list(nodes or ())
+
+    def _node(self, kind: str, handle: int, bodies: Sequence[Callable[[], None]]) -> None:
+        """A conditional node after what has been recorded, and a graph of each body in it."""
+        binding = self.driver.binding
+        graph, before = self._recorded()
+        node = binding.CUgraphNodeParams()
+        node.type = binding.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
+        node.conditional.handle = binding.CUgraphConditionalHandle(handle)
+        node.conditional.type = getattr(binding.CUgraphConditionalNodeType, f"CU_GRAPH_COND_TYPE_{kind}")
+        node.conditional.size = len(bodies)
+        node.conditional.ctx = self.executor.context
+        edges = (None,) if binding.CUDA_VERSION >= _EDGE_DATA_SINCE else ()
+        made = self._asked("cuGraphAddNode", graph, before, *edges, len(before), node)
+        replace = int(binding.CUstreamUpdateCaptureDependencies_flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+        self._asked("cuStreamUpdateCaptureDependencies", self.executor.stream, [made], *edges, 1, replace)
+        for inside, body in zip(list(node.conditional.phGraph_out), bodies, strict=True):
+            self._record_into(inside, body)
+
+    def _record_into(self, graph: Any, work: Callable[[], None]) -> None:
+        """Record work into the graph of a conditional node, by a stream of its depth: the outer one goes on recording."""
+        outer, inner = self.executor.stream, self._streams[self._depth]
+        self._asked("cuStreamBeginCaptureToGraph", inner, graph, None, None, 0, self._mode)
+        self._depth += 1
+        self.executor.stream = inner
+        try:
+            work()
+        except BaseException:
+            self.driver.discard("cuStreamEndCapture", inner)
+            raise
+        finally:
+            self._depth -= 1
+            self.executor.stream = outer
+        self._asked("cuStreamEndCapture", inner)
+
+    def _asked(self, function: str, *arguments: Any) -> Any:
+        """A call that older drivers and bindings do not know: then the program is not recorded."""
+        try:
+            return self.driver.call(function, *arguments)
+        except (AttributeError, TypeError) as problem:
+            raise GraphRefusedError(f"{function}: {problem}") from problem
+        except CudaError as problem:
+            if problem.fatal:
+                raise
+            raise GraphRefusedError(problem.message) from problem
+
+    def _abandoned(self, problem: BaseException) -> BaseException:
+        """What to raise when recording failed. The recording is ended: else the stream would go on with it for ever.
+
+        A library says only that it could not; that the driver refused to record its work comes up at the end.
+        """
+        try:
+            self.driver.discard("cuGraphDestroy", self.driver.call("cuStreamEndCapture", self.executor.stream))
+        except CudaError as at_end:
+            return _refused(problem) or _refused(at_end) or problem
+        return _refused(problem) or problem
+
+
+def _refused(problem: BaseException) -> GraphRefusedError | None:
+    """The refusal to record that an error, or what caused it, is."""
+    cause: BaseException | None = problem
+    while cause is not None:
+        if isinstance(cause, GraphRefusedError):
+            return cause
+        if isinstance(cause, CudaError) and cause.code.startswith(_NOT_RECORDED):
+            return GraphRefusedError(cause.message)
+        cause = cause.__cause__
+    return None
