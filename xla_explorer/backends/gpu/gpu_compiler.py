@@ -57,6 +57,7 @@ def gpu_pipeline() -> PassPipeline:
         before_layouts=tuple([make_pass(expander) for expander in _EXPANDED]),
         fusing=fusing,
         after_fusion=horizontal,
+        merges_reductions=True,
         asynchronous=True,
     )
 

@@ -145,9 +145,9 @@ WRAPPER = {
 MULTI_OUTPUT = table(
     {
         "not-a-loop": (
-            "only loop fusions whose result is computed elementwise share a loop",
+            "only loop fusions whose result is computed elementwise share a loop, on a GPU reductions too",
             "%fusion (reduce at its root) does not share its loop",
-            "nothing to do: a reduction has a loop nest of its own",
+            "nothing to do: what is no such loop has a loop nest of its own",
         ),
         "dimensions-differ": (
             "the loops run over different indices",

@@ -81,13 +81,14 @@ def code_generation_pipeline(
     fusing: HloPass | PassPipeline | None = None,
     after_fusion: tuple[HloPass, ...] = (),
     fusion_policy: Literal["time", "xla"] = "time",
+    merges_reductions: bool = False,
     asynchronous: bool = False,
 ) -> PassPipeline:
     """The whole default pipeline of a backend that generates code from fusions: simplify; fix layouts; fuse; make copies
     explicit; order (cpu_compiler.cc, gpu_compiler.cc). after_inlining: see `default_simplification_pipeline`. before_layouts: what
     the backend replaces before layouts are fixed. fusing: its policy of fusion (default: the CPU's). after_fusion: what it makes of
-    finished kernels. fusion_policy: `xla` wraps what XLA:CPU wraps, which makes no kernels of several results. asynchronous: whether it has
-    streams."""
+    finished kernels. fusion_policy: `xla` wraps what XLA:CPU wraps, which makes no kernels of several results. merges_reductions: whether
+    reductions that read the same array share a kernel. asynchronous: whether it has streams."""
     lowering = PassPipeline(
         "lowering",
         (
@@ -107,7 +108,7 @@ def code_generation_pipeline(
         (
             fusing or make_pass("fusion"),
             *(
-                (make_pass("fusion-wrapper"), make_pass("multi-output-fusion"))
+                (make_pass("fusion-wrapper"), make_pass("multi-output-fusion", reductions=merges_reductions))
                 if fusion_policy == "time"
                 else (make_pass("fusion-wrapper", policy="xla"),)
             ),

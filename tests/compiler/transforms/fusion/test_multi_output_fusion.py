@@ -13,11 +13,11 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 
 
-def merged(*lines: str, journal: Journal | None = None) -> tuple[HloModule, str]:
-    text = "HloModule m\nENTRY e {\n  " + "\n  ".join(lines) + "\n}\n"
+def merged(*lines: str, journal: Journal | None = None, before: str = "", **options: object) -> tuple[HloModule, str]:
+    text = "HloModule m\n" + before + "ENTRY e {\n  " + "\n  ".join(lines) + "\n}\n"
     module = parse_hlo(text)
     for name in ("fusion", "fusion-wrapper", "multi-output-fusion"):
-        make_pass(name, **({"min_bytes": 64} if name[0] == "m" else {})).run(module, PassContext(journal))
+        make_pass(name, **({"min_bytes": 64, **options} if name[0] == "m" else {})).run(module, PassContext(journal))
     return module, text
 
 
@@ -66,6 +66,48 @@ def test_a_reader_at_other_indices_stays_apart() -> None:
     module, text = merged("x = f32[65536] parameter(0)", "e = f32[65536] exponential(x)", "r = f32[65536] reverse(e), dimensions={0}",
                           "a = f32[65536] add(e, r)", "b = f32[65536] multiply(x, x)", "ROOT t = (f32[65536], f32[65536]) tuple(a, b)", journal=journal)
     assert "not-read-in-step" in {e.reason.code for e in journal.events if e.reason and e.by == "multi-output-fusion"}
+    check(module, text)
+
+
+REDUCERS = """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+largest { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] maximum(a, b) }
+"""
+SIBLINGS = (
+    "x = f32[64,256] parameter(0)", "zero = f32[] constant(0)", "low = f32[] constant(-inf)", "s = f32[64] reduce(x, zero), dimensions={1}, to_apply=sum",
+    "q = f32[64,256] multiply(x, x)", "t = f32[64] reduce(q, zero), dimensions={1}, to_apply=sum",
+    "m = f32[64] reduce(x, low), dimensions={1}, to_apply=largest",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("reductions", "kernels"), [(True, [3]), (False, [1, 1, 1])])
+def test_reductions_of_one_array_read_it_once_where_they_merge(reductions: bool, kernels: list[int]) -> None:
+    module, text = merged(*SIBLINGS, "ROOT r = (f32[64], f32[64], f32[64]) tuple(s, t, m)", before=REDUCERS, reductions=reductions)
+    assert fusions(module) == kernels
+    assert {i.attributes["kind"] for i in module.entry.instructions.values() if i.opcode.name == "fusion"} == {"kInput"}
+    check(module, text)
+
+
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [
+        ("o = f32[256] reduce(x, zero), dimensions={0}, to_apply=sum", "dimensions-differ"),
+        ("o = f32[64,256] tanh(x)", "dimensions-differ"),
+    ],
+)
+def test_reductions_of_other_indices_stay_apart(last: str, code: str) -> None:
+    journal = Journal("decisions")
+    shape = last.split()[2]
+    lines = (*SIBLINGS[:4], last, f"ROOT r = (f32[64], {shape}) tuple(s, o)")
+    module, text = merged(*lines, journal=journal, before=REDUCERS, reductions=True)
+    assert fusions(module) == [1, 1]
+    assert code in {e.reason.code for e in journal.events if e.reason and e.by == "multi-output-fusion"}
+    check(module, text)
+
+
+def test_a_reduction_that_needs_the_other_stays_apart() -> None:
+    lines = ("b = f32[64,256] broadcast(s), dimensions={0}", "d = f32[64,256] subtract(x, b)", "v = f32[64] reduce(d, zero), dimensions={1}, to_apply=sum")
+    module, text = merged(*SIBLINGS[:4], *lines, "ROOT r = (f32[64], f32[64]) tuple(s, v)", before=REDUCERS, reductions=True)
+    assert fusions(module) == [1, 1]
     check(module, text)
 
 

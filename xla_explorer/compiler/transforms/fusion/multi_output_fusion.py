@@ -1,7 +1,8 @@
 """The pass `multi-output-fusion`: loops over the same indices become one loop with several results.
 
 What they read in common is read once, and what one computes for another stays in a register. Two loops may merge when no
-path through other instructions leads from one to the other. Source: xla/service/multi_output_fusion.cc.
+path through other instructions leads from one to the other. Reductions of the same indices merge as well where the backend asks for it.
+Source: xla/service/multi_output_fusion.cc, xla/service/gpu/transforms/multi_output_fusion.cc.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import ClassVar, NamedTuple
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.explaining import told, weighed
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.fusion.building import order_callees_first
+from xla_explorer.compiler.transforms.fusion.building import INPUT, LOOP, order_callees_first
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
+from xla_explorer.compiler.transforms.fusion.fusible import REDUCE
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.measured import at_least, at_most, equal
@@ -32,13 +34,14 @@ from xla_explorer.hlo.opcodes import FUSION
 @dataclasses.dataclass(frozen=True)
 class MultiOutputFusion:
     """Runs after fusion and fusion-wrapper. max_arrays: read and written by one loop. max_emitted: LLVM instructions per element,
-    about. min_bytes: size of a shared array from which merging pays."""
+    about. min_bytes: size of a shared array from which merging pays. reductions: whether reductions that read the same array merge too."""
 
     name: ClassVar[str] = "multi-output-fusion"
     kinds: ClassVar[tuple[str, ...]] = ("multi-output-fusion",)
     max_arrays: int = 24
     max_emitted: int = 400
     min_bytes: int = 1024
+    reductions: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Merge in every computation that is a program."""
@@ -47,7 +50,7 @@ class MultiOutputFusion:
         for computation in sequential_computations(module):
             planner = _Planner(computation, context, self, bodies)
             for cluster in planner.plan():
-                merge_cluster(computation, cluster, planner.place)
+                merge_cluster(computation, cluster, planner.place, INPUT if reduced_from(cluster.members[0]) else LOOP)
                 changed = True
         if changed:
             order_callees_first(module)
@@ -105,26 +108,50 @@ def _kind(i: HloInstruction) -> str:
     return f"%{i.name} is {i.attributes.get('kind')} with {i.called[0].root.opcode.name} at its root"
 
 
-def why_no_loop(i: HloInstruction) -> Reason | None:
-    """Why a kernel does not share its loop; None for an elementwise loop."""
+def reduced_from(i: HloInstruction) -> HloInstruction | None:
+    """What a fusion reduces where its one result is a reduction; None for any other."""
     root = i.called[0].root
+    return root.operands[0] if root.opcode is REDUCE and root.shape.is_array else None
+
+
+def why_no_loop(i: HloInstruction, reductions: bool = False) -> Reason | None:
+    """Why a kernel does not share its loop; None for an elementwise loop, and for a reduction where they share theirs."""
+    root = i.called[0].root
+    if reductions and reduced_from(i) is not None and not i.control_predecessors:
+        return None
     if i.attributes.get("kind") != "kLoop" or not i.shape.is_array or not root.opcode.elementwise or i.control_predecessors:
         return refuse("not-a-loop", f"%{i.name} ({root.opcode.name} at its root) does not share its loop")
     return None
 
 
+def _indices(i: HloInstruction) -> tuple[list[int], list[int] | None]:
+    """Sizes of the dimensions that the loop of a kernel runs over, and which of them it reduces (None: it reduces nothing)."""
+    source = reduced_from(i)
+    if source is None:
+        return list(i.shape.dimensions), None
+    return list(source.shape.dimensions), sorted(i.called[0].root.attribute("dimensions"))
+
+
+def _loop_of(i: HloInstruction) -> str:
+    """What the loop of a kernel runs over."""
+    source = reduced_from(i)
+    if source is None:
+        return f"has shape {i.shape}"
+    return f"reduces dimensions {list(i.called[0].root.attribute('dimensions'))} of {source.shape}"
+
+
 @measures(lambda pair: f"{_kind(pair.first)}, {_kind(pair.second)}")
 def both_are_loops(pair: LoopPair) -> Reason | None:
-    """Both must be elementwise loops."""
-    return why_no_loop(pair.first) or why_no_loop(pair.second)
+    """Both must be elementwise loops, or reductions."""
+    return why_no_loop(pair.first, pair.options.reductions) or why_no_loop(pair.second, pair.options.reductions)
 
 
-@measures(lambda pair: equal("dimensions", list(pair.first.shape.dimensions), list(pair.second.shape.dimensions)))
+@measures(lambda pair: equal("loops", _indices(pair.first), _indices(pair.second)))
 def dimensions_agree(pair: LoopPair) -> Reason | None:
     """Both must run over the same indices."""
     first, second = pair.first, pair.second
-    if first.shape.dimensions != second.shape.dimensions:
-        return refuse("dimensions-differ", f"%{first.name} has shape {first.shape}, %{second.name} {second.shape}")
+    if _indices(first) != _indices(second):
+        return refuse("dimensions-differ", f"%{first.name} {_loop_of(first)}, %{second.name} {_loop_of(second)}")
     return None
 
 
@@ -201,7 +228,8 @@ class _Planner:
 
     def plan(self) -> list[LoopCluster]:
         """Clusters of at least two loops."""
-        loops = [i for i in self.place if i.opcode is FUSION and self.bodies[i.called[0]] == 1 and why_no_loop(i) is None]
+        own = [i for i in self.place if i.opcode is FUSION and self.bodies[i.called[0]] == 1]
+        loops = [i for i in own if why_no_loop(i, self.options.reductions) is None]
         for i in loops:
             self.cluster_of[i] = LoopCluster(i)
         for i in loops:
