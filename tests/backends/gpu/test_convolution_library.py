@@ -10,14 +10,20 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.backends.gpu.fake_cudnn import WORKSPACE
+from tests.backends.gpu.driver_library import driver_of
+from tests.backends.gpu.fake_cudnn import WORKSPACE, FakeCudnn
 from tests.backends.gpu.test_libraries import check, libraries, program, values  # noqa: F401
+from xla_explorer.backends.gpu import gpu_compiler
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.libraries import convolution as convolution_calls
 from xla_explorer.backends.gpu.libraries import shared_objects
+from xla_explorer.backends.gpu.libraries.library_runner import LibraryRunner
 from xla_explorer.backends.gpu.libraries.prototypes import PROTOTYPES
+from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.interfaces import CompileOptions
+from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.library_calls.convolution_matching import convolution_of
+from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
 
@@ -155,3 +161,36 @@ def test_the_choice_is_recorded_with_both_costs():
         (event,) = [e for e in trace.journal.events if e.by == "library-call"]
         facts = event.facts if verdict == "accepted" else event.reason.facts
         assert event.verdict == verdict and facts["own_us"] > facts["library_us"] > 0 and facts["own_emitter"] == "tiled-convolution"
+
+
+def test_what_cudnn_has_no_algorithm_for_gets_our_kernel(libraries, monkeypatch):  # noqa: F811
+    x, k, result, how, _ = FORMS["filter"]
+    text, arrays = convolution(x, k, result, how, "f64"), [values(x, np.float64), values(k, np.float64, 1)]
+    executor = CudaExecutor(driver_of(libraries.driver))
+    executor.libraries = LibraryRunner(executor, libraries.find)
+    monkeypatch.setattr(gpu_compiler, "device_executor", lambda requested: (executor, None))
+    monkeypatch.setattr(FakeCudnn, "_answer", lambda self, algorithm, handle, wanted, found, results: setattr(found, "value", 0))
+    module, compiler = parse_hlo(text), GpuCompiler()
+    control = PassControl(force={"library-call": [(module.entry.root.name,)]})
+    options = CompileOptions(journal="decisions", control=control, backend_options={"libraries": "always"})
+    trace = compiler.run_hlo_passes(module, options)
+    (event,) = [e for e in trace.journal.events if e.by == "library-call"]
+    assert event.verdict == "refused" and event.reason.code == "no-algorithm" and "backward-filter form in f64" in event.reason.message
+    made = compiler.run_backend(trace, options)
+    assert [s.runs_on for s in made.executable.steps] == ["kernel"] and made.executable.executor is executor
+    (why,) = [thunk.reason for thunk in made.program.walk()]
+    assert why.code == "library-not-called" and why.facts["because"] == "no-algorithm"
+    np.testing.assert_allclose(made.executable.execute(arrays)[0], evaluate(module, *arrays), rtol=1e-12, atol=1e-12)
+    executor.libraries.close()
+    assert libraries.alive == {}, "descriptors of what came to nothing are given back, too"
+
+
+def test_groups_of_few_features_are_not_cudnns():
+    """Each group is a product of its own there, and fills a tile with its few features."""
+    how = f"window={{size=3x3 pad=1_1x1_1}}, {NHWC}, feature_group_count="
+    for groups, emitters in ((64, ["depthwise-convolution"]), (1, ["library"])):
+        text = convolution((8, 64, 64, 64), (3, 3, 64 // groups, 64), (8, 64, 64, 64), f"{how}{groups}")
+        options = CompileOptions(backend_options={"architecture": "sm_90", "device": "emulator", "libraries": "always"})
+        compiler = GpuCompiler()
+        made = compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options).program
+        assert [t.kernel.emitter if t.kernel else t.kind for t in made.walk()][-1:] == emitters

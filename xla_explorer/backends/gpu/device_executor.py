@@ -14,6 +14,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emulator import Finding
     from xla_explorer.compiler.transforms.library_calls.library_call import LibraryCall
+    from xla_explorer.foundation.reason import Reason
 
 Array = np.ndarray[Any, Any]
 
@@ -99,6 +100,10 @@ class LibraryCaller(Protocol):
 
     def run(self, call: LibraryCall, operands: Sequence[int], result: int, stream: Any = None) -> None:
         """Queue a call on device addresses."""
+        ...
+
+    def why_not(self, call: LibraryCall) -> Reason | None:
+        """Why the library that is there does not compute a call, where it says so before it runs."""
         ...
 
 

@@ -31,7 +31,7 @@ from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
-from xla_explorer.compiler.target import NVPTX, Target
+from xla_explorer.compiler.target import NVPTX, ServesCalls, Target
 from xla_explorer.compiler.transforms.library_calls.library_rewriter import why_no_library
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal, Level
@@ -252,12 +252,15 @@ def _target(options: CompileOptions) -> Target:
         why_not = dict.fromkeys(LIBRARIES, "no library computes on the emulator")
     else:
         why_not = {name: why_missing(name) for name in LIBRARIES}
-    return gpu_target(_architecture(options), why_not, tf32=bool(options.backend_options.get("tf32", True)))
+    libraries = _device(options)[0].libraries if choice != "never" else None
+    serves = libraries.why_not if libraries is not None else None
+    return gpu_target(_architecture(options), why_not, tf32=bool(options.backend_options.get("tf32", True)), serves=serves)
 
 
-def gpu_target(architecture: GpuArchitecture, libraries: Mapping[str, str] | None = None, *, tf32: bool = True) -> Target:
-    """What passes and code generation ask about a GPU. libraries: see `Abilities`."""
-    abilities = replace(
-        NVPTX.abilities, libraries=libraries or {}, tf32=tf32, product_epilogues=True, products=OwnProducts(architecture)
-    )
+def gpu_target(
+    architecture: GpuArchitecture, libraries: Mapping[str, str] | None = None, *, tf32: bool = True, serves: ServesCalls | None = None
+) -> Target:
+    """What passes and code generation ask about a GPU. libraries, serves: see `Abilities`."""
+    own = OwnProducts(architecture)
+    abilities = replace(NVPTX.abilities, libraries=libraries or {}, serves=serves, tf32=tf32, product_epilogues=True, products=own)
     return replace(NVPTX, gpu=architecture, abilities=abilities)

@@ -13,6 +13,7 @@ from xla_explorer.compiler.target.units import (
     OwnProduct,
     PlansProducts,
     ProductRates,
+    ServesCalls,
     Source,
     Unit,
     VectorUnit,
@@ -20,6 +21,6 @@ from xla_explorer.compiler.target.units import (
 
 __all__ = [
     "AMDGPU", "HOST_LIKE", "NVPTX", "UNSTATED", "Abilities", "Cache", "Cores", "GpuUnit", "GroupedProduct", "Kind", "Launch", "Link",
-    "Memory", "OwnProduct", "PlansProducts", "ProductRates", "Source", "Target", "Unit", "VectorUnit", "cpu_target", "gpu_numbers",
-    "grouped_product",
+    "Memory", "OwnProduct", "PlansProducts", "ProductRates", "ServesCalls", "Source", "Target", "Unit", "VectorUnit", "cpu_target",
+    "gpu_numbers", "grouped_product",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, Protocol, Self
 
+from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -167,11 +168,20 @@ class PlansProducts(Protocol):
         ...
 
 
+class ServesCalls(Protocol):
+    """Says whether the library that is installed, on the device that there is, computes a call."""
+
+    def __call__(self, call: Any) -> Reason | None:
+        """Why it does not."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abilities:
     """What a backend does for programs.
 
-    libraries: those that code may call, name -> why not, empty where it may. tf32: whether a library may take TF32 for f32 products of
+    libraries: those that code may call, name -> why not, empty where it may. serves: who is asked about each call; None where there is
+    no device to ask. tf32: whether a library may take TF32 for f32 products of
     default precision. product_epilogues: whether kernels of products take a whole fusion along. products: which kernel a product gets.
     takes_arguments: whether the caller gives the memory of arguments away, so that results may stand there. saturates: whether
     conversions of floats to integers saturate. keeps_nan_payloads: whether arithmetic hands an operand's NaN on as it is, but quiet.
@@ -180,6 +190,7 @@ class Abilities:
     """
 
     libraries: Mapping[str, str] = field(default_factory=dict, hash=False)
+    serves: ServesCalls | None = field(default=None, hash=False, compare=False)
     tf32: bool = True
     product_epilogues: bool = False
     products: PlansProducts | None = None

@@ -73,7 +73,11 @@ class ConvolutionPlan:
         library.call("cudnnSetConvolutionMathType", self.convolution, math_type(call))
         scale = ctypes.c_double if call.type == "f64" else ctypes.c_float
         self.alpha, self.beta = scale(1.0), scale(0.0)
-        best = self._best()
+        try:
+            best = self._best()
+        except GpuExecutionError:
+            self.close()
+            raise
         self.algorithm, self.workspace_bytes = best.algorithm, best.memory
         if math_type(call) != FMA_MATH and best.math_type != math_type(call):
             library.call("cudnnSetConvolutionMathType", self.convolution, best.math_type)
@@ -106,8 +110,10 @@ class ConvolutionPlan:
             exact = math_type(self.call) != FMA_MATH or one.math_type in (DEFAULT_MATH, FMA_MATH)
             if one.status == 0 and one.memory <= WORKSPACE_BYTES and exact:
                 return one
+        shape = "features last" if self.call.features_last else "features first"
+        text = f"cuDNN has no algorithm for the {self.call.form} form in {self.call.type}, {shape}"
         step = 'compile with libraries="never" to use our own kernels'
-        raise GpuExecutionError(f"cuDNN has no algorithm for {self.call}", step)
+        raise GpuExecutionError(f"{text}, that takes at most {WORKSPACE_BYTES >> 20} MiB: {self.call}", step)
 
     def run(self, left: int, right: int, result: int, workspace: int, stream: int) -> None:
         """Queue the call on device addresses. left, right: the instruction's operands."""

@@ -26,7 +26,7 @@ from xla_explorer.compiler.transforms.library_calls.library_call import (
     MatmulCall,
     TriangularSolveCall,
 )
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.reason import Reason, refuse
 
 _CREATE = {"cublasLt": "cublasLtCreate", "cublas": "cublasCreate_v2", "cusolver": "cusolverDnCreate", "cudnn": "cudnnCreate"}
 _DESTROY = {"cublasLt": "cublasLtDestroy", "cublas": "cublasDestroy_v2", "cusolver": "cusolverDnDestroy",
@@ -60,6 +60,19 @@ class LibraryRunner:
             self._cholesky(call, operands[0], result, queue, stream)
         else:
             self._triangular_solve(call, operands, result, queue, stream)
+
+    def why_not(self, call: LibraryCall) -> Reason | None:
+        """See `LibraryCaller`. Convolutions are asked for: their algorithms serve some types, sizes and strides only."""
+        if not isinstance(call, ConvolutionCall):
+            return None
+        self.executor.synchronize()  # what the library makes is of the device's context, which this makes the thread's
+        try:
+            self._convolution_plan(call)
+        except GpuExecutionError as problem:
+            if problem.fatal:
+                raise
+            return refuse("no-algorithm", problem.message, form=call.form, type=call.type)
+        return None
 
     def close(self) -> None:
         """Give everything back."""
@@ -115,11 +128,14 @@ class LibraryRunner:
         plan.run(left, right, result, bias, self._space(stream, "cuBLASLt", WORKSPACE_BYTES).address, queue)
 
     def _convolution(self, call: ConvolutionCall, operands: Sequence[int], result: int, queue: int, stream: Any) -> None:
-        handle = self._handle("cudnn")
-        plan = self._convolutions.get(call)
+        plan = self._convolution_plan(call)
+        plan.run(operands[0], operands[1], result, self._space(stream, "cuDNN", plan.workspace_bytes).address, queue)
+
+    def _convolution_plan(self, call: ConvolutionCall) -> ConvolutionPlan:
+        handle, plan = self._handle("cudnn"), self._convolutions.get(call)
         if plan is None:
             plan = self._convolutions[call] = ConvolutionPlan(self._library("cudnn"), handle, call)
-        plan.run(operands[0], operands[1], result, self._space(stream, "cuDNN", plan.workspace_bytes).address, queue)
+        return plan
 
     def _fft(self, call: FftCall, operand: int, result: int, queue: int, stream: Any) -> None:
         # A plan has one work area of its own, so a stream has plans of its own.

@@ -9,13 +9,13 @@ the bias and the activation after it along, in a fusion of kind kCustom. XLA rew
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any, ClassVar, TypeVar
 
 from xla_explorer.compiler.decisions.tellers import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.target import Target
+from xla_explorer.compiler.target import Abilities, Target
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.library_calls.convolution_matching import convolution_of, prepared, prepared_bytes
@@ -49,10 +49,11 @@ class Choice:
     """One instruction, the call that it could be, and what both ways cost."""
 
     def __init__(
-        self, i: HloInstruction, rates: Rates, available: Mapping[str, str], tf32: bool, pinned: Collection[HloInstruction] = ()
+        self, i: HloInstruction, rates: Rates, abilities: Abilities, tf32: bool, pinned: Collection[HloInstruction] = ()
     ) -> None:
         self.instruction, self.pinned, self.library = i, pinned, _LIBRARIES[i.opcode.name]
-        self.why_not_there = available.get(self.library, "the target has no libraries")
+        self.why_not_there = abilities.libraries.get(self.library, "the target has no libraries")
+        self.serves = abilities.serves
         self.epilogue: Epilogue | None = None
         self.call: LibraryCall | Reason = _MATCHERS[i.opcode.name](i)
         if isinstance(self.call, MatmulCall):
@@ -100,6 +101,12 @@ def library_is_there(choice: Choice) -> Reason | None:
     return refuse("library-not-there", text, library=choice.library, **choice.facts())
 
 
+@measures(_call)
+def library_has_an_algorithm(choice: Choice) -> Reason | None:
+    """Where there is a device, the library must have an algorithm for this very call on it."""
+    return None if choice.serves is None or isinstance(choice.call, Reason) else choice.serves(choice.call)
+
+
 @measures(lambda choice: control_edges((choice.instruction,), choice.pinned))
 def call_is_free_to_move(choice: Choice) -> Reason | None:
     """Nothing may fix its place in the order, where another instruction would stand for it."""
@@ -121,7 +128,7 @@ def library_is_faster(choice: Choice) -> Reason | None:
     return refuse("own-kernel-faster", text, **choice.costs.facts())
 
 
-LEGALITY = (library_has_the_routine, library_is_there, call_is_free_to_move)
+LEGALITY = (library_has_the_routine, library_is_there, call_is_free_to_move, library_has_an_algorithm)
 PROFITABILITY = (library_is_faster,)
 
 
@@ -149,7 +156,7 @@ class LibraryRewriter:
             pinned = fusible.control_successors(computation)
             for i in computation.post_order():
                 if i.opcode.name in _MATCHERS:
-                    changed |= self._one(computation, Choice(i, rates, abilities.libraries, tf32, pinned), pinned, context)
+                    changed |= self._one(computation, Choice(i, rates, abilities, tf32, pinned), pinned, context)
         if changed:
             order_callees_first(module)
         return changed
@@ -174,8 +181,8 @@ def why_no_library(i: HloInstruction, target: Target) -> Reason | None:
     """Why an instruction that XLA would give to a library is none here; None for one that XLA would write a kernel for."""
     if i.opcode.name not in _MATCHERS:
         return None
-    choice = Choice(i, Rates.of(target), target.abilities.libraries, target.abilities.tf32)
-    return first_refusal((library_has_the_routine, library_is_there, library_is_faster), choice)
+    choice = Choice(i, Rates.of(target), target.abilities, target.abilities.tf32)
+    return first_refusal((library_has_the_routine, library_is_there, library_has_an_algorithm, library_is_faster), choice)
 
 
 def _with_tf32(call: _Tf32Call, dot: HloInstruction, rates: Rates) -> _Tf32Call:
