@@ -45,7 +45,8 @@ When a section fails:
   `emitters`, `steps` and `ptxas` in its row. `matmul torch` without torch is a row with an error; the others stand.
 - `sample`, `conformance`: `failures` names the cases. One again, with everything said: --sections conformance --filter NAME --jobs 1. Sticky
   errors of a kernel end the process and cost the one case; a hundred failures of one kind are one bug, so look at the first.
-- `perf`: `wrong` is a difference in values, `jax` in a row is why there is no rival (then only our times are there). Some again: --filter.
+- `perf`: `wrong` is a difference in values (TF32 forbidden on both sides), `jax` in a row is why there is no rival (then only our times are
+  there). Some again: --filter.
 - `counters`: a row with `absent` is no failure: there is no ncu, or it may not read the counters here.
 - A child that dies, hangs (--item-seconds) or loses the device's context is replaced by one that goes on with the next item; what it died of
   is the row. `problems` in the JSON are children that died before their first item: an import that fails, most likely.
@@ -55,8 +56,9 @@ It installs nothing. It needs numpy, ml_dtypes, llvmlite, and cuda-bindings for 
 60 MB that has to be carried there. torch and jax are used where they can be imported.
 
 Times are device times by events around a run (a CUDA graph where the host computes nothing), warm, median of the repeats. jax gives no
-events for its own streams: its device time is the busy time of the device in its profiler's trace (ours includes the gaps between kernels,
-so the ratio is on the hard side), and both sides' wall times of pipelined runs are kept beside it. Inputs are random, on the device before.
+events for its own streams: its device time is the busy time of the device in its profiler's trace. Ours includes what launching a graph
+and its events take, some 8 us; `busy_us` is that of a run among several in one graph, with the gaps between kernels alone, and
+`ratio_busy` compares it. Both sides' wall times of pipelined runs are kept beside them. Inputs are random, on the device before.
 """
 
 from __future__ import annotations
@@ -67,6 +69,7 @@ import datetime
 import json
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -233,13 +236,13 @@ def items_of(sections: list[str], given: argparse.Namespace) -> list[Item]:
 
             harness = load_module(given.conformance / "conformance.py", "conformance_harness_device")
             cases = harness.load_cases(str(given.conformance / "dev"))
-            named = [case.name for case in cases if given.filter in case.name]
+            named = [case.name for case in cases if re.search(given.filter, case.name)]
             items += [(section, name) for name in named[:: max(len(named) // _SAMPLE, 1) if section == "sample" else given.every]]
         else:
             from gpu_device_sections import workloads_of
 
             for w in workloads_of(given.perf):
-                if given.filter in w["name"] and w["input_bytes"] + w["output_bytes"] <= given.max_bytes:
+                if re.search(given.filter, w["name"]) and w["input_bytes"] + w["output_bytes"] <= given.max_bytes:
                     items.append((section, w["name"]))
     return items
 
@@ -258,7 +261,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--conformance", type=Path, help="folder with conformance.py and dev/")
     parser.add_argument("--every", type=int, default=1, help="one conformance case in so many")
     parser.add_argument("--perf", type=Path, help="folder with perf.py and dev/")
-    parser.add_argument("--filter", default="", help="only cases and workloads with this in their name")
+    parser.add_argument("--filter", default="", help="only cases and workloads in whose name this regular expression is found")
     parser.add_argument("--max-bytes", type=int, default=1 << 32, help="skip workloads with larger inputs and outputs")
     parser.add_argument("--repeats", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=3)

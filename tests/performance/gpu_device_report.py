@@ -39,7 +39,9 @@ SCHEMA: dict[str, dict[str, str]] = {
     },
     "perf": {
         "name": "of the workload", "compile_and_first_run_s": "seconds", "steps": "how many run where: kernel (ours), library, copy, evaluator",
-        "wrong": "difference in values from jax or the evaluator; empty when right", "device": "our device times: n, median_us, iqr_us",
+        "wrong": "difference in values from jax or the evaluator, all without TF32; empty when right",
+        "relative_error": "of the timed program, with TF32 where it takes it: norm of the difference over norm of the reference",
+        "busy_us": "ours, of a run among several in one graph: without what launching takes", "ratio_busy": "that over XLA's busy time", "device": "our device times: n, median_us, iqr_us",
         "wall_us": "ours, runs queued one after the other, by the host's clock", "jax_wall_us": "XLA's, the same way",
         "ratio_wall": "ours over XLA's", "jax_device_us": "XLA's busy time on the device by its profiler", "ratio_device": "ours over XLA's",
         "jax": "why there is no rival", "jax_profiler": "why there is no device time of XLA", "work": "the steps that take longest: ours or a library's, "
@@ -49,6 +51,7 @@ SCHEMA: dict[str, dict[str, str]] = {
     },
     "perf_summary": {
         "workloads": "rows", "errors": "names of rows with an error or wrong values", "geometric_mean_device": "of ratio_device",
+        "geometric_mean_busy": "of ratio_busy",
         "geometric_mean_wall": "of ratio_wall",
     },
     "conformance": {
@@ -91,6 +94,7 @@ def tables(items: list[Item], rows: dict[Item, dict[str, Any]]) -> dict[str, Any
             "workloads": len(by["perf"]),
             "errors": [r["name"] for r in by["perf"] if "error" in r or r.get("wrong")],
             "geometric_mean_device": geometric_mean([r["ratio_device"] for r in by["perf"] if r.get("ratio_device")]),
+            "geometric_mean_busy": geometric_mean([r["ratio_busy"] for r in by["perf"] if r.get("ratio_busy")]),
             "geometric_mean_wall": geometric_mean([r["ratio_wall"] for r in by["perf"] if r.get("ratio_wall")]),
         }
     left = {section: chosen[section] - len(by[section]) for section in SECTIONS if chosen[section] > len(by[section])}
@@ -140,6 +144,8 @@ def markdown(result: dict[str, Any]) -> str:
     summary = result.get("perf_summary", {})
     if summary.get("geometric_mean_device"):
         lines.append(f"- beside XLA, geometric mean of device times: {summary['geometric_mean_device']:.3f} (below 1: ours is faster)")
+    if summary.get("geometric_mean_busy"):
+        lines.append(f"- the same of times without launching: {summary['geometric_mean_busy']:.3f}")
     for section, count in result.get("left_out", {}).items():
         lines.append(f"- {section}: {count} not begun in time")
     lines += _table("Bound by memory", ("program", "us", "GB/s", "share of the copy", "error"), [
@@ -149,8 +155,9 @@ def markdown(result: dict[str, Any]) -> str:
         (name, _number(r.get("median_us")), _number(r.get("TFLOP/s")), _percent(r.get("share_of_cublas")), _error(r))
         for name, r in result.get("matmul", {}).items()
     ])  # fmt: skip
-    lines += _table("Beside XLA", ("workload", "ours, us", "XLA's, us", "ratio", "GB/s", "share of the copy", "TFLOP/s", "runs as"), [
-        (r["name"], _number(r.get("device", {}).get("median_us")), _number(r.get("jax_device_us")), _number(r.get("ratio_device")),
+    lines += _table("Beside XLA", ("workload", "ours, us", "busy, us", "XLA's, us", "ratio", "busy ratio", "GB/s", "share of the copy", "TFLOP/s", "runs as"), [
+        (r["name"], _number(r.get("device", {}).get("median_us")), _number(r.get("busy_us")), _number(r.get("jax_device_us")),
+         _number(r.get("ratio_device")), _number(r.get("ratio_busy")),
          _number(r.get("GB/s")), _percent(r.get("share_of_copy")), _number(r.get("TFLOP/s")),
          r.get("error") or r.get("wrong") or ", ".join(f"{count} {kind}" for kind, count in r.get("steps", {}).items()))
         for r in result.get("perf", ())
@@ -198,7 +205,7 @@ def print_report(result: dict[str, Any], items: list[Item], rows: dict[Item, dic
             for name, problem in list(found["failures"].items())[:5]:
                 print(f"  {name}: {str(problem)[:160]}")
     for row in result.get("perf", []):
-        shown = ("ratio_device", "ratio_wall", "wrong", "error", "jax", "jax_profiler")
+        shown = ("busy_us", "ratio_busy", "ratio_device", "ratio_wall", "wrong", "error", "jax", "jax_profiler")
         print(f"{row['name']:34} {row.get('device', {}).get('median_us')} us", {key: row[key] for key in shown if row.get(key)})
     print(result.get("perf_summary", ""))
     if len(rows) < len(items):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import importlib
 import math
+import re
 import tempfile
 import time
 from collections.abc import Callable
@@ -29,6 +30,14 @@ def _from_jaxlib(name: str) -> Any:
         if hasattr(found, name):
             return getattr(found, name)
     raise RuntimeError(f"this jaxlib has no {name}")
+
+
+_IN_FULL = re.compile(r"^(?!.*operand_precision)(.* (?:dot|convolution)\(.*?)(, metadata=.*)?$", re.MULTILINE)
+
+
+def in_full_precision(text: str) -> str:
+    """HLO text with f32 products that may not be TF32."""
+    return _IN_FULL.sub(r"\1, operand_precision={highest,highest}\2", text)
 
 
 def stablehlo_of(text: str) -> Any:

@@ -24,7 +24,7 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402
 from gpu_device_programs import Program, matrix_product, memory_bound  # noqa: E402
-from gpu_device_rivals import Jax, median, pipelined, torch_matmul  # noqa: E402
+from gpu_device_rivals import Jax, in_full_precision, median, pipelined, torch_matmul  # noqa: E402
 from gpu_device_tools import counters_of, ncu_version, nvidia_smi  # noqa: E402
 
 import xla_explorer as xe  # noqa: E402
@@ -36,6 +36,8 @@ from xla_explorer.backends.gpu.runtime.devices import device_executor  # noqa: E
 from xla_explorer.explorer.sessions.compilation import program_steps  # noqa: E402
 
 CONTEXT_LOST = 3
+_BUSY_US, _MOST_RUNS = 400.0, 20  # of runs in one graph together; how many of them at most
+_LONG_US = 20e3  # of a run whose steps are timed once
 _SMALL = 1 << 18  # elements at which memory-bound programs are compared with the evaluator
 
 
@@ -171,8 +173,7 @@ class Bench:
             chosen = np.linspace(0, len(arrays[0]) - 1, rows).astype(int)
             want = [arrays[0][chosen].astype(np.float64) @ arrays[1].astype(np.float64)]
             ours = [ours[0][chosen]]
-        a, b = [np.concatenate([np.asarray(x, np.float64).reshape(-1) for x in part]) for part in (ours, want)]
-        return float(np.linalg.norm(a - b) / max(float(np.linalg.norm(b)), 1e-30))
+        return relative_error(ours, want)
 
     def conformance(self, item: str) -> dict[str, Any]:
         """Whether one case passes."""
@@ -203,8 +204,9 @@ class Bench:
             row["steps"] = {kind: sum(s.runs_on == kind for s in steps) for kind in sorted({s.runs_on for s in steps})}
             ours = run.results()
             theirs = self._prepared(rival, text, inputs, row)
-            want = rival.values(theirs) if rival and theirs else leaves(xe.evaluate(xe.parse_hlo(text), *inputs))
-            row["wrong"] = harness.compare(want, ours, w)
+            want = self._reference(rival if theirs else None, text, inputs, theirs)
+            row["wrong"] = harness.compare(want, self._exact(session, text, inputs, ours), w)
+            row["relative_error"] = relative_error(ours, want)
             device, wall, their_wall = [], [], []
             rounds = int(self.settings["rounds"])
             for _ in range(rounds):
@@ -212,11 +214,12 @@ class Bench:
                 wall.append(pipelined(launch, self.executor.synchronize, self.repeats))
                 if rival and theirs:
                     their_wall.append(rival.wall(theirs, self.repeats))
+            row["busy_us"] = self._busy(run, median(device))
         row["device"], row["wall_us"] = spread(device), median(wall)
         row["GB/s"] = round(row["bytes"] / median(device) / 1e3, 1)
         if row["flops"]:
             row["TFLOP/s"] = round(row["flops"] / median(device) / 1e6, 3)
-        row["work"] = longest_steps(session.executable, inputs)
+        row["work"] = longest_steps(session.executable, inputs, 1 if self.emulate or median(device) > _LONG_US else 5)
         if rival and theirs:
             row["jax_wall_us"], row["ratio_wall"] = median(their_wall), median(wall) / median(their_wall)
             try:
@@ -225,10 +228,30 @@ class Bench:
                 row["jax_profiler"] = f"{type(problem).__name__}: {str(problem)[:300]}"
             else:
                 if busy:
-                    row["jax_device_us"], row["ratio_device"] = busy, median(device) / busy
+                    row["jax_device_us"], row["ratio_device"], row["ratio_busy"] = busy, median(device) / busy, row["busy_us"] / busy
                 else:
                     row["jax_profiler"] = "its trace has no device"
         return row
+
+    def _busy(self, run: Any, median_us: float) -> float:
+        """Microseconds of a run among several in one graph: what the launch of a graph and its events take is shared by all."""
+        times = min(max(int(_BUSY_US / median_us), 1), _MOST_RUNS)
+        return median(self.microseconds(run.launcher(times))) / times
+
+    @staticmethod
+    def _reference(rival: Jax | None, text: str, inputs: list[Any], theirs: Any) -> list[Any]:
+        """Values in full precision: jax's, which takes TF32 for f32 products otherwise, or the evaluator's."""
+        if rival is None:
+            return leaves(xe.evaluate(xe.parse_hlo(text), *inputs))
+        full = in_full_precision(text)
+        return rival.values(theirs if full == text else rival.prepare(full, inputs))
+
+    def _exact(self, session: Any, text: str, inputs: list[Any], ours: list[Any]) -> list[Any]:
+        """Our values, those without TF32 where the timed program takes it."""
+        calls = [thunk.call for thunk in session.executable.program.walk()]
+        if not any(getattr(call, "compute", "") == "tf32" for call in calls):
+            return ours
+        return self.compile(text, tf32=False).executable.execute(inputs)
 
     @staticmethod
     def _prepared(rival: Jax | None, text: str, inputs: list[Any], row: dict[str, Any]) -> Any:
@@ -251,11 +274,18 @@ class Bench:
         return self._jax
 
 
-def longest_steps(executable: Any, inputs: list[Any]) -> list[dict[str, Any]]:
+def relative_error(ours: list[Any], want: list[Any]) -> float:
+    """‖ours − reference‖ / ‖reference‖ of all leaves together; of finite elements."""
+    a, b = [np.concatenate([np.asarray(x).astype(np.complex128).reshape(-1) for x in part]) for part in (ours, want)]
+    finite = np.isfinite(a) & np.isfinite(b)
+    return float(np.linalg.norm((a - b)[finite]) / max(float(np.linalg.norm(b[finite])), 1e-30))
+
+
+def longest_steps(executable: Any, inputs: list[Any], repeats: int) -> list[dict[str, Any]]:
     """The eight steps that take longest: whose they are, who wrote the kernel, microseconds in a run, calls."""
     emitters = {kernel.name: kernel.emitter for kernel in executable.program.kernels}
     rows = []
-    for timing in executable.profile(inputs, repeats=1 if executable.executor.facts.emulated else 5).kernels:
+    for timing in executable.profile(inputs, repeats=repeats).kernels:
         name = timing.step.function
         row = {"name": name, "runs_on": timing.step.runs_on, "us": round(median(list(timing.samples_us)) * timing.calls, 3), "calls": timing.calls}
         rows.append({**row, "emitter": emitters[name]} if name in emitters else row)

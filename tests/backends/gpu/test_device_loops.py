@@ -16,6 +16,7 @@ from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor
 from xla_explorer.backends.gpu.runtime.thunk_runner import GraphRefusedWarning
 
+NINE = SWAP.replace("limit = s32[] constant(5)", "limit = s32[] constant(9)")
 # sum over i < n of (i + 1) * 2 ** min(i, 3), by an inner loop and a branch
 NESTED = """HloModule nested
 double { p = s32[4] parameter(0) ROOT d = s32[4] add(p, p) }
@@ -103,7 +104,7 @@ def test_nobody_asks_a_loop_whose_trips_are_known(monkeypatch):
     names, reads = launched(executor, monkeypatch), []
     read = executor.read
     monkeypatch.setattr(executor, "read", lambda address, target, stream=None: (reads.append(address), read(address, target)))
-    p, q = on(executor, SWAP).execute([a, b])
+    p, q = on(executor, NINE).execute([a, b])
     np.testing.assert_array_equal(p, b)
     np.testing.assert_array_equal(q, -a)
     assert not any("compare" in name for name in names) and len(reads) == 2, "only results are read"
@@ -118,11 +119,11 @@ def test_the_condition_of_an_unknown_count_is_asked(monkeypatch):
 
 @pytest.mark.parametrize(("limit", "trip"), [(4096, 256), (3, 1), (3, 12)])
 def test_a_known_count_is_written_out_or_counted_by_the_device(driver, monkeypatch, limit, trip):
-    """Five trips with two copies and a third one each: written out, one by one, and two at once with one more."""
+    """Nine trips: written out, one by one, and several at once with a remainder."""
     monkeypatch.setattr(thunk, "WRITTEN_OUT_NODES", limit)
     monkeypatch.setattr(thunk, "_TRIP_NODES", trip)
     a, b = np.arange(40, dtype=np.float32), np.ones(40, np.float32)
-    for p, q in replayed(driver, SWAP, [a, b]):
+    for p, q in replayed(driver, NINE, [a, b]):
         np.testing.assert_array_equal(p, b)
         np.testing.assert_array_equal(q, -a)
     assert driver.calls.count("cuGraphAddNode") == (limit == 3)
@@ -184,3 +185,21 @@ def test_of_many_calls_a_profile_marks_some(driver, monkeypatch):
     assert calls[-1] == 6, "the condition of five trips"
     marked = driver.calls.count("cuEventElapsedTime") - before - 1
     assert marked == 2 * sum(min(c, 3) for c in calls), "in the run before, too"
+
+
+def test_few_trips_of_a_small_body_are_no_loop():
+    assert "while" not in {t.kind for t in compiled(SWAP).program.walk()}
+    assert "while" in {t.kind for t in compiled(NINE).program.walk()}
+
+
+def test_a_graph_of_several_runs(driver):
+    executable = on(CudaExecutor(driver_of(driver)), LOOP)
+    table, row = np.zeros((64, 8), np.float32), np.ones(8, np.float32)
+    with executable.start([table, row, np.int32(61)]) as run:
+        one, three = run.launcher(), run.launcher(3)
+        before = driver.calls.count("cuGraphAddNode")
+        one()
+        three()
+        for x, y in zip(run.results(), executable.execute([table, row, np.int32(61)]), strict=True):
+            np.testing.assert_array_equal(x, y)
+    assert before == 4 and driver.calls.count("cuGraphLaunch") == 2 and driver.graphs == []

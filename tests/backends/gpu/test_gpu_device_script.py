@@ -10,6 +10,7 @@ from tests.backends.gpu.driver_library import driver_of
 from tests.backends.gpu.fake_driver import FakeDriver
 from xla_explorer.backends.gpu.runtime import code_loading
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
+from xla_explorer.hlo.text.parser import parse_hlo
 
 PERFORMANCE = Path(__file__).resolve().parents[2] / "performance"
 
@@ -150,7 +151,7 @@ def test_every_field_is_described_and_rendered(script):
         ("matmul", "own"): {**times, "TFLOP/s": 600.0, "relative_error": 2e-3},
         ("matmul", "torch"): {"TFLOP/s": 800.0},
         ("sample", "a|b"): {"problem": "differs"},
-        ("perf", "m_x"): {"device": times, "jax_device_us": 600.0, "ratio_device": 0.85, "GB/s": 2000.0, "TFLOP/s": 1.25, "steps": {"kernel": 2}, "wrong": ""},
+        ("perf", "m_x"): {"device": times, "jax_device_us": 600.0, "ratio_device": 0.85, "busy_us": 504.0, "ratio_busy": 0.84, "GB/s": 2000.0, "TFLOP/s": 1.25, "steps": {"kernel": 2}, "wrong": ""},
     }
     result = {"date": "2030-01-02T03:04:05+00:00", "device": {"name": "NVIDIA X", "driver": 13000}, **script.tables(items, rows)}
     assert unknown_fields(script, result) == [] and unknown_fields(script, {**result, "more": 1, "copy": {"odd": 1}}) == ["more", "copy/odd"]
@@ -159,7 +160,8 @@ def test_every_field_is_described_and_rendered(script):
     assert text.startswith("## NVIDIA X, 2030-01-02\n") and "Emulated" not in text
     assert "| softmax | 512 | 3,800 | 95.0 % | 1.5e-07 |" in text and "| transpose |  |  |  | CudaError: out \\| of memory |" in text
     assert "| own | 512 | 600 | 75.0 % | 2.0e-03 |" in text
-    assert "| m_x | 512 | 600 | 0.85 | 2,000 | 50.0 % | 1.25 | 2 kernel |" in text and "geometric mean of device times: 0.850" in text
+    assert "| m_x | 512 | 504 | 600 | 0.85 | 0.84 | 2,000 | 50.0 % | 1.25 | 2 kernel |" in text
+    assert "geometric mean of device times: 0.850" in text and "the same of times without launching: 0.840" in text
     assert "- a sample of the conformance cases: 0 of 1 pass (0.0 %)" in text and "- perf: 1 not begun in time" in text
 
 
@@ -210,3 +212,20 @@ def test_union_of_intervals(script):
 
     assert covered([(5, 6), (0, 2), (1, 3), (10, 11)]) == 5
     assert geometric_mean([1, 4]) == 2 and geometric_mean([]) is None
+
+
+def test_the_reference_multiplies_in_full_precision():
+    from tests.performance.gpu_device_rivals import in_full_precision
+
+    text = """HloModule d
+ENTRY e {
+  a = f32[4,4] parameter(0)
+  dot.1 = f32[4,4] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="dot(x)"}
+  dot.2 = f32[4,4] dot(dot.1, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}, operand_precision={high,default}
+  ROOT r = f32[4,4] add(dot.1, dot.2)
+}
+"""
+    exact = in_full_precision(text)
+    found = [i.attributes.get("operand_precision") for i in parse_hlo(exact).instructions() if i.opcode.name == "dot"]
+    assert found == [("highest", "highest"), ("high", "default")] and exact.count("operand_precision") == 2
+    assert in_full_precision(exact) == exact

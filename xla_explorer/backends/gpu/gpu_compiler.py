@@ -53,7 +53,13 @@ def gpu_pipeline() -> PassPipeline:
     ))
     return code_generation_pipeline(
         "gpu",
-        after_inlining=(make_pass("async-inliner", only_several=True), make_pass("dynamic-padder"), make_pass("defuser")),
+        after_inlining=(
+            make_pass("async-inliner", only_several=True),
+            make_pass("dynamic-padder"),
+            make_pass("defuser"),
+            # Few trips of a small body, written out, are fused: the rounds of a random number generator become one kernel.
+            make_pass("while_loop_unroller", trip_count_limit=8, instruction_limit=80),
+        ),
         before_layouts=tuple([make_pass(expander) for expander in _EXPANDED]),
         fusing=fusing,
         after_fusion=horizontal,

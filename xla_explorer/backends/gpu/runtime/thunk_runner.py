@@ -65,7 +65,7 @@ class GpuRun:
         self._events: dict[tuple[int, int], Any] = {}  # by thunk and the stream that it waits for
         self._numbers = {id(thunk): number for number, thunk in enumerate(t for t in program.walk() if t.kind not in NO_STEP)}
         self._evaluator: Evaluator | None = None
-        self._graph: Any = None
+        self._graphs: dict[int, Any] = {}  # by how often the program runs in it
         self._recording: GraphExecutor | None = None
         self._inside = 0  # loops and branches that are being recorded: what is in them goes to the main stream alone
         self._counters: dict[int, DeviceMemory] = {}  # by loop, of recorded ones
@@ -197,10 +197,8 @@ class GpuRun:
         """Give the memory back. A second time does nothing. What was kept for queued work is let go when that is done."""
         if self._kept:
             self._drain()
-        if self._graph is not None:
-            graph, self._graph = self._graph, None
-            if self.executor.graphs is not None:
-                self.executor.graphs.destroy_graph(graph)
+        while self._graphs and self.executor.graphs is not None:
+            self.executor.graphs.destroy_graph(self._graphs.popitem()[1])
         while self._events:
             self.executor.destroy_event(self._events.popitem()[1])
         for kept in (self._scratch, self._memory, self._counters, self._aside):
@@ -402,26 +400,33 @@ class GpuRun:
         self._body(thunk, 0)
 
     # -- graphs --------------------------------------------------------------------------------------------------------
-    def launcher(self) -> Callable[[], None]:
-        """What queues the program once, for whoever does so often: a CUDA graph where the host computes nothing, else `run`.
+    def launcher(self, times: int = 1) -> Callable[[], None]:
+        """What queues the program, for whoever does so often: a CUDA graph where the host computes nothing, else `run`. times: how often
+        the program runs in a graph of it, one after the other.
 
         Where the device refuses to record the program, a GraphRefusedWarning says why, and it is `run` as well.
         """
         graphs = self.executor.graphs
         if graphs is None or not self.program.can_be_graph:
-            return self.run
-        if self._graph is None:
+            return partial(self._repeated, times)
+        graph = self._graphs.get(times)
+        if graph is None:
             with self._naming():
                 self._rehearse()
             self._recording = graphs
             try:
-                self._graph = graphs.record(self.run, nesting_depth(self.program.thunks))
+                graph = graphs.record(partial(self._repeated, times), nesting_depth(self.program.thunks))
             except GraphRefusedError as problem:
                 warn(f"{self.module.name} runs without a CUDA graph: {problem.message}", GraphRefusedWarning)
-                return self.run
+                return partial(self._repeated, times)
             finally:
                 self._recording = None
-        return partial(graphs.launch_graph, self._graph)
+            self._graphs[times] = graph
+        return partial(graphs.launch_graph, graph)
+
+    def _repeated(self, times: int) -> None:
+        for _ in range(times):
+            self.run()
 
     def _rehearse(self) -> None:
         """Every thunk once, in loops and branches too: what is made when it is first needed is made now, and nothing may be while it
@@ -429,7 +434,7 @@ class GpuRun:
         for thunk in self.program.walk():
             if thunk.kind not in CONTROL_FLOW:
                 self._thunks((thunk,))
-            elif thunk.kind == "while":
+            elif thunk.kind == "while" and id(thunk) not in self._counters:
                 self._counters[id(thunk)] = self.executor.allocate(8)
             for number in range(len(thunk.bodies)):
                 self._hand_over(thunk, number)
