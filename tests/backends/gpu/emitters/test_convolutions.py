@@ -192,6 +192,19 @@ def test_infinite_weights_beside_the_padding(kind, groups, emitter, nans):
     assert ((found == wanted) | np.isnan(found)).all() and not np.isnan(found[0, 1:, 1:]).any()
 
 
+def test_outside_of_the_features_one_element_is_read():
+    def sectors(features):
+        x, k = arrays("bf16", (2, 8, 8, 64), (1, 1, 64, features))
+        text = f"""HloModule m
+ENTRY e {{ a = bf16[2,8,8,64] parameter(0) b = bf16[1,1,64,{features}] parameter(1)
+  ROOT r = f32[2,8,8,{features}] convolution(a, b), window={{size=1x1}}, dim_labels=b01f_01io->b01f }}"""
+        ran = run(text, x, k, assemble=False)
+        assert ran.emitted.emitter == "tensor-core-convolution"
+        return sum([row["sectors"] for row in ran.rows if row["opcode"].startswith("cp.async.cg")])
+
+    assert sectors(40) < sectors(64)  # two tiles of 32 both times
+
+
 def test_tiny_ones_stay_with_a_thread_an_element():
     emitted = ptx_of(text_of("f32", (1, 2, 2, 2), (1, 1, 2, 2), (1, 2, 2, 2), f"window={{size=1x1}}, dim_labels={NHWC}"))[1]
     reason = dict(emitted.refused)["tiled-convolution"]

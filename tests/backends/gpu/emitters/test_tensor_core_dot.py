@@ -1,5 +1,7 @@
 """Matrix products by tensor cores: every orientation of the operands, edges, batches; no bank conflicts; what is refused."""
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -92,6 +94,27 @@ def test_thin_results_are_reduced_in_parts(a, b, left, right, batch, splits):
     assert f"in {splits} parts" in first.launch.reasoning and first.scratch and second.scratch and ran.conflicts() == 1
     m, n = ran.values[0].shape[-2:]
     assert ran.emitted.scratch_bytes == 4 * splits * m * n * (a[0] if batch else 1)
+
+
+def assembly(*sizes):
+    return ptx_of(dot(*sizes), "sm_80")[3].partition("_combine(")[0]
+
+
+@pytest.mark.parametrize(("k", "m", "n"), [(224, 64, 128), (72, 40, 56), (1030, 40, 48)])
+def test_what_is_computed_of_an_address_is_not_widened(k, m, n):
+    # Of 32 bits are the numbers of the thread and the block alone; LLVM adds no constant to an address through a conversion.
+    text = assembly("bf16", "f32", (k, m), (k, n), 0, 0)
+    assert "mma.sync" in text and text.count("cvt.u64.u32") + text.count("cvt.s64.s32") <= 2
+
+
+def test_of_rows_that_all_exist_none_is_asked_for():
+    # Tiles of 32 rows, of which the last one has 24: of the four groups of eight, whose stores stand apart, one may be outside.
+    assert assembly("f16", "f32", (40, 152), (40, 192), 0, 0).count("bra") == 1
+
+
+def test_operands_share_the_number_of_the_step():
+    text = assembly("bf16", "f32", (707, 32), (707, 48), 0, 0)
+    assert len(re.findall(r"add\.s64 \s*(%rd\d+), \1, \d+;", text)) == 2  # the loop's, and where both operands are
 
 
 def test_old_devices_have_no_such_instruction():

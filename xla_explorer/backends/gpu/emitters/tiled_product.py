@@ -23,7 +23,7 @@ from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import
 from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
 from xla_explorer.backends.gpu.emitters.dots.blocked_product import SIDE, BlockedKernel, BlockedPlan, plan_blocks
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Axis, GatheredMatrix
-from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Operand, matrices_in
+from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matrices, Operand, matrices_in
 from xla_explorer.backends.gpu.emitters.dots.partial_products import directed, product_draft
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import TensorCoreKernel, TensorCorePlan, plan_tiles
@@ -111,12 +111,14 @@ def write_tiled_product(i: HloInstruction, plan: TiledPlan, architecture: GpuArc
     """The kernel, and one more that adds partial sums where it leaves some."""
     context, (product, matrices, tiles, launch) = fresh_context(i, slots), plan
     block, words, parts = Block(context, tiles.threads), words_for(product.dot, context), tiles.parts
-    number, arrays = words.of(block.number), [context.arrays[o] for o in product.dot.operands]
     kernel: BlockedKernel | TensorCoreKernel
     if blocked := isinstance(tiles, BlockedPlan):
         kernel = BlockedKernel(context, block, words, tiles)
     else:
+        if isinstance(matrices, Matrices):  # LLVM folds constants into addresses where nothing is extended on the way
+            words = Words(context.writer, 2**31)
         kernel = TensorCoreKernel(context, block, words, tiles)
+    number, arrays = words.of(block.number), [context.arrays[o] for o in product.dot.operands]
 
     def matrix(operand: Operand, kept: int, reduced: int) -> GatheredMatrix:
         base = words.linear(batch, operand.batch)
@@ -137,6 +139,8 @@ def write_tiled_product(i: HloInstruction, plan: TiledPlan, architecture: GpuArc
     else:
         extents = [*matrices.batch, -(-matrices.m // tiles.tile[0]), -(-matrices.n // tiles.tile[1]), parts.number]
         *batch, tile_row, tile_column, split = words.unravel(number, extents)
+        if not blocked:  # the remainders say to LLVM how many there are
+            tile_row, tile_column, split = [words.mod(*x) for x in zip((tile_row, tile_column, split), extents[-3:], strict=True)]
         store = store_of(context, block)
         found = matrix(matrices.left, matrices.m, matrices.k), matrix(matrices.right, matrices.n, matrices.k)
         sides = list(zip(found, arrays, strict=True))

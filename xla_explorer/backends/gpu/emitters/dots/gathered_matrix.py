@@ -44,15 +44,15 @@ class _Part(NamedTuple):
 
 
 class GatheredMatrix:
-    """base: offset of its first element. borders: by spatial dimension. taps: how many exist, where not all do. others: what the base is
-    a sum of multiples of."""
+    """base: offset of its first element. borders: by spatial dimension, None of an operand of a dot. taps: how many exist, where not all
+    do. others: what the base is a sum of multiples of."""
 
     def __init__(
         self, words: Words, kept: Sequence[Axis], reduced: Sequence[Axis], base: Word = 0, borders: dict[int, Border] | None = None,
         taps: dict[int, Word] | None = None, others: Sequence[int] = (),
     ) -> None:  # fmt: skip
         self.words, self.kept, self.reduced, self.base = words, tuple(kept), tuple(reduced), base
-        self.borders, self.taps, self.others = borders or {}, taps or {}, tuple(others)
+        self.borders, self.taps, self.others, self.of_dot = borders or {}, taps or {}, tuple(others), borders is None
         self.length, self.depth = math.prod([a.extent for a in kept]), math.prod([a.extent for a in reduced])
         self._kept: dict[Word, _Part] = {}
         self._reduced: dict[tuple[Word, Word], _Part] = {}
@@ -75,15 +75,16 @@ class GatheredMatrix:
             width //= 2
         return width
 
-    def apart(self, kept: Word, step: Word, inner: Word, tile: int, exact: bool) -> tuple[list[Word], str | None]:
-        """As `place`, where no result takes what is outside along the kept side, so that any element will do there: the offsets along both
-        sides, of which the first is the same at every step, and whether the reduced one exists."""
-        if self.borders:
-            offset, inside = self.place(kept, step, inner, tile, exact)
-            return [offset], inside
-        words, parts = self.words, (self._kept_part(kept, exact), self._reduced_part(step, inner, tile))
-        first, second = [words.where(part.inside, part.offset, 0) for part in parts]
-        return [words.add(self.base, first), second], parts[1].inside
+    def near(self, kept: Word, step: Word, inner: Word, tile: int, exact: bool) -> tuple[Word, str | None]:
+        """As `place`, where no result takes what is outside along the kept side, so that any element will do there: of a dot one of that
+        step, which needs no condition; a convolution reads less where all that is outside is one element."""
+        if not self.of_dot:
+            return self.place(kept, step, inner, tile, exact)
+        words = self.words
+        at = words.add(words.mul(step, tile), inner)
+        within = words.below(at, self.depth) if self.depth % tile else words.below(step, self.depth // tile)
+        index = words.where(None if exact else words.below(kept, self.length), kept, 0), words.where(within, at, 0)
+        return words.add(self.base, words.linear(index, [self.kept[0].stride, self.reduced[0].stride])), within
 
     def place(self, kept: Word, step: Word, inner: Word, tile: int, exact: bool) -> tuple[Word, str | None]:
         """Offset of (kept, step * tile + inner), where that exists; and whether it does (None: always; else the offset is 0).

@@ -129,17 +129,12 @@ class Tile:
             places = []
             for j in range(1 if whole else CHUNK):
                 kept, reduced = (outer, words.add(inner, j)) if self.reduced_is_minor else (words.add(inner, j), outer)
-                places.append(self.matrix.apart(words.add(self.first, kept), step, reduced, DEPTH, self.exact))
+                places.append(self.matrix.near(words.add(self.first, kept), step, reduced, DEPTH, self.exact))
             rest = chunks - number * block.threads
             with block.only_if(words.below(thread, rest) if rest < block.threads else None):
                 wide = words.wide(outer)
                 target = self._address(stage, wide, words.wide(column), self._order(wide))
-                sources = []
-                for offsets, _ in places:
-                    source = self.array.pointer
-                    for offset in offsets:
-                        source = w.element_at(source, "i16", words.wide(offset), self.array.pointer_type)
-                    sources.append(source)
+                sources = [w.element_at(self.array.pointer, "i16", words.wide(offset), self.array.pointer_type) for offset, _ in places]
                 if whole:
                     inside = places[0][1]
                     self._copy(target, sources[0], "16" if inside is None else w.choose(inside, 16, 0, "i32"))
