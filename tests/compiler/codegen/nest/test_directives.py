@@ -14,7 +14,7 @@ import xla_explorer as xe
 from tests.compiler.codegen.nest.nest_checks import assert_near
 from xla_explorer.compiler.codegen.nest.directives import Directive, base
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.kernel import scheduled as scheduled_by_policy
 from xla_explorer.compiler.codegen.nest.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
@@ -271,6 +271,10 @@ def test_each_step_asks_for_what_a_later_one_reads() -> None:
     assert f"prefetch %{read}[clamp(%" in nest_text(asked.nest) and evaluate_nest(asked.nest, operands)[0].tolist() == wanted[0].tolist()
     lowered = lower(asked.nest)
     assert isinstance(lowered, LoweredNest) and lowered.text.count("call void @llvm.prefetch.p0") == 2  # a row of 30 f32 is two lines
+    for later in ("split{i,5}", "cut{i,5}"):  # replaces the axis in the place that is asked for
+        again = asked.then(later).nest
+        loads = [s for s, _ in again.statements() if isinstance(s, Load) and s.array == read]
+        assert nest_text(again).count(f"prefetch %{read}[") * 2 == len(loads), later
     with pytest.raises(ScheduleError, match="must read neighbours of %out"):
         schedule("bias").then("prefetch{i,out,2}")
 

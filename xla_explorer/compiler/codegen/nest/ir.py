@@ -431,7 +431,7 @@ def with_axes_replaced(body: Body, values: Substitution) -> Body:
             p = place(s.place)
             if p is s.place and o is s.origin:
                 return None
-            return Load(s.id, s.element, s.array, p, o) if isinstance(s, Load) else Store(s.array, p, s.value, o)
+            return Load(s.id, s.element, s.array, p, o, s.only_asks) if isinstance(s, Load) else Store(s.array, p, s.value, o)
         if isinstance(s, Iota):
             return replace(s, index=s.index.substitute(values), origin=o)
         if isinstance(s, Choose):
