@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def _made(*dot) -> Schedule | Reason:
 @pytest.mark.parametrize(
     ("dot", "wanted"),
     [
-        (("64,64", "64,64", "64,64", PLAIN), "unroll{imi},unroll{jio},vectorize{jii}"),
+        (("64,64", "64,64", "64,64", PLAIN), "cover{i,5},reorder{ii,jo},reorder{io,jo},unroll{ii},unroll{jio},vectorize{jii}"),
         (("64,32", "96,32", "64,96", RIGHT_TURNED), "stage{%b,"),  # contiguous columns
         (("512,256", "256,1024", "512,1024", PLAIN), "stage{%b,"),  # rows a page apart
         (("40,24", "24,10", "40,10", PLAIN), "split{j,16}"),  # masked
@@ -70,7 +71,7 @@ def test_schedules_of_products_can_be_written_by_a_user():
     ("dot", "copied"),
     [
         (("1024,96", "1024,256", "96,256", LEFT_TURNED), ""),  # contiguous columns of few lines
-        (("512,1024", "512,256", "1024,256", LEFT_TURNED), "stage{%a,imoo,scratch,0,imoi.k.imi}"),  # a page from row to row
+        (("512,1024", "512,256", "1024,256", LEFT_TURNED), "stage{%a,ioo,scratch,0,ioi.k.ii}"),  # a page from row to row
         (("60,1024", "1024,20", "60,20", PLAIN), "stage{%a,ioo,scratch,1040,ioi.ii.k}"),  # rows a page apart
         (("60,1000", "1000,20", "60,20", PLAIN), ""),
     ],
@@ -84,7 +85,7 @@ def test_left_operands_that_collide_are_copied(dot, copied):
 @pytest.mark.parametrize(
     ("dot", "blocks"),
     [
-        (("64,2000", "2000,512", "64,512", PLAIN), "split{k,500},accumulate{ko,jmoi},stage{%a,ko,"),
+        (("64,2000", "2000,512", "64,512", PLAIN), "split{k,500},accumulate{ko,joi},stage{%a,ko,"),
         (("512,1601", "1601,33", "512,33", PLAIN), "cut{k,1600},split{km,400},accumulate{kmo,"),  # one step is left over
         (("8,9000", "9000,32", "8,32", PLAIN), ""),  # too few tiles
         (("64,1500", "1500,512", "64,512", PLAIN), ""),
@@ -101,11 +102,26 @@ def test_long_contractions_go_by_in_blocks(dot, blocks):
 @pytest.mark.parametrize(("columns", "cuts"), [(15, 0), (23, 1), (31, 1), (63, 2)])
 def test_turned_columns_that_tiles_leave_over_are_one_vector_with_a_mask(columns, cuts):
     """Each piece of the columns reads the whole left operand, so 31 must not be 16, 8, 4, 2 and 1."""
-    schedule = _made("64,33", f"{columns},33", f"64,{columns}", RIGHT_TURNED)
+    nest = nest_of(_dot("64,33", f"{columns},33", f"64,{columns}", RIGHT_TURNED))
+    assert isinstance(nest, LoopNest)
+    schedule = product_policy(nest, replace(tuning_of(CPU), covers=False))
     assert isinstance(schedule, Schedule) and len(re.findall(r"cut\{j", str(schedule))) == cuts
     assert not why_not_well_formed(schedule.nest)
     a, b = [np.random.default_rng(k).integers(-9, 10, (n, 33)).astype(np.float32) for k, n in enumerate((64, columns))]
     np.testing.assert_array_equal(evaluate_nest(schedule.nest, [a, b])[0].reshape(64, columns), a @ b.T)
+
+
+@pytest.mark.parametrize("contracted", [PLAIN, LEFT_TURNED, RIGHT_TURNED])
+@pytest.mark.parametrize(("rows", "columns", "depth"), [(61, 92, 33), (61, 64, 1025), (203, 92, 1700), (16, 92, 9)])
+def test_tiles_that_do_not_come_out_even_overlap(rows, columns, depth, contracted):
+    """Each piece of the rows and of the columns was code of its own: up to four copies of a product."""
+    left, right = f"{rows},{depth}" if contracted[0] else f"{depth},{rows}", f"{columns},{depth}" if contracted[1] else f"{depth},{columns}"
+    schedule = _made(left, right, f"{rows},{columns}", contracted)
+    assert isinstance(schedule, Schedule) and "cover{" in str(schedule) and not re.search(r"cut\{[ij]", str(schedule))
+    assert not why_not_well_formed(schedule.nest)
+    a, b = [np.random.default_rng(k).integers(-9, 10, [*map(int, x.split(","))]).astype(np.float32) for k, x in enumerate((left, right))]
+    wanted = (a if contracted[0] else a.T) @ (b.T if contracted[1] else b)
+    np.testing.assert_array_equal(evaluate_nest(schedule.nest, [a, b])[0].reshape(rows, columns), wanted)
 
 
 @pytest.mark.parametrize("columns", [17, 33, 49, 65, 401])
@@ -118,9 +134,9 @@ def test_one_column_that_is_left_over_by_what_is_left_over(columns, contracted):
 
 def test_lanes_that_no_copy_wrote_are_not_read():
     """What memory holds there may be subnormal numbers, with which a product takes 25 times as long."""
-    i = _dot("64,33", "20,33", "64,20", RIGHT_TURNED)
+    i = _dot("64,33", "12,33", "64,12", RIGHT_TURNED)
     found = nest_code(i, CPU, kernel_slots(i))
-    assert isinstance(found, NestCode) and "stage{%b,jroo,scratch" in str(found.schedule)
+    assert isinstance(found, NestCode) and "stage{%b,joo,scratch" in str(found.schedule)
     assert any("call" in line and "llvm.masked.load.v16f32" in line for line in found.lines)
 
 

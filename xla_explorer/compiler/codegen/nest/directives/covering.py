@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
-from xla_explorer.compiler.codegen.nest.ir import Body, For, Iota, Load, Loop, LoopNest, Store, with_axes_replaced, with_loop_replaced
+from xla_explorer.compiler.codegen.nest.ir import Body, For, Iota, Load, Loop, LoopNest, Store, walk, with_axes_replaced, with_loop_replaced
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index
 from xla_explorer.hlo.primitive_type import S64
@@ -49,9 +49,9 @@ class Cover(Directive):
         return with_loop_replaced(nest, self.axis, change)
 
     def may_be_done_again(self, nest: LoopNest) -> Reason | None:
-        """Steps that are done twice store the same twice: the loop reads nothing that it writes, and does not combine."""
+        """Steps that are done twice store the same twice: nothing reads what the loop writes, and it does not combine."""
         loop = nest.loop(self.axis)
-        stored = {s.array for s, _ in nest.statements() if isinstance(s, Store)}
+        stored = {s.array for s, _ in walk(loop.body if loop is not None else ()) if isinstance(s, Store)}
         read = {s.array for s, _ in nest.statements() if isinstance(s, Load)}
         if isinstance(loop, For) and not (loop.ordered or loop.guards or stored & read):
             return None

@@ -15,8 +15,11 @@ from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
     Choose,
+    Compute,
+    Constant,
     Definition,
     For,
+    Iota,
     Load,
     LoopNest,
     Reduce,
@@ -24,6 +27,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     Store,
     axes_of,
+    bodies_of,
     elements_of,
     guards_replaced,
     ids_of,
@@ -33,7 +37,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     with_bodies,
     with_loop_replaced,
 )
-from xla_explorer.compiler.codegen.nest.renumbering import without_unused
+from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered, without_unused
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.compiler.codegen.nest.verifier import Fact, bounds_under, facts_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
@@ -274,7 +278,9 @@ class Stage(InLoop):
         along: Substitution = {old: index(new) for old, new in copies.items()}
         guards = _guards_of_copy(found)
         store = Store(tile.name, tuple([index(a) for a in found.axes]), number, load.origin)
-        copied = with_axes_replaced((replace(load, id=number), store), along)
+        path = [x for around in (for_of(nest, self.axis), *found.inside) for body in bodies_of(around) for x in body]
+        needed = needed_of(tuple([x for x in path if isinstance(x, Constant | Iota | Compute)]), (load,))
+        copied = renumbered((*needed, replace(load, id=number), store), fresh_numbers(needed, number + 1), along)
         for k, axis in enumerate(reversed(list(copies.values()))):
             copied = (For(axis, copied, guards=guards_replaced(guards, along) if k == 0 else ()),)
         read = replace(load, array=tile.name, place=tuple([index(a) for a in found.axes]))

@@ -20,7 +20,8 @@ from xla_explorer.compiler.codegen.nest.ir import Body, For, Load, LoopNest, Red
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses
 from xla_explorer.compiler.codegen.nest.policies.columns import is_simple
 from xla_explorer.compiler.codegen.nest.policies.elementwise import collapsed, in_lanes
-from xla_explorer.compiler.codegen.nest.policies.products import Copies, adds_products, in_tiles, product_of, product_policy
+from xla_explorer.compiler.codegen.nest.policies.product_copies import Copies
+from xla_explorer.compiler.codegen.nest.policies.products import adds_products, in_tiles, product_of, product_policy
 from xla_explorer.compiler.codegen.nest.policies.reductions import collapse_reduced, kept_loops
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import for_of
@@ -54,7 +55,7 @@ def convolution_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedu
     if not c.places:
         return product_policy(nest, tuning, parts)
     filled = max(c.image.element.bytes << (c.features.extent - 1).bit_length(), LEAST_REGISTER)
-    plan = Plan(nest, replace(tuning, register_bytes=min(tuning.register_bytes, filled), copies=1, covers=False))
+    plan = Plan(nest, replace(tuning, register_bytes=min(tuning.register_bytes, filled), copies=1))
     depth, *window = c.taps
     order = _kept(nest)[:-1]
     for at, axis in enumerate(c.batch):

@@ -36,6 +36,7 @@ class ProductLimits(NamedTuple):
     result_bytes: int = 4 << 20  # of a result that the caches do not hold ...
     colliding: int = 1024  # ... with rows so many bytes apart, or a multiple, whose columns of lines fall into few sets ...
     open_rows: int = 32  # ... of which so many are written at a time
+    overlapping: float = 1.1  # times the cycles of smaller tiles at the edges are worth less code: whole ones overlap there
 
     def collide(self, step: int, lines: int) -> bool:
         """Whether so many lines, `step` bytes apart, are too many for the sets of a first-level cache that they fall into."""
@@ -87,12 +88,13 @@ LIMITS = ProductLimits()
 
 
 class Tile(NamedTuple):
-    """rows x vectors accumulators of `width` elements. cycles: estimate for the whole product, see `tile_for`."""
+    """rows x vectors accumulators of `width` elements. cycles: estimate for the whole product; overlaps: see `tile_for`."""
 
     rows: int
     vectors: int
     width: int
     cycles: float
+    overlaps: bool = False
 
     @property
     def columns(self) -> int:
@@ -133,7 +135,7 @@ def tile_for(rows: int, columns: int, depth: int, width: int, registers: int, ne
                     cycles += tiles * panels * each
                     weighed += tiles * panels * (each + loads)
             if weighed < least:
-                best, least = Tile(height, vectors, width, cycles), weighed
+                best, least = Tile(height, vectors, width, cycles, overlaps), weighed
     assert best is not None
     return best
 

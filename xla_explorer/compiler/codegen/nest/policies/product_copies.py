@@ -1,0 +1,174 @@
+"""What products copy: panels of the right operand, blocks of the left one, and in which loops."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cut, Reorder, Split, Stage, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
+from xla_explorer.compiler.codegen.nest.ir import Body, Load, Reduce, walk
+from xla_explorer.compiler.codegen.nest.policies.base import Plan, has_masks
+from xla_explorer.compiler.codegen.nest.policies.columns import vectors
+from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile
+from xla_explorer.compiler.codegen.nest.transformations import for_of
+from xla_explorer.hlo.analysis.indexing import Axis
+
+LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
+LEFT_LINES = 8  # of a left operand that are copied together: as many as stay in a set of the first-level cache
+SQUARE = 8  # lanes of the squares that contiguous columns are turned in
+
+
+class Product(NamedTuple):
+    """The loops of a product, and strides in bytes. row: None where the left operand has one row. left, right: the arrays that rows and
+    columns are of; right_read: which read of one that is both, else -1.
+
+    steps: of the left operand along rows and along what is contracted; of the right one along that. near: rows of the left one overlap.
+    covers: tiles may.
+    """
+
+    row: Axis | None
+    column: Axis
+    depth: int
+    left: str
+    right: str
+    bytes: int
+    row_step: int
+    left_step: int
+    right_step: int
+    right_across: int
+    right_read: int
+    near: bool = False
+    covers: bool = False
+
+
+class Copies(NamedTuple):
+    """How operands are copied, and the contraction is cut. turned: columns are contiguous, panels are turned. left: what is copied of the
+    left operand, its `rows` or its `columns`, as they fall into few sets of a cache. deep: contracted elements of a block, 0 for all.
+    spread: panels are copied whose rows are far apart."""
+
+    turned: bool = False
+    left: str = ""
+    deep: int = 0
+    spread: bool = False
+
+
+def reduction_in(plan: Plan, name: str) -> Reduce:
+    """The first one inside a loop."""
+    return next(s for s, _ in walk(body_of(plan, name)) if isinstance(s, Reduce))
+
+
+def body_of(plan: Plan, name: str) -> Body:
+    """Of a loop."""
+    return for_of(plan.nest, name).body
+
+
+def extent_of(plan: Plan, name: str) -> int:
+    """Of an axis; 1 where there is none."""
+    return plan.nest.axes()[name].axis.extent if name else 1
+
+
+def in_block(plan: Plan, p: Product, by: Copies, around: str, loops: list[str], staged: bool) -> list[str]:
+    """The contraction goes outside of the panels of a block of rows, and what was not copied is. around: the loop over blocks. loops: over
+    panels, if there are several, tiles, their rows, vectors and lanes. staged: the right operand is copied. What the names of all loops
+    over sums end in, then."""
+    panel, tiles, row, copies, inner = loops
+    k, lanes = reduction_in(plan, tiles).axes[-1].axis.name, plan.tuning.register_bytes // p.bytes
+    if by.deep:
+        if p.depth % by.deep:
+            plan.do(Cut(k, p.depth - p.depth % by.deep))
+            k += "m"
+        plan.do(Split(k, by.deep))
+        plan.do(Accumulate(f"{k}o", panel or tiles))
+        around, tiles, row, k = f"{k}o", f"{tiles}t", f"{row}t", f"{k}i"
+        if not staged:
+            stage_panels(plan, p, around, [f"{panel}t" if panel else "", f"{copies}t" if copies else "", f"{inner}t"], False)
+            staged = True
+    if by.left:
+        order = [name for name in ((tiles, row, k) if by.left == "rows" else (tiles, k, row)) if extent_of(plan, name) > 1]
+        pitch = extent_of(plan, k) + LEFT_PADDING if by.left == "rows" else 0
+        copied = _staged(plan, Stage(f"%{p.left}", around, "scratch", pitch, ".".join(order), _read_of_left(plan, p, around)))
+        if by.left == "rows":
+            vectors(plan, copied[k], lanes, 1)
+        else:
+            plan.do(Split(copied[k], next(n for n in range(min(LEFT_LINES, extent_of(plan, k)), 0, -1) if extent_of(plan, k) % n == 0)))
+            if tiles in copied:
+                plan.do(Reorder(copied[tiles], f"{copied[k]}o"))
+            if row in copied:
+                _along_rows(plan, copied[row], lanes)
+    return ["c", "t", ""] if by.deep else [""]
+
+
+def _read_of_left(plan: Plan, p: Product, around: str) -> int:
+    """Which read of its array is the left operand's inside a loop, -1 for the only one: a copy of the right one may read it, too."""
+    reads = [outside for s, outside in walk(body_of(plan, around)) if isinstance(s, Load) and s.array == p.left]
+    summed = [number for number, outside in enumerate(reads) if any(isinstance(x, Reduce) for x in outside)]
+    return -1 if len(reads) == 1 else summed[0 if len(summed) == 1 else 1 - p.right_read]
+
+
+def _along_rows(plan: Plan, row: str, lanes: int) -> None:
+    """A copy along the rows of a tile, as one statement: in a register, or in several."""
+    height = extent_of(plan, row)
+    width = height & -height
+    if width < height <= lanes and has_masks(plan, body_of(plan, row)):
+        tail(plan, row, lanes)
+        return
+    width = min(width, lanes)
+    if width < height:
+        plan.do(Split(row, width))
+        plan.do(Unroll(f"{row}o"))
+        row += "i"
+    if width > 1:
+        plan.do(Vectorize(row))
+
+
+def _staged(plan: Plan, directive: Stage) -> dict[str, str]:
+    """The loops of a copy, by those over what is copied."""
+    before = plan.nest.axes().keys()
+    plan.do(directive)
+    return dict(zip(directive.order.split("."), [name for name in plan.nest.axes() if name not in before], strict=True))
+
+
+def is_spread(p: Product, rows: int, tile: Tile) -> bool:
+    """Whether panels are copied, though columns are not contiguous. rows: of tiles."""
+    whole, apart = p.depth * p.column.extent * p.bytes, p.right_step > tile.columns * p.bytes
+    return apart and whole <= MOST_STAGED and bool(LIMITS.copied_right(p.right_step, tile.width * p.bytes, p.depth, whole, rows))
+
+
+def stage_panels(plan: Plan, p: Product, group: str, names: list[str], turned: bool) -> None:
+    """Panels are copied one after the other, some rows of all of them at a time, or in squares of their contiguous columns."""
+    panel, copies, inner = names
+    contracted = [b.axis.name for b in reduction_in(plan, group).axes]
+    order = [name for name in (panel, *contracted, copies, inner) if extent_of(plan, name) > 1]
+    copied = _staged(plan, Stage(f"%{p.right}", group, "scratch", order=".".join(order), read=p.right_read))
+    k, copies, inner = [copied.get(name, "") for name in (contracted[-1], copies, inner)]
+    if turned:
+        _in_squares(plan, k, copies, inner)
+        return
+    if p.right_step >= LIMITS.page and len(contracted) == 1 and p.depth % LIMITS.rows_copied == 0 and panel in order:
+        plan.do(Split(k, LIMITS.rows_copied))
+        plan.do(Reorder(copied[panel], f"{k}o"))
+    if copies:
+        plan.do(Unroll(copies))
+    if inner:
+        plan.do(Vectorize(inner))
+
+
+def _in_squares(plan: Plan, k: str, copies: str, inner: str) -> None:
+    """A copy that reads along one axis and writes along another, in squares that are turned in registers; the rest one by one."""
+    depth, width = extent_of(plan, k), extent_of(plan, inner)
+    side = min(SQUARE, width, 1 << (depth.bit_length() - 1))
+    if side < 2 or for_of(plan.nest, inner).guards:
+        return
+    if depth % side:
+        plan.do(Cut(k, depth - depth % side))
+        k = f"{k}m"
+    plan.do(Split(k, side))
+    if copies:
+        plan.do(Reorder(f"{k}i", copies))
+    if width > side:
+        plan.do(Split(inner, side))
+        plan.do(Reorder(f"{k}i", f"{inner}o"))
+        inner += "i"
+    plan.do(Unroll(f"{k}i"))
+    plan.do(Vectorize(inner))
