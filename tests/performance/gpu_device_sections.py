@@ -36,6 +36,7 @@ from xla_explorer.backends.gpu.runtime.devices import device_executor  # noqa: E
 from xla_explorer.explorer.sessions.compilation import program_steps  # noqa: E402
 
 CONTEXT_LOST = 3
+_ROUNDS_US = 1e6  # of what is repeated in a round: a slow program is repeated less often
 _BUSY_US, _MOST_RUNS = 400.0, 20  # of runs in one graph together; how many of them at most
 _LONG_US = 20e3  # of a run whose steps are timed once
 _SMALL = 1 << 18  # elements at which memory-bound programs are compared with the evaluator
@@ -59,9 +60,10 @@ class Bench:
     def microseconds(self, launch: Callable[[], Any], repeats: int | None = None) -> list[float]:
         """Device times of a launch by events."""
         times = []
-        for _ in range(0 if self.emulate else 3):
+        repeats = repeats or self.repeats
+        for _ in range(0 if self.emulate else min(3, repeats)):
             launch()
-        for _ in range(repeats or self.repeats):
+        for _ in range(repeats):
             first = self.executor.record_event()
             launch()
             times.append(self.executor.elapsed_us(first, self.executor.record_event()))
@@ -203,6 +205,8 @@ class Bench:
             steps = program_steps(session)
             row["steps"] = {kind: sum(s.runs_on == kind for s in steps) for kind in sorted({s.runs_on for s in steps})}
             ours = run.results()
+            (first,) = self.microseconds(launch, 1)
+            repeats = min(max(int(_ROUNDS_US / first), 1), self.repeats)
             theirs = self._prepared(rival, text, inputs, row)
             want = self._reference(rival if theirs else None, text, inputs, theirs)
             row["wrong"] = harness.compare(want, self._exact(session, text, inputs, ours), w)
@@ -210,10 +214,10 @@ class Bench:
             device, wall, their_wall = [], [], []
             rounds = int(self.settings["rounds"])
             for _ in range(rounds):
-                device += self.microseconds(launch, max(self.repeats // rounds, 1))
-                wall.append(pipelined(launch, self.executor.synchronize, self.repeats))
+                device += self.microseconds(launch, max(repeats // rounds, 1))
+                wall.append(pipelined(launch, self.executor.synchronize, repeats))
                 if rival and theirs:
-                    their_wall.append(rival.wall(theirs, self.repeats))
+                    their_wall.append(rival.wall(theirs, repeats))
             row["busy_us"] = self._busy(run, median(device))
         row["device"], row["wall_us"] = spread(device), median(wall)
         row["GB/s"] = round(row["bytes"] / median(device) / 1e3, 1)
@@ -223,7 +227,7 @@ class Bench:
         if rival and theirs:
             row["jax_wall_us"], row["ratio_wall"] = median(their_wall), median(wall) / median(their_wall)
             try:
-                busy = rival.busy(theirs, self.repeats)
+                busy = rival.busy(theirs, repeats)
             except Exception as problem:
                 row["jax_profiler"] = f"{type(problem).__name__}: {str(problem)[:300]}"
             else:

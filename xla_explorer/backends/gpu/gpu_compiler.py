@@ -65,6 +65,7 @@ def gpu_pipeline() -> PassPipeline:
         after_fusion=horizontal,
         merges_reductions=True,
         asynchronous=True,
+        smallest_copy=1,  # a copy is a launch, however small
     )
 
 

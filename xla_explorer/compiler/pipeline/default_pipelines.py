@@ -83,12 +83,14 @@ def code_generation_pipeline(
     fusion_policy: Literal["time", "xla"] = "time",
     merges_reductions: bool = False,
     asynchronous: bool = False,
+    smallest_copy: int = 4096,
 ) -> PassPipeline:
     """The whole default pipeline of a backend that generates code from fusions: simplify; fix layouts; fuse; make copies
     explicit; order (cpu_compiler.cc, gpu_compiler.cc). after_inlining: see `default_simplification_pipeline`. before_layouts: what
     the backend replaces before layouts are fixed. fusing: its policy of fusion (default: the CPU's). after_fusion: what it makes of
     finished kernels. fusion_policy: `xla` wraps what XLA:CPU wraps, which makes no kernels of several results. merges_reductions: whether
-    reductions that read the same array share a kernel. asynchronous: whether it has streams."""
+    reductions that read the same array share a kernel. asynchronous: whether it has streams. smallest_copy: bytes of a loop's state from
+    which two steps at a time pay, because no copy of it is left."""
     lowering = PassPipeline(
         "lowering",
         (
@@ -116,7 +118,7 @@ def code_generation_pipeline(
             make_pass("cse", is_layout_sensitive=True),
             make_pass("dce"),
             # Needs the trip counts that simplification annotated; two steps at a time need no copy of the state between.
-            make_pass("double-buffer-loop-unrolling"),
+            make_pass("double-buffer-loop-unrolling", min_bytes=smallest_copy),
         ),
     )
     return PassPipeline(name, (default_simplification_pipeline(after_inlining), lowering, fusion, _finishing(asynchronous)))
