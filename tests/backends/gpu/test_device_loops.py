@@ -1,6 +1,8 @@
 """Loops and branches: how often bodies run, without asking where that is known; and graphs in which the device decides."""
 
 import sys
+from functools import cache
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -9,12 +11,17 @@ from tests.backends.gpu.driver_library import driver_of
 from tests.backends.gpu.fake_driver import CUresult, FakeDriver
 from tests.backends.gpu.gpu_modules import BRANCHES, LOOP, compiled
 from tests.backends.gpu.test_gpu_executable import SWAP, SWITCH
-from xla_explorer.backends.gpu import thunk
+from xla_explorer.backends.gpu import gpu_program, thunk
+from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.runtime import code_loading, probe
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor
 from xla_explorer.backends.gpu.runtime.thunk_runner import GraphRefusedWarning
+from xla_explorer.backends.interfaces import CompileOptions
+from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.foundation.reason import refuse
+from xla_explorer.hlo.text.parser import parse_hlo
 
 NINE = SWAP.replace("limit = s32[] constant(5)", "limit = s32[] constant(9)")
 # sum over i < n of (i + 1) * 2 ** min(i, 3), by an inner loop and a branch
@@ -78,14 +85,23 @@ def driver(monkeypatch):
     return FakeDriver()
 
 
-def on(executor, text, passes="default"):
-    r = compiled(text, passes=passes)
+@cache
+def in_launches(text, passes="default"):
+    """Compiled with each kernel of a loop launched on its own, as if it were more than a block."""
+    with mock.patch.object(gpu_program, "block_loop", lambda loop: refuse("not-one-block", "planted")):
+        compiler = GpuCompiler()
+        options = CompileOptions(passes=passes, backend_options={"architecture": "sm_90"})
+        return compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options)
+
+
+def on(executor, text, passes="default", compilation=in_launches):
+    r = compilation(text, passes=passes)
     return GpuExecutable(r.trace.module, r.buffers, r.program, r.stages["ptx"], "sm_90", executor)
 
 
-def replayed(driver, text, arguments, passes="default"):
+def replayed(driver, text, arguments, passes="default", compilation=in_launches):
     """Results of three calls, of which two are graphs."""
-    executable = on(CudaExecutor(driver_of(driver)), text, passes)
+    executable = on(CudaExecutor(driver_of(driver)), text, passes, compilation)
     found = [executable.execute(arguments) for _ in range(3)]
     assert driver.calls.count("cuGraphLaunch") == 2 and driver.recordings == []
     return found
@@ -203,3 +219,80 @@ def test_a_graph_of_several_runs(driver):
         for x, y in zip(run.results(), executable.execute([table, row, np.int32(61)]), strict=True):
             np.testing.assert_array_equal(x, y)
     assert before == 4 and driver.calls.count("cuGraphLaunch") == 2 and driver.graphs == []
+
+
+# x, y -> y, x + y (bytes wrap around), so long as a number is smaller than a limit: the state changes places.
+FIBONACCI = """HloModule fibonacci
+body {
+  s = (s32[], KIND, KIND, s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = KIND get-tuple-element(s), index=1
+  y = KIND get-tuple-element(s), index=2
+  n = s32[] get-tuple-element(s), index=3
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  z = KIND add(x, y)
+  ROOT r = (s32[], KIND, KIND, s32[]) tuple(j, y, z, n)
+}
+condition {
+  s = (s32[], KIND, KIND, s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=3
+  ROOT more = pred[] compare(i, LIMIT), direction=LT
+}
+ENTRY main {
+  n = s32[] parameter(0)
+  x = KIND parameter(1)
+  y = KIND parameter(2)
+  zero = s32[] constant(0)
+  init = (s32[], KIND, KIND, s32[]) tuple(zero, x, y, n)
+  w = (s32[], KIND, KIND, s32[]) while(init), condition=condition, body=body
+  p = KIND get-tuple-element(w), index=1
+  q = KIND get-tuple-element(w), index=2
+  ROOT r = (KIND, KIND) tuple(p, q)
+}
+"""
+KNOWN = ("n = s32[] get-tuple-element(s), index=3\n  ROOT more = pred[] compare(i, LIMIT)", "n = s32[] constant(11)\n  ROOT more = pred[] compare(i, LIMIT)")
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("kind", ["f32[]", "f32[100]", "s8[70]"])
+def test_a_loop_of_one_block_is_one_kernel(driver, kind, known):
+    text = FIBONACCI.replace(*KNOWN) if known else FIBONACCI
+    text = text.replace("LIMIT", "n").replace("KIND", kind)
+    dtype, shape = (np.int8, 70) if "s8" in kind else (np.float32, () if kind == "f32[]" else int(kind[4:-1]))
+    x, y = np.ones(shape, dtype), np.full(shape, 2, dtype)
+    for count in (11,) if known else (0, 1, 12):
+        p, q = x, y
+        for _ in range(count):
+            p, q = q, (p + q).astype(dtype)
+        driver.calls.clear()
+        executable = on(CudaExecutor(driver_of(driver)), text, compilation=compiled)
+        for call in range(3):
+            launches = driver.calls.count("cuLaunchKernel")
+            got = executable.execute([np.int32(count), x, y])
+            np.testing.assert_array_equal(got[0], p)
+            np.testing.assert_array_equal(got[1], q)
+            assert driver.calls.count("cuLaunchKernel") - launches <= (1 if call == 0 else 4), "the loop, then a rehearsal of each kernel"
+        assert "cuGraphAddNode" not in driver.calls
+
+
+def test_why_a_loop_is_no_kernel_is_told():
+    options = {"architecture": "sm_90", "device": "emulator"}
+
+    def decided(text, **more):
+        compiler, chosen = GpuCompiler(), CompileOptions(journal="decisions", backend_options=options, **more)
+        trace = compiler.run_hlo_passes(parse_hlo(text), chosen)
+        program = compiler.run_backend(trace, chosen).program
+        (loop,) = [thunk for thunk in program.walk() if thunk.kind == "while"]
+        (event,) = [e for e in trace.journal.events if e.by == "launch" and loop.instruction.id in e.subjects]
+        return event, loop.kernel
+
+    event, kernel = decided(LOOP)
+    assert event.verdict == "accepted" and event.facts["emitter"] == kernel.emitter == "block-loop" and kernel.launch.blocks == 1
+    for text, control, code in (
+        (LOOP.replace("64,8", "64,800").replace("[8]", "[800]").replace("1,8]", "1,800]"), PassControl(), "not-one-block"),
+        (LOOP, PassControl(forbid={"launch": [("w", "block-loop")]}), "forbidden-by-user"),
+    ):
+        event, kernel = decided(text, control=control)
+        assert event.verdict == "refused" and event.reason.code == code and kernel is None

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.async_thunks import DONES, STARTS, done_thunks, operand_places, result_places, start_of, wrapped_operation
+from xla_explorer.backends.gpu.block_loop import EMITTER as BLOCK_LOOP
+from xla_explorer.backends.gpu.block_loop import block_loop
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, KernelMath
 from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank, ConstantPlacement
@@ -201,11 +203,24 @@ class GpuProgramWriter:
             before = [Thunk("copy", i, arguments=pair) for pair in self._handed_over(i.operands[0], i)]
             predicate = self.assignment.slice_of(condition.root)
             after = self._handed_over(body.root, i)
-            return [*before, Thunk("while", i, None, (predicate,), bodies, ((), after), trips=_trips(i))]
+            return [*before, self._in_one_block(Thunk("while", i, None, (predicate,), bodies, ((), after), trips=_trips(i)))]
         handed_over = tuple([self._handed_over(c.root, i) for c in i.called])
         if i.opcode.name == "conditional":
             return [Thunk("conditional", i, None, (self.assignment.slice_of(i.operands[0]),), bodies, handed_over)]
         return [Thunk("call", i, None, (), bodies, handed_over)]
+
+    def _in_one_block(self, loop: Thunk) -> Thunk:
+        """The loop with the kernel that it is as a whole, where it can be one (NVIDIA's GPUs)."""
+        if not isinstance(self.kernels.architecture, GpuArchitecture):
+            return loop
+        i = loop.instruction
+        found = self._overrides(i).why_not(i, BLOCK_LOOP) or block_loop(loop)
+        if isinstance(found, Reason):
+            self.emitted.append((i, EmittedKernels((), "launches", refused=((BLOCK_LOOP, found),))))
+            return loop
+        self.emitted.append((i, EmittedKernels((found.emitted,), BLOCK_LOOP)))
+        kernel = self.kernels.add(i.name, i.id, found.emitted.kernel, found.may_overlap, found.emitted, BLOCK_LOOP, found.inside)
+        return loop._replace(kernel=kernel, arguments=found.places)
 
     def _is_native(self, start: HloInstruction) -> bool:
         """Whether the device runs what a start starts; else the evaluator does, there and then."""

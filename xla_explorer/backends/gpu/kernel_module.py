@@ -11,6 +11,7 @@ from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, device_math_mod
 from xla_explorer.backends.gpu.emitters import EmittedKernel
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import MAP_BYTES, TensorMap
+from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.target import NVPTX
@@ -30,7 +31,8 @@ class GpuKernel(NamedTuple):
 
     may_overlap: some of its arguments share memory, so its parameters are not `noalias`. emitter: who wrote it. scratch: its last
     pointer is memory that nobody else needs. shared_bytes: static shared memory of a block; dynamic_shared_bytes: what a launch asks
-    for besides. tensor_maps: its parameters after the pointers (see `tensor_map`). many_registers: see `KernelDraft`.
+    for besides. tensor_maps: its parameters after the pointers (see `tensor_map`). many_registers: see `KernelDraft`. inside: kernels that
+    it calls (see `function_in_a_block`).
     """
 
     name: str
@@ -44,6 +46,12 @@ class GpuKernel(NamedTuple):
     dynamic_shared_bytes: int = 0
     tensor_maps: tuple[TensorMap, ...] = ()
     many_registers: bool = False
+    inside: tuple[GpuKernel, ...] = ()
+
+
+def function_in_a_block(kernel: GpuKernel) -> str:
+    """The name of a kernel of one block as a function of another kernel, which may write what it reads between two calls."""
+    return f"{kernel.name}.in_a_block"
 
 
 class KernelDialect(NamedTuple):
@@ -80,7 +88,7 @@ class KernelModule:
         self._names: set[str] = set()
 
     def add(self, name: str, instruction: int, kernel: Kernel, may_overlap: bool = False, emitted: EmittedKernel | None = None,
-            emitter: str = "loop") -> GpuKernel:  # fmt: skip
+            emitter: str = "loop", inside: tuple[GpuKernel, ...] = ()) -> GpuKernel:  # fmt: skip
         """Add a kernel, or find the equal one that is there already. emitted: its own launch dimensions and needs."""
         emitted = emitted or EmittedKernel(kernel, launch_dimensions(kernel.threads, self.architecture))
         key = (kernel.lines, kernel.globals, kernel.parameters, emitted.launch[:3], may_overlap, emitted.tensor_maps)
@@ -94,7 +102,7 @@ class KernelModule:
             unique = f"{stem}_{number}"
         self._names.add(unique)
         made = GpuKernel(unique, instruction, kernel, emitted.launch, may_overlap, emitter, emitted.scratch, emitted.shared_bytes,
-                         emitted.dynamic_shared_bytes, emitted.tensor_maps, emitted.many_registers)  # fmt: skip
+                         emitted.dynamic_shared_bytes, emitted.tensor_maps, emitted.many_registers, inside)  # fmt: skip
         self._known[key] = made
         self.kernels.append(made)
         return made
@@ -129,7 +137,8 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
     declarations: dict[str, None] = {}
     math: dict[str, None] = {}
     constants: dict[str, None] = {}
-    for k in kernels:
+    called = tuple(dict.fromkeys([inner for k in kernels for inner in k.inside]))
+    for k in (*kernels, *called):
         declarations.update(dict.fromkeys(k.kernel.declarations))
         math.update(dict.fromkeys(k.kernel.math))
         constants.update(dict.fromkeys(k.kernel.globals))
@@ -148,6 +157,11 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
             [f"define {dialect.convention} void @{k.name}({parameters}) #{group} {{", "entry:", *k.kernel.lines, "}", ""],
             [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None],
         )
+    for k in called:
+        parameters = ", ".join([f"ptr addrspace(1) align 16 %a{number}" for number in range(k.kernel.parameters)])
+        begin = f"define internal void @{function_in_a_block(k)}({parameters}) alwaysinline nounwind {{"
+        body = [line.replace(INVARIANT, "") for line in k.kernel.lines]
+        append([begin, "entry:", *body, "}", ""], [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None])
     if math:
         text = dialect.functions(tuple(math)).splitlines()
         append([line for line in text if not line.startswith("declare ")])

@@ -30,7 +30,8 @@ class Thunk(NamedTuple):
     index is. library and evaluator: leaves of all operands, then of the result. handed_over: (source, target) slices to copy when a body
     is done, where they differ; one tuple per body. reason: why not something better: a library, or a kernel. stream: that runs it; 0 is
     the main one. waits: streams whose work so far it waits for before. trips: of a `while`, how often its body runs, where that is known
-    and nobody need ask the condition.
+    and nobody need ask the condition; its kernel, where it has one, is the whole loop (see `block_loop`), with the predicate and more as
+    arguments.
     """
 
     kind: str
@@ -58,7 +59,9 @@ def node_count(thunks: Sequence[Thunk]) -> int:
     count = 0
     for thunk in thunks:
         inside = [node_count(body) + len(pairs) for body, pairs in zip(thunk.bodies, thunk.handed_over, strict=True)]
-        if thunk.kind == "while" and thunk.trips is not None:
+        if thunk.kernel is not None:
+            count += 1
+        elif thunk.kind == "while" and thunk.trips is not None:
             count += min(thunk.trips * inside[1], WRITTEN_OUT_NODES)
         else:
             count += 1 + sum(inside)
@@ -67,7 +70,8 @@ def node_count(thunks: Sequence[Thunk]) -> int:
 
 def nesting_depth(thunks: Sequence[Thunk]) -> int:
     """How many loops and branches that the device decides are inside each other in a graph."""
-    return max([_decided(thunk) + max([nesting_depth(body) for body in thunk.bodies]) for thunk in thunks if thunk.bodies], default=0)
+    inside = [t for t in thunks if t.bodies and t.kernel is None]
+    return max([_decided(thunk) + max([nesting_depth(body) for body in thunk.bodies]) for thunk in inside], default=0)
 
 
 def _decided(thunk: Thunk) -> bool:

@@ -15,6 +15,11 @@ LAUNCH = table(
             "an override forces tiled-dot to write %dot",
             "leave it out of force=",
         ),
+        "not-one-block": (
+            "a loop is one kernel only where everything in it is one block of threads",
+            "%while: add_fusion (%add_fusion) is not one block of independent threads",
+            "nothing to do: its kernels are launched one by one, in a graph",
+        ),
         # products
         "no-dot": ("the kernel holds no product of the kind", "%add is not a dot", _NEXT),
         "no-epilogue": (

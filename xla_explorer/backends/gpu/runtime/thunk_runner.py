@@ -347,7 +347,9 @@ class GpuRun:
     def _while(self, thunk: Thunk) -> None:
         condition, predicate = partial(self._thunks, thunk.bodies[0]), thunk.arguments[0]
         graphs = self._recording
-        if thunk.trips is not None:
+        if thunk.kernel is not None and self.probe is None and not self.executor.facts.emulated:  # those show each kernel
+            self._kernel(thunk)
+        elif thunk.trips is not None:
             self._trips(thunk, thunk.trips)
         elif graphs is not None:
             graphs.record_while(self.address(predicate), partial(self._within, condition), partial(self._within, self._body, thunk, 1))
@@ -401,8 +403,7 @@ class GpuRun:
 
     # -- graphs --------------------------------------------------------------------------------------------------------
     def launcher(self, times: int = 1) -> Callable[[], None]:
-        """What queues the program, for whoever does so often: a CUDA graph where the host computes nothing, else `run`. times: how often
-        the program runs in a graph of it, one after the other.
+        """What queues the program so many times, for whoever does so often: a CUDA graph where the host computes nothing, else `run`.
 
         Where the device refuses to record the program, a GraphRefusedWarning says why, and it is `run` as well.
         """
