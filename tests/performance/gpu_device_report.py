@@ -45,7 +45,7 @@ SCHEMA: dict[str, dict[str, str]] = {
         "wall_us": "ours, runs queued one after the other, by the host's clock", "jax_wall_us": "XLA's, the same way",
         "ratio_wall": "ours over XLA's", "jax_device_us": "XLA's busy time on the device by its profiler", "ratio_device": "ours over XLA's",
         "jax": "why there is no rival", "jax_profiler": "why there is no device time of XLA", "work": "the steps that take longest: ours or a library's, "
-        "emitter, microseconds, calls", "bytes": "of arguments and results", "flops": "of the workload", "GB/s": "bytes over our median",
+        "emitter, microseconds, calls; none where the host would have to ask a loop's condition", "bytes": "of arguments and results", "flops": "of the workload", "GB/s": "bytes over our median",
         "TFLOP/s": "operations over our median", "share_of_copy": "its GB/s over those of the copy", "error": "why there is no measurement",
         "said": "the end of what the process wrote before it died",
     },

@@ -211,23 +211,27 @@ class Bench:
             want = self._reference(rival if theirs else None, text, inputs, theirs)
             row["wrong"] = harness.compare(want, self._exact(session, text, inputs, ours), w)
             row["relative_error"] = relative_error(ours, want)
+            their_repeats = repeats
+            if rival and theirs:
+                their_repeats = min(max(int(_ROUNDS_US / rival.wall(theirs, 1)), 1), repeats)
             device, wall, their_wall = [], [], []
             rounds = int(self.settings["rounds"])
             for _ in range(rounds):
                 device += self.microseconds(launch, max(repeats // rounds, 1))
                 wall.append(pipelined(launch, self.executor.synchronize, repeats))
                 if rival and theirs:
-                    their_wall.append(rival.wall(theirs, repeats))
+                    their_wall.append(rival.wall(theirs, their_repeats))
             row["busy_us"] = self._busy(run, median(device))
         row["device"], row["wall_us"] = spread(device), median(wall)
         row["GB/s"] = round(row["bytes"] / median(device) / 1e3, 1)
         if row["flops"]:
             row["TFLOP/s"] = round(row["flops"] / median(device) / 1e6, 3)
-        row["work"] = longest_steps(session.executable, inputs, 1 if self.emulate or median(device) > _LONG_US else 5)
+        asked = any(thunk.kind == "while" and thunk.trips is None for thunk in session.executable.program.walk())
+        row["work"] = [] if asked else longest_steps(session.executable, inputs, 1 if self.emulate or median(device) > _LONG_US else 5)
         if rival and theirs:
             row["jax_wall_us"], row["ratio_wall"] = median(their_wall), median(wall) / median(their_wall)
             try:
-                busy = rival.busy(theirs, repeats)
+                busy = rival.busy(theirs, their_repeats)
             except Exception as problem:
                 row["jax_profiler"] = f"{type(problem).__name__}: {str(problem)[:300]}"
             else:
