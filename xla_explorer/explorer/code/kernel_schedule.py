@@ -117,13 +117,19 @@ class KernelSchedule(Schedule, Report):
 def schedule_of(session: Compilation, kernel: str | int | HloInstruction) -> KernelSchedule:
     """See `Session.schedule`."""
     i = kernel_of(session, kernel)
-    nest = nest_of(i)
+    nest = nest_of(i, scans=has_scans(session))
     if isinstance(nest, Reason):
         meaning = meaning_of("loop-nest", nest.code)
         raise ScheduleError(f"%{i.name} has no loop nest: {nest}", meaning.remedy if meaning is not None else "", nest)
     written_by, directives = directives_of(session, i)
     made = KernelSchedule(nest, nest, session=session, instruction=i, written_by=written_by)
     return made.with_policys(directives)  # which were proved when the kernel was written
+
+
+def has_scans(session: Compilation) -> bool:
+    """Whether the session's kernels of running values are made from nests: those of GPUs have a writer of their own."""
+    target = session.passes.record.target
+    return target is None or not target.is_launched
 
 
 def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequence[Directive]]:

@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.opaque import Opaque, family_of, form_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
-from xla_explorer.explorer.code.kernel_schedule import directives_of, parts_of, schedule_of
+from xla_explorer.explorer.code.kernel_schedule import directives_of, has_scans, parts_of, schedule_of
 from xla_explorer.explorer.code.loop_rows import DirectiveStep
 from xla_explorer.explorer.display import Blocks, Code, CodeText, Report, Sentence, Table, TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
@@ -122,7 +122,7 @@ def all_loops(compilation: Compilation, most: int | None = None) -> Loops:
 
 def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[KernelLoops]:
     """The kernel of an instruction; where a policy makes several of it, one launched after the other, each."""
-    form = form_of(i)
+    form = form_of(i, has_scans(compilation))
     if isinstance(form, Opaque):
         yield KernelLoops(i.name, i.id, family_of(i), [TextLine(str(form), i.id)], "", (), "writer", form.reason, None)
         return

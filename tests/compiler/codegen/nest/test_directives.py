@@ -32,6 +32,10 @@ from xla_explorer.hlo.text.parser import parse_hlo
 COMPUTATIONS = """
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] add(a, b) }
 max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] maximum(a, b) }
+furthest {
+  a = f32[] parameter(0) b = f32[] parameter(1) u = f32[] abs(a) v = f32[] abs(b)
+  c = pred[] compare(u, v), direction=GE ROOT m = f32[] select(c, a, b)
+}
 larger {
   a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3)
   c = pred[] compare(a, b), direction=GT
@@ -134,9 +138,15 @@ BODIES["stored"] = "x = f32[6,40] parameter(0) ROOT r = (f32[6,40], f32[6]) fusi
 BODIES["stored-line"] = "x = f32[40] parameter(0) ROOT r = (f32[40], f32[]) fusion(x), kind=kInput, calls=stored_line"
 BODIES["variance"] = "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kind=kInput, calls=variance"
 BODIES["extremes"] = "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusion(x), kind=kInput, calls=extremes"
+RUNNING = "z = f32[] parameter(1) ROOT r = f32[{0}] reduce-window(x, z), window={{size={1} pad={2}}}, to_apply={3}"
+BODIES["running-rows"] = "x = f32[5,37] parameter(0) " + RUNNING.format("5,37", "1x37", "0_0x36_0", "add")
+BODIES["running-columns"] = "x = f32[21,16] parameter(0) " + RUNNING.format("21,16", "21x1", "0_20x0_0", "add")
+BODIES["running-line"] = "x = f32[70] parameter(0) " + RUNNING.format("70", "70", "69_0", "max")
+BODIES["running-sums"] = "x = f32[96] parameter(0) " + RUNNING.format("96", "96", "0_95", "add")
+BODIES["running-furthest"] = "x = f32[9,24] parameter(0) " + RUNNING.format("9,24", "9x1", "8_0x0_0", "furthest")
 NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
 NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "merge", "merge", "cover", "stream")
-NAMES += ("prefetch", "sink", "pad", "unordered", "phases", "frame")
+NAMES += ("prefetch", "sink", "pad", "unordered", "phases", "frame", "stretch")
 
 
 @cache
@@ -163,7 +173,7 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
         return f"{name}{{{choice.choice(nest.arrays).name}}}"
     if name == "prefetch":
         return f"{name}{{{axis},{choice.choice(nest.arrays).name}{choice.choice(('', ',2', ',64'))}}}"
-    if name in ("sink", "vectorize", "unroll", "block", "thread", "warp", "unordered"):
+    if name in ("sink", "vectorize", "unroll", "block", "thread", "warp", "unordered", "stretch"):
         return f"{name}{{{axis}}}"
     if name == "pad":
         return f"{name}{{{axis},{choice.choice((8, 13, 48))}}}"

@@ -25,6 +25,7 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import Evaluator
 
 BODIES = ("bias", "rows", "columns", "all", "softmax", "reshape", "window", "dot", "transpose", "pad", "concatenate", "gather", "argmax", "variance", "extremes", "softmax", "columns")
+BODIES += ("running-rows", "running-columns", "running-line", "running-sums", "running-furthest")
 
 
 def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:

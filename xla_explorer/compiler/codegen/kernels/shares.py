@@ -41,9 +41,9 @@ class Shares:
         self._number = "%part"  # of this share, in the phase being written
 
     @contextmanager
-    def phase(self, *, alone: bool = False, by_hand: bool = False) -> Iterator[str | int]:
-        """A phase; yields the number of the share. alone: one share does it. by_hand: the writer divides the work by that number, and the
-        loops inside are not cut. Where nothing is cut this is no more than the code inside, by share 0."""
+    def phase(self, *, alone: bool = False) -> Iterator[str | int]:
+        """A phase; yields the number of the share. alone: one share does it. Where nothing is cut this is no more than the code
+        inside, by share 0."""
         if self.parts == 1:
             yield 0
             return
@@ -52,7 +52,7 @@ class Shares:
         self.phases.append(1 if alone else parts)
         self._number = str(w.sub(number, first))
         with w.where(w.value(f"icmp ult i64 {self._number}, {self.phases[-1]}")):
-            if alone or by_hand:
+            if alone:
                 self.cut, self.parts = True, 1
             yield 0 if alone else self._number
             self.parts, self._number = parts, number

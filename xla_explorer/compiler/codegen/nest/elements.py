@@ -160,6 +160,19 @@ class Memory:
             return Complex(self.b.extract(raw, 0), self.b.extract(raw, 1))
         return Complex(*[self.b.shuffle(raw, raw, range(k, 2 * lanes, 2)) for k in (0, 1)])
 
+    def load_backwards(self, pointer: Value[Pointer], lanes: int, mask: Value[Integer]) -> Scalar:
+        """Elements beside one another, those that there are: the first lane has the last one."""
+        return self.backwards(self.load(pointer, lanes, self.b.shuffle(mask, mask, range(lanes)[::-1])))
+
+    def store_backwards(self, x: Scalar, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None) -> None:
+        """The reverse of `load_backwards`."""
+        mask = mask if mask is None else self.b.shuffle(mask, mask, range(lanes)[::-1])
+        self.store(self.backwards(in_lanes(self.b, x, lanes)), pointer, lanes, mask)
+
+    def backwards(self, x: Scalar) -> Scalar:
+        """The lanes in the other order."""
+        return element_of([self.b.shuffle(part, part, range(part.type.lanes)[::-1]) for part in parts_of(x)])
+
     def load_words(self, pointer: Value[Pointer], lanes: int) -> Value[Integer]:
         """Words of 32 bits, of two elements each."""
         emit = self.b.emit_here if self.written else self.b.emit

@@ -196,17 +196,21 @@ def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
             inner = [b for b in own if b.kind in _RUNNING]
             for number in s.ids:  # a result depends on what its values, still to come, depend on
                 depends[number] = frozenset([b.axis for b in path])
+            depends.update(dict.fromkeys(s.running, frozenset([b.axis for b in (*path, *own)])))
             body = _body_at(found, [*[b for b in path if b.kind in _RUNNING], *inner])
             registers = _registers(s.elements[0], [*path, *own], needed | {b.axis for b in [*path, *own]}, n) * len(s.ids)
             steps = len(s.combiner.body) if isinstance(s.combiner, Combination) else 1
+            lanes = max([b.axis.extent for b in own if b.kind is AxisKind.VECTOR], default=1)
+            if s.each and lanes > 1:  # lanes are shifted and combined, then with what came before; the last one goes on
+                body.cycles += PLAIN.cycles * registers * 2 * (math.log2(lanes) + 1)
+                body.instructions += registers * 2 * (math.log2(lanes) + 1)
             body.cycles += PLAIN.cycles * registers * steps
             body.instructions += registers * steps
             body.carried = max(body.carried, PLAIN.latency * steps if inner else 0.0)
             body.alive += registers
             body.fullest = max(body.fullest, body.alive)
-            lanes = max([b.axis.extent for b in own if b.kind is AxisKind.VECTOR], default=1)
             outer = _body_at(found, [b for b in path if b.kind in _RUNNING])
-            outer.cycles += PLAIN.latency * math.log2(lanes) if lanes > 1 else 0.0
+            outer.cycles += PLAIN.latency * math.log2(lanes) if lanes > 1 and not s.each else 0.0
             continue
         for number in ids_of(s):
             depends[number] = needed

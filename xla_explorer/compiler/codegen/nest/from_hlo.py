@@ -16,6 +16,7 @@ from xla_explorer.compiler.codegen.nest.hlo_parts import (
     array_names,
     combines_in_any_order,
     identifier,
+    own_attributes,
     scalar,
     spreads_elements,
     sum_type,
@@ -39,6 +40,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     ids_of,
 )
+from xla_explorer.compiler.codegen.nest.scans.from_hlo import scanned_dimension, write_scan
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
     MOVEMENT,
@@ -54,7 +56,7 @@ from xla_explorer.hlo.analysis.indexing import (
     reads_of,
 )
 from xla_explorer.hlo.analysis.product_types import accumulation_type, operand_steps, sum_steps
-from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
+from xla_explorer.hlo.attributes import NO_ATTRIBUTES
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.instruction import HloInstruction
@@ -78,12 +80,12 @@ class NoNest(Exception):
         self.reason = reason
 
 
-def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False) -> LoopNest | Reason:
+def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False, scans: bool = True) -> LoopNest | Reason:
     """The plain nest of an instruction or fusion as a kernel of its own, or a Reason where it has none.
 
     Its arrays are the operands, each once, and the results. in_place: the result of a dynamic-update-slice is the memory of what it
     updates, and there is a step for each element of the update alone. copied: all that it updates is copied before that; of a pad with
-    gaps, all is padding before its operand is stored.
+    gaps, all is padding before its operand is stored. scans: windows that are running values are one scan, not a reduction each.
     """
     operands = list(dict.fromkeys(i.operands))
     fused = i.called[0] if i.opcode is FUSION else None
@@ -97,7 +99,7 @@ def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False) -> 
         return refuse("dynamic-dimensions", f"%{i.name} has dimensions whose sizes are known at run time")
     try:
         builder = PlainNest(operands, fused, i.operands)
-        return builder.updating_kernel(i, root, copied) if in_place or copied else builder.kernel(i, roots)
+        return builder.updating_kernel(i, root, copied) if in_place or copied else builder.kernel(i, roots, scans)
     except NoNest as found:
         return found.reason
     except RecursionError:
@@ -129,7 +131,7 @@ class PlainNest:
         self.statements = 0
 
     # -- the kernel --------------------------------------------------------------------------------------------------
-    def kernel(self, i: HloInstruction, roots: Sequence[HloInstruction]) -> LoopNest:
+    def kernel(self, i: HloInstruction, roots: Sequence[HloInstruction], scans: bool = False) -> LoopNest:
         leaves = [(root, k, shape) for root in roots for k, (_, shape) in enumerate(root.shape.leaves())]
         taken = {a.name for a in self.arrays.values()}
         names = ["out"] if len(leaves) == 1 else [f"out{k}" for k in range(len(leaves))]
@@ -143,8 +145,11 @@ class PlainNest:
                 continue
             axes = [Axis(next(self.letters), extent) for extent in dimensions]
             order = list(reversed(members[0][2].shape.layout.minor_to_major))
-            place = self.place(tuple([index(a) for a in axes]))
-            self.loops([axes[d] for d in order if axes[d].extent != 1], partial(self.stores, members, place))
+            write = partial(self.stores, members, self.place(tuple([index(a) for a in axes])))
+            if (scanned := scanned_dimension(roots[0]) if scans and len(roots) == 1 else None) is not None:
+                write = partial(write_scan, self, roots[0], outputs, axes, *scanned)
+                order.remove(scanned[0])
+            self.loops([axes[d] for d in order if axes[d].extent != 1], write)
         return LoopNest(identifier(i.name), (*self.arrays.values(), *outputs), tuple(self.scopes[0].body), self.names)
 
     def updating_kernel(self, i: HloInstruction, root: HloInstruction, copied: bool) -> LoopNest:
@@ -441,10 +446,4 @@ class PlainNest:
 
 
 def _compute(number: int, i: HloInstruction, values: Sequence[int], origin: Origin) -> Compute:
-    return Compute(number, i.shape.element_type, i.opcode, tuple(values), _own_attributes(i), origin)
-
-
-def _own_attributes(i: HloInstruction) -> Attributes:
-    """The attributes of the opcode itself, without those of layouts, devices and backends."""
-    own = {name: i.attributes[name] for name in i.opcode.attributes if name in i.attributes}
-    return i.attributes if len(own) == len(i.attributes) else attributes_of(own)
+    return Compute(number, i.shape.element_type, i.opcode, tuple(values), own_attributes(i), origin)

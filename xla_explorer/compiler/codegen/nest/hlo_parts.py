@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from xla_explorer.hlo.analysis.indexing import Guard, IndexExpression, Place, Read, RuntimeValue, Substitution, index
+from xla_explorer.hlo.attributes import Attributes, attributes_of
+from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal, literal_from_array
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
@@ -34,6 +36,12 @@ def scalar(literal: Literal) -> Literal:
     if literal.shape.is_scalar:
         return literal
     return literal_from_array(literal.array.reshape(-1)[0], array_shape(literal.shape.element_type, ()))
+
+
+def own_attributes(i: HloInstruction) -> Attributes:
+    """The attributes of the opcode itself, without those of layouts, devices and backends."""
+    own = {name: i.attributes[name] for name in i.opcode.attributes if name in i.attributes}
+    return i.attributes if len(own) == len(i.attributes) else attributes_of(own)
 
 
 def spreads_elements(root: HloInstruction) -> bool:
@@ -71,10 +79,12 @@ def combines_in_any_order(i: HloInstruction) -> bool:
     return one and not (i.opcode.name == "reduce-window" and _is_small(i) and root.opcode.name not in ("maximum", "minimum"))
 
 
-def sum_type(i: HloInstruction) -> PrimitiveType | None:
-    """f32 for floats below 32 bits that one operation combines; None where a reduction computes in its own type."""
+def sum_type(i: HloInstruction, runs: bool = False) -> PrimitiveType | None:
+    """f32 for floats below 32 bits that one operation combines; None where a reduction computes in its own type. runs: windows that are
+    running values, of which only what is stored is rounded."""
     small = len(i.operands) == 2 and i.shape.is_array and _is_small(i)
-    return F32 if small and combines_in_any_order(i) and i.to_apply.root.shape.element_type is i.shape.element_type else None
+    one = combines_in_any_order(i) or (runs and simple_combiner(i.to_apply) is not None)
+    return F32 if small and one and i.to_apply.root.shape.element_type is i.shape.element_type else None
 
 
 def _is_small(i: HloInstruction) -> bool:

@@ -172,7 +172,8 @@ class Combination:
 class Reduce:
     """%ids = the initial values combined with the values of `body` at every point of the axes where the guards hold.
 
-    combiner: an associative opcode, or several operations, which keep the order of the points.
+    combiner: an associative opcode, or several operations, which keep the order of the points. each: a scan: what follows at every point,
+    in their order, from the running values, which include those of the point.
     """
 
     ids: tuple[int, ...]
@@ -184,6 +185,8 @@ class Reduce:
     values: tuple[int, ...]
     guards: tuple[Guard, ...] = ()
     origin: Origin | None = None
+    running: tuple[int, ...] = ()
+    each: Body = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -320,15 +323,16 @@ def _numbers_in(expressions: Iterable[IndexExpression]) -> tuple[int, ...]:
 
 def all_ids(s: Statement) -> tuple[int, ...]:
     """The values that a statement defines, those of its combiner among them."""
-    if not isinstance(s, Reduce) or not isinstance(s.combiner, Combination):
+    if not isinstance(s, Reduce):
         return ids_of(s)
-    return (*s.ids, *[n for c in s.combiner.parts for n in (*c.left, *c.right, *[k for x, _ in walk(c.body) for k in all_ids(x)])])
+    parts = s.combiner.parts if isinstance(s.combiner, Combination) else ()
+    return (*s.ids, *s.running, *[n for c in parts for n in (*c.left, *c.right, *[k for x, _ in walk(c.body) for k in all_ids(x)])])
 
 
 def bodies_of(s: Statement) -> tuple[Body, ...]:
     """The bodies inside a statement; that of a combiner, which no axis reaches, is not among them."""
     if isinstance(s, (For, Reduce)):
-        return (s.body,)
+        return (s.body, s.each) if isinstance(s, Reduce) and s.each else (s.body,)
     return tuple([case.body for case in s.cases]) if isinstance(s, Choose) else ()
 
 
@@ -338,10 +342,8 @@ def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
         body = change(s.body)
         return s if body is s.body else For(s.axis, body, s.kind, s.guards, s.ordered)
     if isinstance(s, Reduce):
-        body = change(s.body)
-        if body is s.body:
-            return s
-        return Reduce(s.ids, s.elements, s.combiner, s.initial, s.axes, body, s.values, s.guards, s.origin)
+        each, body = change(s.each), change(s.body)  # what follows first: it takes values of the body
+        return s if body is s.body and each is s.each else replace(s, body=body, each=each)
     if not isinstance(s, Choose):
         return s
     bodies = [change(case.body) for case in s.cases]
@@ -361,7 +363,7 @@ def _walk(body: Body, around: tuple[Statement, ...], found: list[tuple[Statement
     for s in body:
         found.append((s, around))
         if s.__class__ in _WITH_BODIES:
-            for inner in (s.body,) if isinstance(s, (For, Reduce)) else bodies_of(s):
+            for inner in bodies_of(s):
                 _walk(inner, (*around, s), found)
 
 

@@ -17,11 +17,11 @@ from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
 from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_policy
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
 from xla_explorer.compiler.codegen.nest.policies.products import product_policy
+from xla_explorer.compiler.codegen.nest.policies.scans import scan_policy
 from xla_explorer.compiler.codegen.nest.policies.windows import slides, window_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.instruction import HloInstruction
 
 LEFT_TO_LLVM = Tuning(register_bytes=0, masks=frozenset())  # for loops whose vectors LLVM makes
@@ -55,12 +55,11 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
         return refuse("target-without-nests", f"kernels for {where} are not made from loop nests", target=where)
     own_vectors = target.vectorizes_itself and not target.vector.is_scalable and not overlap  # of SVE, LLVM makes long vectors
     opcodes = {x.opcode.name for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))}
-    if directives is None and (reason := _is_scan(i)) is not None:
-        return reason
     nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
         return nest
-    tiles = not overlap and not opcodes.isdisjoint(("dot", "convolution"))  # which LLVM does not make of loops
+    scans = any(isinstance(s, Reduce) and s.each for s, _ in nest.statements()) and target.vector.bits >= 128
+    tiles = not overlap and (scans or not opcodes.isdisjoint(("dot", "convolution")))  # which LLVM does not make of loops
     in_place = _is_in_place(i, slots)  # the second time that a step is done, the operand would be the result
     tuning = replace(tuning_of(target, i), covers=not in_place) if own_vectors or tiles else LEFT_TO_LLVM
     schedule = Schedule(nest, nest).then(*directives) if directives is not None else scheduled(nest, tuning, parts, by_rows)
@@ -97,22 +96,14 @@ def plain_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
     return nest_of(i, copied=spreads_elements(root))
 
 
-def _is_scan(i: HloInstruction) -> Reason | None:
-    """None unless windows make running values."""
-    root = i.called[0].root if i.opcode.name == "fusion" else i
-    if root.opcode.name != "reduce-window":
-        return None
-    if scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions) is None:
-        return None
-    return refuse("family-not-moved", f"%{i.name} is a scan; such kernels are not made from nests yet")
-
-
 def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
     """What the policy of its family makes of a plain nest; the plain nest of a reduction that it refuses."""
     reduces = bool([s for s, _ in nest.statements() if isinstance(s, Reduce)])
     try:
         if not reduces:
             return elementwise_policy(nest, tuning, parts, by_rows)
+        if any(isinstance(s, Reduce) and s.each for s, _ in nest.statements()):
+            return scan_policy(nest, tuning, parts)
         made = convolution_policy(nest, tuning, parts)
         if isinstance(made, Reason):
             made = window_policy(nest, tuning, parts) if slides(nest) else product_policy(nest, tuning, parts)

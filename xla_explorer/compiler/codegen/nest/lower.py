@@ -7,6 +7,7 @@ axis' kind: a loop-carried value, a tree of copies, a horizontal reduction.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,11 +37,10 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     Space,
     Store,
-    overwrites,
 )
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Indices, Point, points, with_origin
 from xla_explorer.compiler.codegen.nest.lower_reductions import OpenReduction, continued_reductions, write_reduce
-from xla_explorer.compiler.codegen.nest.lowering_checks import common_factors, dependencies, why_not_lowered
+from xla_explorer.compiler.codegen.nest.lowering_checks import common_factors, dependencies, phases_of, why_not_lowered
 from xla_explorer.compiler.codegen.nest.register_layouts import (
     axis_along_memory,
     in_words,
@@ -52,6 +52,7 @@ from xla_explorer.compiler.codegen.nest.register_layouts import (
     store_streamed,
     words_of,
 )
+from xla_explorer.compiler.codegen.nest.scans.lowering import write_scan
 from xla_explorer.compiler.codegen.nest.verifier import denied_facts, facts_of
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, linearize
@@ -104,7 +105,7 @@ def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = 
     lowering = Lowering(nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))], overlap)
     lowering.kernel()
     lowering.values.clear()  # which know the lowering: see `StructuredBuilder.release`
-    return LoweredNest(nest, lowering.b, lowering.scratch_bytes, (nest.shares, 1) if lowering.phases else ())
+    return LoweredNest(nest, lowering.b, lowering.scratch_bytes, lowering.phases)
 
 
 class Lowering(Indices):
@@ -122,31 +123,47 @@ class Lowering(Indices):
         self.open_reductions: dict[int, OpenReduction] = {}
         self.begins: dict[tuple[str, str, str], Value[Pointer]] = {}  # by array and what loops count
         self.guards: list[Guard] = []
-        self.phases = nest.shares > 1 and any(isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body)
+        self.phases = phases_of(nest)
+        self.share = self.b.named("%part", I64)
         self.scratch_bytes = self.stack_bytes = 0
         self.in_turn = False
 
     def kernel(self) -> None:
         """The whole body. Loops beside those that threads share are done by the last share; where memory hands values from a loop that they
-        share to what follows, or this overwrites some, that is a phase of its own, done by one more share."""
-        body, shares = self.nest.body, self.nest.shares
-        shared = [k for k, s in enumerate(body) if isinstance(s, For) and s.kind is AxisKind.SHARE]
-        after = shared[-1] + 1 if self.phases else len(body)
-        for k, s in enumerate(body[:after]):
-            if shared and k in shared and self.phases:
-                with self.b.only_if(self.b.compare("slt", self.b.named("%part", I64), shares)):
-                    self.body((s,))
-            elif shared and k not in shared and isinstance(s, (For, Store)):
-                with self.b.only_if(self.b.compare("eq", self.b.named("%part", I64), shares - 1)):
-                    self.body((s,))
-            else:
-                self.body((s,))
+        share to what follows, or this overwrites some, that is a phase of its own, done by one more share; by as many if its first loop is
+        shared."""
+        body, part = self.nest.body, self.share
+        after = self.first_of_second_phase(body) if self.phases else len(body)
+        self.phase(body[:after], self.nest.shares)
         if after < len(body):
-            with self.b.only_if(self.b.compare("eq", self.b.named("%part", I64), shares)):
-                self.body(body[after:])
+            shares = self.phases[1]
+            with self.b.only_if(self.b.compare("eq" if shares == 1 else "sge", part, self.nest.shares)):
+                self.share = self.b.add_index(part, -self.nest.shares)
+                self.phase(body[after:], shares)
         if any(a.streamed for a in self.nest.arrays):  # another thread must not find that this one is done before its stores are
             self.b.declarations["declare void @llvm.x86.sse.sfence()"] = None
             self.b.effect("call", (), "void @llvm.x86.sse.sfence")
+
+    def first_of_second_phase(self, body: Body) -> int:
+        """The number of the statement with which the second phase begins."""
+        shared = [k for k, s in enumerate(body) if isinstance(s, For) and s.kind is AxisKind.SHARE]
+        return shared[-1] + (1 if self.phases[1] == 1 else 0)
+
+    def phase(self, body: Body, shares: int) -> None:
+        """Statements of which each share does its part of shared loops, and the last one what else takes a loop or stores."""
+        shared = [s for s in body if isinstance(s, For) and s.kind is AxisKind.SHARE]
+        while body:
+            scans = tuple(itertools.takewhile(lambda s: isinstance(s, Reduce) and s.each, body))  # each goes on where the one before ends
+            some = scans or body[:1]
+            body = body[len(some) :]
+            if some[0] in shared and self.phases:
+                with self.b.only_if(self.b.compare("slt", self.share, shares)):
+                    self.body(some)
+            elif shared and some[0] not in shared and (scans or isinstance(some[0], (For, Store))):
+                with self.b.only_if(self.b.compare("eq", self.share, shares - 1)):
+                    self.body(some)
+            else:
+                self.body(some)
 
     def body(self, body: Body) -> None:
         for s in body:
@@ -164,7 +181,7 @@ class Lowering(Indices):
                 continue
             if isinstance(s, Reduce):
                 self.types.update(zip(s.ids, s.elements, strict=True))
-                write_reduce(self, s)
+                write_scan(self, s) if s.each else write_reduce(self, s)
                 continue
             self.types[s.id] = s.element
             if isinstance(s, Choose):
@@ -239,13 +256,12 @@ class Lowering(Indices):
             self.at[axis] = self.b.index(0), 1
             self.body(s.body)
         elif axis.extent == self.nest.shares and kind is AxisKind.SHARE:
-            self.at[axis] = self.b.scale_index(self.b.named("%part", I64), factor), factor
+            self.at[axis] = self.b.scale_index(self.share, factor), factor
             self.body(s.body)
         else:
             start, end = self.b.index(0), self.b.index(axis.extent)
             if kind is AxisKind.SHARE:
-                share = self.b.named("%part", I64)
-                start, end = [self.part(axis, number) for number in (share, self.b.add_index(share, 1))]
+                start, end = [self.part(axis, number) for number in (self.share, self.b.add_index(self.share, 1))]
             with self.b.loop(self.b.scale_index(start, factor), self.b.scale_index(end, factor), step=factor) as opened:
                 self.at[axis] = opened.index, factor
                 self.body(s.body)
@@ -275,6 +291,11 @@ class Lowering(Indices):
                 pointer = memory.address(pointer, part)
             self.begins[key] = pointer
         return memory.address(pointer, self.b.index(fixed)) if fixed else pointer
+
+    def last_address(self, array: Array, x: IndexExpression, point: Point) -> Value[Pointer]:
+        """Of the element at an offset, at the last lane."""
+        with self.each_lane_alone() as lanes:
+            return self.address(array, x, {**point, **lanes[-1]})
 
     # -- values ------------------------------------------------------------------------------------------------------
     def value(self, s: Constant | Iota, point: Point) -> Scalar:
@@ -309,6 +330,8 @@ class Lowering(Indices):
     def load_apart(self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point) -> Scalar:
         """Elements that are not neighbours."""
         places = places_in_run(offset, self.vector, point) if self.vector is not None and not guards and self.is_known(offset) else None
+        if guards and self.step(offset) == -1 and (mask := self.mask(guards, point)) is not None and mask.type.lanes == self.lanes:
+            return self.memory[array.name].load_backwards(self.last_address(array, offset, point), self.lanes, mask)
         with self.each_lane_alone() as lanes:
             if places is not None:
                 low = min(places)
@@ -354,6 +377,10 @@ class Lowering(Indices):
                 self.store_at(array, offset, value, point, lanes_of_store)
                 continue
             value = self.memory[array.name].as_stored(value)
+            mask = self.mask(self.guards, point) if self.guards and step == -1 else None
+            if step == -1 and (mask is None or mask.type.lanes == self.lanes):
+                self.memory[array.name].store_backwards(value, self.last_address(array, offset, point), self.lanes, mask)
+                continue
             with self.each_lane_alone() as lanes:
                 for number, lane in enumerate(lanes):
                     self.store_at(array, offset, one_lane(self.b, value, number), {**point, **lane}, 1)

@@ -59,18 +59,19 @@ class OpenReduction(NamedTuple):
 def continued_reductions(nest: LoopNest) -> frozenset[int]:
     """The results that one other reduction begins with, of the same operation, and nothing else takes."""
     every = nest.statements()
-    reductions = {s.ids[0]: (s, around) for s, around in every if isinstance(s, Reduce) and not isinstance(s.combiner, Combination)}
+    found = [(s, around) for s, around in every if isinstance(s, Reduce) and not s.each and not isinstance(s.combiner, Combination)]
+    reductions = {s.ids[0]: (s, around) for s, around in found}
     follows = [(s, around, first) for s, around in reductions.values() if (first := reductions.get(s.initial[0])) is not None]
     if not follows:
         return frozenset()
     uses = Counter([number for s, _ in every for number in uses_of(s)])
-    found = [s.initial[0] for s, around, first in follows if first[0].combiner is s.combiner and first[1] == around]
-    return frozenset([number for number in found if uses[number] == 1])
+    begun = [s.initial[0] for s, around, first in follows if first[0].combiner is s.combiner and first[1] == around]
+    return frozenset([number for number in begun if uses[number] == 1])
 
 
 def write_reduce(lowering: Lowering, s: Reduce) -> None:
     """The values of a reduction, among those of the lowering."""
-    writer = _Writer(lowering, s)
+    writer = ReductionWriter(lowering, s)
     if isinstance(s.combiner, Combination):
         writer.in_order()
         return
@@ -85,7 +86,7 @@ def _begins_at_zero(lowering: Lowering, s: Reduce) -> bool:
     """Whether loops may add to the initial value 0 itself, which leaves a sum of floats as it is unless that is -0."""
     looped = any(kind is AxisKind.SERIAL and axis.extent > 1 for axis, kind in s.axes)
     initial = lowering.values.get(s.initial[0])
-    if isinstance(s.combiner, Combination) or s.combiner.name != "add" or initial is None:
+    if isinstance(s.combiner, Combination) or s.combiner.name != "add" or s.each or initial is None:
         return False
     zero = real(constant(lowering.b, 0.0, s.elements[0])).name if s.elements[0].is_float and looped else ""
     return all(isinstance(x, Value) and x.name == zero for x in initial.all())
@@ -230,11 +231,14 @@ class Reducing(Generic[H]):
         raise NotImplementedError
 
 
-class _Writer(Reducing["Lowering"]):
+class ReductionWriter(Reducing["Lowering"]):
+    """A reduction of a CPU's kernel being written. outer: the axes of copies around that it depends on. own: those of its own. vector: its
+    own. lanes: of accumulators."""
+
     def __init__(self, lowering: Lowering, s: Reduce) -> None:
         super().__init__(lowering, s, 0.0 if _begins_at_zero(lowering, s) else None)
         needed = self.needed()
-        if isinstance(s.combiner, Combination):
+        if isinstance(s.combiner, Combination) or s.each:
             needed = needed.union(*[lowering.depends[v] for v in s.initial])
         self.own = [axis for axis, kind in s.axes if kind is AxisKind.UNROLLED]
         self.outer = [a for a in lowering.unrolled if a in needed]

@@ -25,6 +25,8 @@ from xla_explorer.compiler.codegen.nest.ir import (
     axes_of,
     elements_of,
     ids_of,
+    overwrites,
+    walk,
 )
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, RuntimeValue
@@ -51,6 +53,8 @@ def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
             if s.opcode.name not in ELEMENTWISE_EMITTERS:
                 return refuse("not-lowered", f"%{s.id}: loop nests have no code for {s.opcode.name}", opcode=s.opcode.name)
             continue
+        if isinstance(s, Reduce) and s.each and launched:
+            return refuse("not-lowered", f"%{s.ids[0]}: loop nests have no code for scans on a GPU")
         if isinstance(s, Reduce) and (reason := _combiner_is_not_written(s)) is not None:
             return reason
     return None
@@ -70,6 +74,17 @@ def _combiner_is_not_written(s: Reduce) -> Reason | None:
     if identity_element(s.combiner.name, s.elements[0]) is None:
         return refuse("not-lowered", f"%{s.ids[0]}: loop nests have no code for the combiner {s.combiner.name} of {s.elements[0]}")
     return None
+
+
+def phases_of(nest: LoopNest) -> tuple[int, ...]:
+    """The shares of each phase, where memory hands values from a loop that threads share to what follows, or this overwrites some: as many
+    where that is such a loop too, else one."""
+    if nest.shares == 1 or not any(isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body):
+        return ()
+    shared = [s for s in nest.body if isinstance(s, For) and s.kind is AxisKind.SHARE]
+    handed = {s.array.name for s in nest.body if isinstance(s, Allocate)}
+    again = len(shared) > 1 and any(isinstance(s, Load) and s.array in handed for s, _ in walk(tuple(shared[-1:])))
+    return nest.shares, nest.shares if again else 1
 
 
 def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
@@ -131,7 +146,10 @@ def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:
                 visit(s.body)
                 inner = frozenset().union(*[found[n] for n in s.values], *[g.expression.axes for g in s.guards])
                 outside = frozenset().union(*[found[n] for n in s.initial])
-                found.update(dict.fromkeys(s.ids, (inner - {b.axis for b in s.axes}) | outside))
+                own = {b.axis for b in s.axes}
+                found.update(dict.fromkeys(s.ids, (inner - own) | outside))
+                found.update(dict.fromkeys(s.running, inner | outside | own))
+                visit(s.each)
                 if isinstance(s.combiner, Combination):
                     found.update(dict.fromkeys([n for c in s.combiner.parts for x in c.body for n in ids_of(x)], frozenset()))
 

@@ -8,7 +8,7 @@ step by step.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,8 +33,8 @@ from xla_explorer.compiler.codegen.nest.ir import (
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue, index
 from xla_explorer.hlo.evaluator import Evaluator
-from xla_explorer.hlo.evaluator.combiner import combiner_named
-from xla_explorer.hlo.evaluator.conversion import convert, type_of
+from xla_explorer.hlo.evaluator.combiner import accumulation_dtype, combiner_named
+from xla_explorer.hlo.evaluator.conversion import convert, narrow, type_of, widen
 from xla_explorer.hlo.evaluator.plan import evaluation_function
 from xla_explorer.hlo.evaluator.reduction import reduce_known
 from xla_explorer.hlo.identity_element import identity_element
@@ -217,32 +217,58 @@ class _Machine:
         shape, mask = self.shape(), self.mask()
         taken = [np.broadcast_to(self.value(number), shape) for number in s.values]
         mask = np.broadcast_to(mask, shape)
-        self.masks.pop()
+        here = self.masks.pop()
         del self.axes[len(outer) :]
         along = tuple(range(len(outer), len(shape)))
+        flat = (*outer, math.prod(shape[len(outer) :]))
+        if s.each:
+            states = self.states(s, [np.broadcast_to(x, outer) for x in initial], [x.reshape(flat) for x in taken], mask.reshape(flat))
+            self.values.update(zip(s.ids, [x[..., -1] for x in states], strict=True))
+            self.values.update(zip(s.running, [x[..., 1:].reshape(shape) for x in states], strict=True))
+            self.axes += [b.axis for b in s.axes]
+            self.masks.append(here)
+            self.run(s.each)
+            self.masks.pop()
+            del self.axes[len(outer) :]
+            return
         if isinstance(s.combiner, Combination):
-            flat = (*outer, math.prod(shape[len(outer) :]))
-            results = self.folded(s.combiner, initial, [x.reshape(flat) for x in taken], mask.reshape(flat))
+            *_, results = self.folded(s.combiner, initial, [x.reshape(flat) for x in taken], mask.reshape(flat))
         else:
             combiner = combiner_named(s.combiner.name)
             assert combiner is not None, s.combiner
-            identity = np.asarray(identity_element(combiner.name, s.elements[0])).astype(taken[0].dtype)
-            kept = taken[0] if mask.all() else np.where(mask, taken[0], identity)
-            results = [np.asarray(reduce_known(combiner, kept, np.asarray(initial[0]), along))]
+            results = [np.asarray(reduce_known(combiner, _kept(s, taken[0], mask), np.asarray(initial[0]), along))]
         self.values.update(zip(s.ids, results, strict=True))
 
-    def folded(self, c: Combination, left: list[Numbers], values: list[Numbers], mask: Numbers) -> list[Numbers]:
-        """One point after the other."""
+    def states(self, s: Reduce, initial: list[Numbers], values: list[Numbers], mask: Numbers) -> list[Numbers]:
+        """What is there before the first point, and after each, along the last dimension."""
+        if isinstance(s.combiner, Combination):
+            return [np.stack(x, -1) for x in zip(*self.folded(s.combiner, initial, values, mask), strict=True)]
+        combiner, dtype = combiner_named(s.combiner.name), values[0].dtype
+        assert combiner is not None, s.combiner
+        every = widen(np.concatenate([initial[0][..., None], _kept(s, values[0], mask)], -1))
+        wide = accumulation_dtype(dtype, combiner.name)
+        return [narrow(combiner.ufunc.accumulate(every, axis=-1, dtype=wide), dtype)]
+
+    def folded(self, c: Combination, left: list[Numbers], values: list[Numbers], mask: Numbers) -> Iterator[list[Numbers]]:
+        """What is there before the first point, and after each."""
+        yield left
         for k in range(mask.shape[-1]):
             here = mask[..., k]
-            if not here.any():
-                continue
-            self.values.update(zip(c.left, left, strict=True))
-            self.values.update(zip(c.right, [x[..., k] for x in values], strict=True))
-            self.run(c.body)
-            combined = [self.value(number) for number in c.results]
-            left = [np.where(here, new, old).astype(old.dtype, copy=False) for new, old in zip(combined, left, strict=True)]
-        return left
+            if here.any():
+                self.values.update(zip(c.left, left, strict=True))
+                self.values.update(zip(c.right, [x[..., k] for x in values], strict=True))
+                self.run(c.body)
+                combined = [self.value(number) for number in c.results]
+                left = [np.where(here, new, old).astype(old.dtype, copy=False) for new, old in zip(combined, left, strict=True)]
+            yield left
+
+
+def _kept(s: Reduce, values: Numbers, mask: Numbers) -> Numbers:
+    """The values, and where a mask says that there is none, the identity element."""
+    assert not isinstance(s.combiner, Combination)
+    if mask.all():
+        return values
+    return np.where(mask, values, np.asarray(identity_element(s.combiner.name, s.elements[0])).astype(values.dtype))
 
 
 def _operation(s: Compute, operands: list[Numbers], evaluator: Evaluator) -> Numbers:

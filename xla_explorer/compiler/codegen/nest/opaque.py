@@ -34,9 +34,9 @@ class Opaque:
 KernelForm: TypeAlias = LoopNest | Opaque
 
 
-def form_of(i: HloInstruction) -> KernelForm:
-    """The plain nest of a kernel, or what is declared of one that has none."""
-    found = nest_of(i)
+def form_of(i: HloInstruction, scans: bool = True) -> KernelForm:
+    """The plain nest of a kernel, or what is declared of one that has none. scans: see `nest_of`."""
+    found = nest_of(i, scans=scans)
     return opaque_of(i, found) if isinstance(found, Reason) else found
 
 

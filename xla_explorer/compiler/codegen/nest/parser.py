@@ -40,9 +40,10 @@ _ALLOCATE = re.compile(r"allocate %([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?) in 
 _FOR = re.compile(r"for (\w+) in (\d+) @(\w+)( ordered)?(?: where (.*))? \{")
 _STORE = re.compile(r"store %(\d+), %([\w.\-]+)\[(.*)\]")
 _DEFINITION = re.compile(r"(%\d+(?:, %\d+)*) = (.*) : (\w+(?:, \w+)*)( \{)?")
-_REDUCE = re.compile(r"reduce( \w+)? from (.*?) over (.*?)(?: where (.*))?")
+_REDUCE = re.compile(r"(?:reduce|scan)( \w+)? from (.*?) over (.*?)(?: where (.*))?")
 _AXIS = re.compile(r"(\w+) in (\d+) @(\w+)")
 _COMBINE = re.compile(r"\} combine (.*) with (.*) \{")
+_EACH = re.compile(r"\} each (.*) \{")
 _COMPUTE = re.compile(r"([\w\-]+)((?: %\d+,?)*)((?:, \w+=(?:\{[^}]*\}|[\w.]+))*)")
 _ATTRIBUTE = re.compile(r", (\w+)=(\{[^}]*\}|[\w.]+)")
 _NOTE = re.compile(r"(\d+)(?: %([\w.\-]+)\[(.*)\])?")
@@ -154,22 +155,24 @@ class _Parser:
         guards = self.guards(m[4])
         body, values = self.body(), self.given()
         combiner: OpcodeSpec | Combination
+        closing = self.take()
         if m[1]:
             combiner = self.opcode(m[1].strip())
         else:
-            c = _COMBINE.fullmatch(self.take())
+            c = _COMBINE.fullmatch(closing)
             if c is None:
                 raise self.error("expected } combine ... with ... {")
-            combiner = Combination(_numbers(c[1]), _numbers(c[2]), self.body(), self.given())
-            closing = self.take()
+            combiner, closing = Combination(_numbers(c[1]), _numbers(c[2]), self.body(), self.given()), self.take()
             if (joined := _COMBINE.fullmatch(closing.replace("} join", "} combine", 1))) is not None:
                 join = Combination(_numbers(joined[1]), _numbers(joined[2]), self.body(), self.given())
                 combiner, closing = replace(combiner, join=join), self.take()
-            if closing != "}":
-                raise self.error("expected }")
-            return Reduce(ids, elements, combiner, _numbers(m[2]), axes, body, values, guards, self.origin(note))
-        self.expect("}")
-        return Reduce(ids, elements, combiner, _numbers(m[2]), axes, body, values, guards, self.origin(note))
+        running: tuple[int, ...] = ()
+        each: Body = ()
+        if (c := _EACH.fullmatch(closing)) is not None:
+            running, each, closing = _numbers(c[1]), self.body(), self.take()
+        if closing != "}":
+            raise self.error("expected }")
+        return Reduce(ids, elements, combiner, _numbers(m[2]), axes, body, values, guards, self.origin(note), running, each)
 
     def given(self) -> tuple[int, ...]:
         line = self.take()

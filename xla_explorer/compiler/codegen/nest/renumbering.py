@@ -73,7 +73,7 @@ def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) ->
             combiner = renamed_combiner(combiner, ids)
         bound = tuple([b._replace(axis=axes.get(b.axis, b.axis)) for b in s.axes])
         return replace(s, ids=several(s.ids), combiner=combiner, initial=several(s.initial), axes=bound, body=body(s.body),
-                       values=several(s.values))
+                       values=several(s.values), running=several(s.running), each=body(s.each))
     return s if isinstance(s, Allocate) else replace(s, id=of(s.id))
 
 

@@ -115,6 +115,9 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
                 yield Line(f"{pad}}} {'combine' if c is s.combiner else 'join'} {_ids(c.left)} with {_ids(c.right)} {{")
                 yield from _body_lines(c.body, names, depth + 1)
                 yield Line(f"{inside}give {_ids(c.results)}")
+        if s.each:
+            yield Line(f"{pad}}} each {_ids(s.running)} {{")
+            yield from _body_lines(s.each, names, depth + 1)
     yield Line(f"{pad}}}")
 
 
@@ -132,4 +135,5 @@ def _operation(s: Load | Constant | Iota | Compute | Choose | Reduce) -> str:
         return "choose"
     axes = ", ".join([f"{axis} in {axis.extent} @{kind.value}" for axis, kind in axes_of(s)])
     combiner = "" if isinstance(s.combiner, Combination) else f" {s.combiner.name}"
-    return f"reduce{combiner} from {_ids(s.initial)} over {axes}{f' where {guards_text(s.guards)}' if s.guards else ''}"
+    where = f" where {guards_text(s.guards)}" if s.guards else ""
+    return f"{'scan' if s.each else 'reduce'}{combiner} from {_ids(s.initial)} over {axes}{where}"

@@ -97,8 +97,8 @@ def collapse(nest: LoopNest, outer: str, inner: str) -> LoopNest:
 
 def _with_axes(s: Reduce, axes: list[BoundAxis], values: Substitution, guards: tuple[Guard, ...]) -> Reduce:
     """A reduction over other axes, which the old ones are computed from."""
-    body, old = with_axes_replaced(s.body, values), guards_replaced(s.guards, values)
-    return replace(s, axes=tuple(axes), body=body, guards=(*old, *guards))
+    body, old, each = with_axes_replaced(s.body, values), guards_replaced(s.guards, values), with_axes_replaced(s.each, values)
+    return replace(s, axes=tuple(axes), body=body, guards=(*old, *guards), each=each)
 
 
 def reorder(nest: LoopNest, outer: str, inner: str) -> LoopNest:

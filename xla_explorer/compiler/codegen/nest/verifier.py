@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.in_step import why_not_in_step
@@ -197,6 +197,20 @@ class _Verifier:
             self.problem("value-count", f"{what}: as many initial values, values and results must be there")
         elif any(t not in (e, None) for t, e in zip(given, s.elements * 3, strict=False)):
             self.problem("types-differ", f"{what}: values of {_names(given)} are combined into {_names(list(s.elements))}")
+        if s.each:
+            self.each(what, s, inner)
+
+    def each(self, what: str, s: Reduce, inner: _Scope) -> None:
+        """What follows at each point of a scan, in the scope of its values."""
+        if not runs_in_order(s.axes):
+            self.problem("scan-out-of-order", f"{what} is a scan: loops must be around its copies, and these around its lanes")
+        if isinstance(s.combiner, Combination) and any(b.kind is AxisKind.VECTOR for b in s.axes):
+            self.problem("scan-out-of-order", f"{what} combines by several operations, in the order of its points: they cannot be lanes")
+        if len(s.running) != len(s.ids):
+            self.problem("value-count", f"{what}: a scan must have as many running values as results")
+        inner.values.update(zip(s.running, s.elements, strict=False))
+        self.defined.update(s.running)
+        self.body(s.each, inner)
 
     # -- parts -------------------------------------------------------------------------------------------------------
     def type_of(self, what: str, number: int, scope: _Scope) -> PrimitiveType | None:
@@ -233,6 +247,13 @@ class _Verifier:
             if (low < 0 or high >= extent) and not scope.never_runs:
                 self.problem("access-not-inside", f"{what}: the index {x} is in {low} to {high}, the dimension of %{name} has {extent}")
         return None
+
+
+def runs_in_order(axes: Sequence[BoundAxis]) -> bool:
+    """Whether the points of a scan's axes are reached in the order of the text: loops, inside of them copies, inside of these lanes."""
+    order = (AxisKind.SERIAL, AxisKind.UNROLLED, AxisKind.VECTOR)
+    kinds = [b.kind for b in axes if b.axis.extent != 1]
+    return all(kind in order for kind in kinds) and [order.index(kind) for kind in kinds] == sorted(map(order.index, kinds))
 
 
 def facts_of(guards: Iterable[Guard]) -> tuple[Fact, ...]:

@@ -16,7 +16,6 @@ from xla_explorer.compiler.codegen.kernels.random_bits import (
     write_random_bits_kernel,
     write_random_state_kernel,
 )
-from xla_explorer.compiler.codegen.kernels.scan import write_scan
 from xla_explorer.compiler.codegen.kernels.scatter import write_scatter_kernel
 from xla_explorer.compiler.codegen.kernels.select_and_scatter import write_select_and_scatter_kernel
 from xla_explorer.compiler.codegen.kernels.sorting.sort import sort_is_emitted, write_sort_kernel
@@ -26,12 +25,14 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class KernelRow(NamedTuple):
-    """write: the kernel whose root has the opcode; None: a loop over the elements of the result, or a loop nest. standalone: it may be a
-    kernel's only instruction but not stand inside a fusion. sequential: its kernel is sequential code for a CPU (scratch memory, loops that
-    depend on data). is_complex: it is emitted for complex numbers too. check: why an instruction is not emitted all the same."""
+    """write: the kernel whose root has the opcode; None: a loop over the elements of the result, or a loop nest. combines: it
+    is a loop nest that combines, as the root of a kernel alone. standalone: it may be a kernel's only instruction but not stand inside a
+    fusion. sequential: its kernel is sequential code for a CPU (scratch memory, loops that depend on data). is_complex: it is emitted for
+    complex numbers too. check: why an instruction is not emitted all the same."""
 
     opcode: str
     write: Callable[[KernelContext], None] | None = None
+    combines: bool = False
     standalone: bool = False
     sequential: bool = False
     is_complex: bool = False
@@ -79,7 +80,7 @@ KERNEL_ROWS = table(
         KernelRow("gather", is_complex=True),
         KernelRow("pad", is_complex=True),
         KernelRow("reduce", is_complex=True),
-        KernelRow("reduce-window", write_scan, is_complex=True),
+        KernelRow("reduce-window", combines=True, is_complex=True),
         KernelRow("rng-bit-generator", write_random_bits_kernel, standalone=True, check=rng_bit_generator_is_emitted),
         KernelRow("rng-get-and-update-state", write_random_state_kernel, standalone=True, sequential=True),
         KernelRow("scatter", write_scatter_kernel, is_complex=True),
@@ -101,4 +102,4 @@ def kernel_row(opcode: str) -> KernelRow:
 def has_own_writer(opcode: str) -> bool:
     """Whether kernels whose root has the opcode are more than a loop over elements: a writer's, or a nest that combines."""
     row = kernel_row(opcode)
-    return row.write is not None or row.standalone
+    return row.write is not None or row.combines or row.standalone

@@ -127,7 +127,7 @@ def draft_by_user(i: HloInstruction, directives: Sequence[Directive], slots: tup
 
 def plain_nest(i: HloInstruction, slots: tuple[int, ...]) -> LoopNest | Reason:
     """The plain nest of an instruction, where some of its arrays may be the same memory."""
-    return scatter_nest(i, slots) if i.opcode.name == "scatter" else nest_of(i, updates_in_place(i, slots))
+    return scatter_nest(i, slots) if i.opcode.name == "scatter" else nest_of(i, updates_in_place(i, slots), scans=False)
 
 
 def _has(i: HloInstruction, *opcodes: str) -> bool:

@@ -1,8 +1,9 @@
 """Directives: what may be done to a loop nest, as frozen passes of the ordinary pass runner.
 
 `base.py` says what they are. `loops.py` changes which loops there are, `padding.py` how many steps one has, `cutting.py` and `covering.py`
-what is left over, `kinds.py` how they run, `accumulation.py` how reductions combine, `memory.py` what is kept in memory inside the kernel,
-`merging.py` what the sweep that reduces also stores, `streaming.py` what goes past the caches, and what is asked for before its turn.
+what is left over, `kinds.py` how they run, `accumulation.py` how reductions combine, `stretching.py` how parts of a scan follow one
+another, `memory.py` what is kept in memory inside the kernel, `merging.py` what the sweep that reduces also stores, `streaming.py` what
+goes past the caches, and what is asked for before its turn.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from xla_explorer.compiler.codegen.nest.directives.memory import Chain, Keep, St
 from xla_explorer.compiler.codegen.nest.directives.merging import Merge
 from xla_explorer.compiler.codegen.nest.directives.padding import Pad
 from xla_explorer.compiler.codegen.nest.directives.streaming import Prefetch, Stream
+from xla_explorer.compiler.codegen.nest.directives.stretching import Stretch
 
 __all__ = [
     "DIRECTIVES",
@@ -54,6 +56,7 @@ __all__ = [
     "Split",
     "Stage",
     "Stream",
+    "Stretch",
     "Subject",
     "Tile",
     "Unordered",
@@ -65,7 +68,7 @@ __all__ = [
 ]
 
 _ALL = (
-    Split, Cut, Phases, Cover, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Unordered, Keep, Stage,
-    Frame, Chain, Merge, Pad, Stream, Prefetch,
+    Split, Cut, Phases, Cover, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Unordered, Stretch, Keep,
+    Stage, Frame, Chain, Merge, Pad, Stream, Prefetch,
 )  # fmt: skip
 DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in _ALL}

@@ -49,15 +49,23 @@ LINE = 64  # bytes of a cache line: partial results that threads write do not sh
 
 
 class OfReduction(Directive):
-    """A change of the reduction over an axis."""
+    """A change of the reduction over an axis. takes_scans: also of a scan."""
+
+    takes_scans: ClassVar[bool] = False
 
     def axis_is_reduced(self, nest: LoopNest) -> Reason | None:
-        """The axis is one of a reduction's."""
-        return None if isinstance(nest.loop(self.axis), Reduce) else refuse("not-reduced", f"nothing is reduced over {self.axis}")
+        """The axis is one of a reduction's, which has one result."""
+        s = nest.loop(self.axis)
+        if isinstance(s, Reduce) and s.each and not self.takes_scans:
+            return refuse("order-must-be-kept", f"%{s.ids[0]} gives every running value along {self.axis}, in the order of its steps")
+        return None if isinstance(s, Reduce) else refuse("not-reduced", f"nothing is reduced over {self.axis}")
 
     def rest_has_identity(self, nest: LoopNest) -> Reason | None:
-        """Partial results over the other axes can start from an identity element."""
+        """Partial results over the other axes can start from an identity element; those of a scan go on in order."""
         s = reduction_of(nest, self.axis)
+        if s.each:
+            first = s.axes[0].axis.name == self.axis
+            return None if first else refuse("order-must-be-kept", f"{self.axis} must be the first axis of the scan %{s.ids[0]}")
         joins = isinstance(s.combiner, Combination) and s.combiner.join is not None and getattr(self, "outermost", False)
         if len(s.axes) > 1 and isinstance(s.combiner, Combination) and not joins:
             return refuse("no-identity", f"%{s.ids[0]} combines by several operations: a partial result has no identity element")
@@ -70,12 +78,14 @@ class OfReduction(Directive):
 
 @dataclass(frozen=True)
 class Accumulate(OfReduction):
-    """A reduction goes outside of the loop that has it: the results of all steps of that loop are accumulated side by side in memory.
+    """A reduction goes outside of the loop that has it: the results of all steps of that loop are accumulated side by side in memory. Of a
+    scan these are the running values.
 
     along: that loop, or one around it that consists of nothing but loops down to it: all of them go inside.
     """
 
     name: ClassVar[str] = "accumulate"
+    takes_scans = True
     asks = (
         "axis_exists", "along_exists", "axis_is_reduced", "axis_is_serial", "reduction_is_inside", "loops_are_free", "rest_has_identity",
         "starts_outside", "needs_no_other_work", "not_in_registers", "names_are_free", "fits_in_scratch",
@@ -87,7 +97,7 @@ class Accumulate(OfReduction):
         """The sums of all steps of a loop are on a thread's stack, those of several loops in memory that the kernel is given."""
         loops, s = self._parts(nest)
         limit = MOST_STAGED if len(loops) > 1 and nest.shares == 1 else MOST_SCRATCH
-        return _too_large(f"the sums of {self.along}", math.prod([x.axis.extent for x in loops]), s, limit)
+        return too_large(f"the sums of {self.along}", math.prod([x.axis.extent for x in loops]), s, limit)
 
     def along_exists(self, nest: LoopNest) -> Reason | None:
         """The loop is one of the nest's."""
@@ -113,7 +123,7 @@ class Accumulate(OfReduction):
         loops, s = self._parts(nest)
         body = loops[-1].body
         needed = needed_of(body[: body.index(s)], (s,))
-        moved = [x for x, _ in walk((*needed, s))]
+        moved = [x for x, _ in walk((*needed, *s.body))]  # what a scan stores, it stores where it goes
         stored = {x.array for x, _ in walk(body) if isinstance(x, Store)}
         if any(isinstance(x, Reduce | For) for x, _ in walk(needed)):
             return self._no("it takes the result of another loop inside that one")
@@ -149,9 +159,11 @@ class Accumulate(OfReduction):
         rest = tuple([b for b in s.axes if b.axis != reduced])
         inner: Body
         guards = loop.guards
-        if rest:
+        if rest and s.each:
+            inner, given, number = needed, s.ids, number + len(s.ids)
+        elif rest:
             assert isinstance(s.combiner, OpcodeSpec)
-            start = _identity(number, s.combiner, s.elements[0])
+            start = identity_of(number, s.combiner, s.elements[0])
             partial = replace(s, ids=(number + 1,), initial=(number,), axes=rest)
             inner, given, number = (*needed, start, partial), partial.ids, number + 2
         else:
@@ -159,13 +171,20 @@ class Accumulate(OfReduction):
         loaded = tuple([number + k for k in range(len(sums))])
         loads = [Load(n, t, a.name, place, s.origin) for n, t, a in zip(loaded, s.elements, sums, strict=True)]
         number += len(sums)
-        combining, combined = _combined(s, loaded, given, number)
+        if rest and s.each:
+            combined = tuple([loaded[0] - len(s.ids) + k for k in range(len(s.ids))])
+            combining: Body = (replace(s, ids=combined, initial=loaded, axes=rest),)
+        else:
+            combining, combined = _combined(s, loaded, given, number)
         stores = [Store(a.name, place, value, s.origin) for a, value in zip(sums, combined, strict=True)]
-        taken = renumbered((*inner, *loads, *combining, *stores), numbers)
+        follows = () if rest else renumbered(s.each, dict(zip(s.running, combined, strict=False)))
+        taken = renumbered((*inner, *loads, *combining, *stores, *follows), numbers)
         taken = _in_loops(taken, [*loops[:-1], replace(loop, guards=guards)], "t")
         results = [Load(n, t, a.name, place, s.origin) for n, t, a in zip(s.ids, s.elements, sums, strict=True)]
         last = (*loop.body[:at], *results, *loop.body[at + 1 :])
-        for x in reversed(loops):
+        if s.each and not any(isinstance(x, Store) for x, _ in walk(last)):
+            last = ()
+        for x in reversed(loops) if last else ():
             last = (replace(x, body=last),)
         unguarded = [replace(x, guards=()) for x in loops]
         body = (*[Allocate(a) for a in sums], *_in_loops(cleared, unguarded, "c"), For(reduced, taken, ordered=True), *last)
@@ -215,7 +234,7 @@ class Rfactor(OfReduction):
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
         """The partial results of one reduction are on a thread's stack."""
         s = reduction_of(nest, self.axis)
-        return None if self.outermost else _too_large(f"the partial results of {self.axis}", nest.axes()[self.axis].axis.extent, s)
+        return None if self.outermost else too_large(f"the partial results of {self.axis}", nest.axes()[self.axis].axis.extent, s)
 
     def stands_alone(self, nest: LoopNest) -> Reason | None:
         """No loop around has a kind or a condition, and none reads what the kernel stores."""
@@ -242,7 +261,7 @@ class Rfactor(OfReduction):
         assert isinstance(s.combiner, OpcodeSpec)
         number, (element,) = nest.fresh_id(), s.elements
         one = next(b for b in s.axes if b.axis.name == self.axis)
-        start = _identity(number, s.combiner, element)
+        start = identity_of(number, s.combiner, element)
         partial = replace(s, ids=(number + 1,), initial=(number,), axes=tuple([b for b in s.axes if b is not one]))
         made: Body
         if self.stored:
@@ -268,7 +287,7 @@ class Rfactor(OfReduction):
             assert combiner.join is not None
             combiner = combiner.join
         else:
-            identity = _identity(next(numbers), combiner, s.elements[0])
+            identity = identity_of(next(numbers), combiner, s.elements[0])
             start, initial = (identity,), (identity.id,)
         partial = replace(s, ids=tuple([next(numbers) for _ in s.ids]), initial=initial, axes=tuple([b for b in s.axes if b is not one]))
         inside = tuple([index(x.axis) for x in around]) or (index(0),)
@@ -313,7 +332,7 @@ class Unordered(OfReduction):
         return with_positions(nest, s)
 
 
-def _too_large(what: str, steps: int, s: Reduce, limit: int = MOST_SCRATCH) -> Reason | None:
+def too_large(what: str, steps: int, s: Reduce, limit: int = MOST_SCRATCH) -> Reason | None:
     """Why there is no memory for an element of each result of a reduction for every step."""
     size = max([t.bytes for t in s.elements]) * steps
     return None if size <= limit else refuse("scratch-too-large", f"{what} take {size} bytes, the limit is {limit}", size=size, limit=limit)
@@ -328,7 +347,8 @@ def _in_loops(body: Body, loops: Sequence[For], suffix: str) -> Body:
     return with_axes_replaced(body, along)
 
 
-def _identity(number: int, combiner: OpcodeSpec, element: PrimitiveType) -> Constant:
+def identity_of(number: int, combiner: OpcodeSpec, element: PrimitiveType) -> Constant:
+    """The identity element of a combiner."""
     return Constant(number, literal_from_array(identity_element(combiner.name, element), array_shape(element, ())))
 
 

@@ -19,6 +19,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Reduce,
     Store,
+    bodies_of,
     walk,
 )
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
@@ -170,6 +171,8 @@ class Directive:
         loop = nest.loop(self.axis)
         if isinstance(loop, For) and loop.ordered:
             return refuse("ordered-steps", f"steps of {self.axis} read what earlier steps have stored")
+        if isinstance(loop, Reduce) and loop.each:
+            return refuse("order-must-be-kept", f"%{loop.ids[0]} gives every running value along {self.axis}, in the order of its steps")
         if isinstance(loop, Reduce) and isinstance(loop.combiner, Combination):
             return refuse("order-must-be-kept", f"%{loop.ids[0]} combines by several operations, in the order of {self.axis}")
         return None
@@ -194,7 +197,7 @@ def fields_of(directive: Directive | type[Directive]) -> tuple[Field[Any], ...]:
 def offsets_of(nest: LoopNest, axis: str, iotas: bool = True) -> Iterator[tuple[Load | Store | Iota, str, IndexExpression]]:
     """(the statement, what it is, its offset in elements) of every access along an axis, and the index of every iota."""
     loop = nest.loop(axis)
-    for s, _ in walk(loop.body if loop is not None else ()):
+    for s, _ in walk(sum(bodies_of(loop), ()) if loop is not None else ()):
         if isinstance(s, (Load, Store)) and (array := nest.array(s.array)) is not None:
             yield s, f"%{array.name}", linearize(s.place, array.shape.strides)
         elif iotas and isinstance(s, Iota):

@@ -24,6 +24,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     axes_of,
     guards_replaced,
     rewritten,
+    uses_of,
     walk,
     with_axes_replaced,
     with_loop_replaced,
@@ -58,9 +59,9 @@ class Cut(Directive):
     def keeps_order(self, nest: LoopNest) -> Reason | None:
         """The axis is that of a loop, or of a reduction in any order, or the first one of a reduction in the order of the text."""
         s = nest.loop(self.axis)
-        if not isinstance(s, Reduce) or not isinstance(s.combiner, Combination) or s.axes[0].axis.name == self.axis:
+        if not isinstance(s, Reduce) or not (s.each or isinstance(s.combiner, Combination)) or s.axes[0].axis.name == self.axis:
             return None
-        return refuse("order-must-be-kept", f"%{s.ids[0]} combines by several operations: only its first axis is cut")
+        return refuse("order-must-be-kept", f"%{s.ids[0]} combines in the order of its points: only its first axis is cut")
 
     def allocates_nothing(self, nest: LoopNest) -> Reason | None:
         """No memory belongs to the steps of the loop."""
@@ -100,6 +101,10 @@ class Phases(Cut):
     """
 
     name: ClassVar[str] = "phases"
+
+    def keeps_order(self, nest: LoopNest) -> Reason | None:
+        """Steps may come in any order."""
+        return self.steps_are_independent(nest)
 
     def limits(self, extent: int) -> tuple[int, int]:
         """See `Cut.limits`."""
@@ -157,20 +162,25 @@ def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
         initial = s.initial
         for axis, values, guards in taken:
             axes = (*s.axes[:at], BoundAxis(axis, kind), *s.axes[at + 1 :])
-            body, given, combiner = _decided(with_axes_replaced(s.body, values), s.values), s.values, s.combiner
+            body, given, combiner = with_axes_replaced(s.body, values), s.values, s.combiner
+            each, running = with_axes_replaced(s.each, values), s.running
+            body = _decided(body, (*given, *[n for x, _ in walk(each) for n in uses_of(x)]))
             if made:
-                ids = {n: next(numbers) for inner, _ in walk(body) for n in all_ids(inner)}
+                inside = (*body, *each)
+                ids = {n: next(numbers) for n in (*running, *[n for inner, _ in walk(inside) for n in all_ids(inner)])}
                 suffix = axis.name.removeprefix(name)
                 others = {b.axis: Axis(f"{b.axis.name}{suffix}", b.axis.extent) for b in axes if b.axis != axis}
-                others |= {b.axis: Axis(f"{b.axis.name}{suffix}", b.axis.extent) for inner, _ in walk(body) for b in axes_of(inner)}
+                others |= {b.axis: Axis(f"{b.axis.name}{suffix}", b.axis.extent) for inner, _ in walk(inside) for b in axes_of(inner)}
                 along: Substitution = {a: index(b) for a, b in others.items()}
-                body = tuple([with_ids(inner, ids, others) for inner in with_axes_replaced(body, along)])
+                body, each = [tuple([with_ids(x, ids, others) for x in with_axes_replaced(b, along)]) for b in (body, each)]
                 axes = tuple([b._replace(axis=others.get(b.axis, b.axis)) for b in axes])
-                given, guards = tuple([ids.get(n, n) for n in given]), guards_replaced(guards, along)
+                given, running = [tuple([ids.get(n, n) for n in old]) for old in (given, running)]
+                guards = guards_replaced(guards, along)
                 if isinstance(combiner, Combination):
-                    combiner = renamed_combiner(combiner, {n: next(numbers) for n in all_ids(s)[len(s.ids) :]})
+                    combiner = renamed_combiner(combiner, {n: next(numbers) for n in all_ids(s)[len(s.ids) + len(s.running) :]})
             results = s.ids if axis is taken[-1][0] else tuple([next(numbers) for _ in s.ids])
-            made.append(replace(s, ids=results, initial=initial, axes=axes, body=body, values=given, guards=guards, combiner=combiner))
+            made.append(replace(s, ids=results, initial=initial, axes=axes, body=body, values=given, guards=guards, combiner=combiner,
+                                running=running, each=each))
             initial = results
         if not made:
             same.update(zip(s.ids, s.initial, strict=True))

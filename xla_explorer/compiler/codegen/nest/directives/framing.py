@@ -64,7 +64,8 @@ class Frame(Stage):
         (found,) = self.found(nest)
         operands = {a.name for a in nest.arrays}
         s, load = found.inside[-1] if found.inside else None, found.statement
-        if isinstance(s, Reduce) and not isinstance(s.combiner, Combination) and s.combiner.name == "add" and isinstance(load, Load):
+        one = isinstance(s, Reduce) and not s.each and not isinstance(s.combiner, Combination) and s.combiner.name == "add"
+        if one and isinstance(s, Reduce) and isinstance(load, Load):
             terms = [x for x, _ in walk(s.body) if isinstance(x, Compute) and x.id in s.values]
             copied = any(isinstance(x, Load) and x.array not in operands for x, _ in walk(s.body))
             if len(terms) == 1 and terms[0].opcode.name == "multiply" and load.id in terms[0].operands and not (copied and s.guards):

@@ -12,6 +12,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
     Choose,
+    Combination,
     For,
     Load,
     LoopNest,
@@ -22,6 +23,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.register_layouts import axis_along_memory
+from xla_explorer.compiler.codegen.nest.verifier import runs_in_order
 from xla_explorer.foundation.reason import Reason, refuse
 
 MOST_COPIES = 64
@@ -41,6 +43,16 @@ class Binding(Directive):
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
         return {**super().facts(nest), **order_of_sums(nest, self.axis)}
+
+    def parts_combine(self, nest: LoopNest) -> Reason | None:
+        """See `Directive.parts_combine`. Axes of a scan that are copies must be inside of its loops, and its lanes inside of these."""
+        s = nest.loop(self.axis)
+        if not isinstance(s, Reduce) or not s.each or isinstance(s.combiner, Combination):
+            return super().parts_combine(nest)
+        if runs_in_order([b._replace(kind=self.kind) if b.axis.name == self.axis else b for b in s.axes]):
+            return None
+        message = f"%{s.ids[0]} gives running values in order: copies must be inside of its loops, and lanes inside of these"
+        return refuse("order-must-be-kept", message)
 
 
 @dataclass(frozen=True)
@@ -122,12 +134,15 @@ class Parallel(Directive):
     def is_outermost(self, nest: LoopNest) -> Reason | None:
         """The loop is one of the kernel's outermost, and none overwrites another's.
 
-        Memory may hand values from the first to the others: these are a phase of their own, which is not shared.
+        Memory may hand values from the first to the others: these are a phase of their own, of which the first loop may be shared too.
         """
         work = [s for s in nest.body if isinstance(s, For | Reduce | Store | Choose)]
         at = next((k for k, s in enumerate(work) if isinstance(s, For) and s.axis.name == self.axis and not overwrites(nest, s)), None)
         hands_over = any(isinstance(s, Allocate) for s in nest.body)
         if at is not None and ((at == 0 and hands_over and nest.shares == 1) or _are_apart(work)):
+            return None
+        first = work[0]
+        if at == 1 and hands_over and isinstance(first, For) and first.kind is AxisKind.SHARE:
             return None
         return refuse("not-outermost", f"threads share only loops that are the whole kernel; {self.axis} of @{nest.name} is not one")
 

@@ -98,6 +98,8 @@ class Keep(InLoop):
         numbers = {number for number, name in nest.names.items() if name == self.value.removeprefix("%")}
         found = []
         for s, around in walk(loop.body):
+            if isinstance(s, Reduce) and s.each:
+                continue  # whose values are there at its points alone
             if isinstance(s, Definition) and s.origin is not None and s.origin.instruction in numbers and len(ids_of(s)) == 1:
                 used = frozenset().union(*[x.axes for x in s.origin.place])
                 between = [b.axis for x in around for b in axes_of(x)]

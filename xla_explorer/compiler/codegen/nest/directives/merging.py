@@ -103,7 +103,7 @@ class Merge(Directive):
     def _sweeps(self, nest: LoopNest) -> _Sweeps | None:
         for body in (nest.body, *[s.body for s, _ in nest.statements() if isinstance(s, For | Reduce)]):
             loops = [s for s in body if isinstance(s, For) and s.axis.name == self.axis]
-            reductions = [s for s in body if isinstance(s, Reduce) and [b.axis.name for b in s.axes] == [self.reduction]]
+            reductions = [s for s in body if isinstance(s, Reduce) and not s.each and [b.axis.name for b in s.axes] == [self.reduction]]
             if loops and reductions:
                 return _Sweeps(body, loops[0], reductions[0])
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cover, Cut, Rfactor, Split, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import Body, Choose, Combination, For, Load, LoopNest, Reduce, walk
@@ -126,18 +127,24 @@ def columns(plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int =
         return refuse("family-not-moved", f"@{plan.nest.name} has sums of {extent} columns, more than registers hold")
     if len(first.axes) > 1 and isinstance(first.combiner, Combination):
         return None
+    in_tiles(plan, name, parts, most, lambda along: _accumulated(plan, along, lanes if simple else 1, rows))
+    return None
+
+
+def in_tiles(plan: Plan, name: str, parts: int, most: int, accumulated: Callable[[str], None]) -> None:
+    """Columns in tiles whose sums are in memory, and what these leave over. accumulated: what is done to the loop over those of a tile."""
+    extent = plan.nest.axes()[name].axis.extent
     tile = _tile(extent, parts, most)
     if tile < extent:
         whole = extent - extent % tile
         if whole < extent:
             plan.do(Cut(name, whole))
             plan.do(Split(f"{name}r", extent - whole))  # in a loop of one step, to which the sums belong
-            _accumulated(plan, f"{name}ri", lanes if simple else 1, rows)
+            accumulated(f"{name}ri")
             name = f"{name}m"
         plan.do(Split(name, tile))
         name = f"{name}i"
-    _accumulated(plan, name, lanes if simple else 1, rows)
-    return None
+    accumulated(name)
 
 
 def vectors(plan: Plan, name: str, lanes: int, copies: int) -> None:

@@ -72,6 +72,8 @@ def _counts_order(s: Reduce) -> bool:
 
 
 def _is_in_order(nest: LoopNest, s: Reduce, reductions: list[Reduce]) -> bool:
+    if s.each:  # which begins with the initial value, and goes on in order but for lanes
+        return not any(b.kind is AxisKind.VECTOR and b.axis.extent > 1 for b in s.axes)
     if any((b.kind in IN_REGISTERS or b.kind.is_launched) and b.axis.extent > 1 for b in s.axes):
         return False
     if any(inner is not s and set(inner.ids) & set(s.values) for inner, _ in walk(s.body) if isinstance(inner, Reduce)):

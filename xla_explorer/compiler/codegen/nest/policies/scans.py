@@ -1,0 +1,138 @@
+"""The policy of scans: columns in lanes, several registers of them; rows register by register; threads take columns, rows, or stretches.
+
+Elements that are no neighbours in memory, short rows, and rows that several operations combine keep a running value in plain loops.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cut, Parallel, Reorder, Split, Stretch, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.ir import LoopNest, Reduce, Store, walk
+from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, has_masks, in_blocks, in_registers, may_cover
+from xla_explorer.compiler.codegen.nest.policies.columns import in_tiles, is_simple, lanes_of_body, runs_along, vectors
+from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
+from xla_explorer.compiler.codegen.nest.policies.reductions import collapse_kept, kept_loops, row_in_registers
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.transformations import for_of, reduction_of
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.indexing import Axis
+
+IN_REGISTERS = 16  # registers of columns that have their running values there
+TILE = 4096  # columns whose running values are in memory at a time: rows are read in long runs
+LEAST_ROW = 32  # elements of a row that is scanned in registers
+LEAST_STRETCH = 1024  # elements of a row that a thread takes
+
+
+def scan_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
+    """The schedule of a nest that is one scan. parts: shares for threads, where that is possible."""
+    plan = Plan(nest, tuning)
+    if isinstance(found := kept_loops(nest), Reason):
+        return found
+    if found:
+        collapse_kept(plan, 0)
+    found = kept_loops(plan.nest)
+    assert not isinstance(found, Reason)
+    body = found[-1].body if found else plan.nest.body
+    s = next(s for s in body if isinstance(s, Reduce))
+    axis, lanes, loops = s.axes[0].axis, lanes_of_body(body, tuning), [loop.axis for loop in found]
+    if loops and tuning.register_bytes and is_simple(s, several=True) and runs_along(plan.nest, body, loops[-1]):
+        _columns(plan, loops, lanes, parts)
+    elif tuning.register_bytes and is_simple(s) and axis.extent >= LEAST_ROW and _lies_side_by_side(plan.nest, s, axis):
+        size = axis.extent // parts // lanes * lanes
+        if parts > 1 and not loops and size >= LEAST_STRETCH:
+            _stretches(plan, axis, size, lanes, parts)
+            return plan.schedule()
+        _in_registers(plan, axis, lanes)
+    plan.share(parts)
+    return plan.schedule()
+
+
+def _lies_side_by_side(nest: LoopNest, s: Reduce, axis: Axis) -> bool:
+    """Whether all that is read and written for a scan lies side by side along its axis, from the beginning or from the end on."""
+    return {offset.coefficient(axis) for _, offset in accesses(nest, (s,))} - {0} in ({1}, {-1})
+
+
+def _is_narrow(nest: LoopNest, axis: Axis) -> bool:
+    """Whether all that is stored along an axis is narrower than what it is computed in."""
+    s = reduction_of(nest, axis.name)
+    arrays = [nest.array(x.array) for x, _ in walk(s.each) if isinstance(x, Store)]
+    return all(array is not None and array.shape.element_type.bytes < s.elements[0].bytes for array in arrays)
+
+
+def _columns(plan: Plan, loops: list[Axis], lanes: int, parts: int) -> None:
+    """Columns each have a running value in a lane: of a register if all fit, else in memory while rows go by."""
+    *outer, name = [axis.name for axis in loops]
+    extent = loops[-1].extent
+    if outer and loops[0].extent < parts <= extent:
+        for around in reversed(outer):
+            plan.do(Reorder(around, name))
+        vectors(plan, name, lanes, 1)
+    elif extent > lanes * IN_REGISTERS or (parts > 1 and not outer):
+        in_tiles(plan, name, 1 if outer else parts, TILE, lambda along: _in_memory(plan, along, lanes))
+    else:
+        width = min(lanes, 1 << (extent.bit_length() - 1))
+        if extent % width and not may_cover(plan, name):
+            vectors(plan, name, lanes, 1)
+            return
+        plan.do(in_blocks(plan, name, width))
+        plan.do(Unroll(f"{name}o"))
+        plan.do(Vectorize(f"{name}i"))
+
+
+def _in_memory(plan: Plan, along: str, lanes: int) -> None:
+    """The rows go by outside; inside, the running values of all columns of the loop are in memory."""
+    s = next(s for s in for_of(plan.nest, along).body if isinstance(s, Reduce))
+    plan.do(Accumulate(s.axes[0].axis.name, along))
+    for name in (f"{along}c", f"{along}t"):
+        extent, turn = plan.nest.axes()[name].axis.extent, lanes * plan.tuning.copies
+        if 0 < extent - extent % turn < extent:
+            plan.do(Cut(name, extent - extent % turn))
+            tail(plan, f"{name}r", lanes, in_order=False)
+            name += "m"
+        if extent < turn:
+            tail(plan, name, lanes, in_order=False)
+        else:
+            in_registers(plan, name, lanes, plan.tuning.copies)
+
+
+def _in_registers(plan: Plan, axis: Axis, lanes: int) -> None:
+    """A row in registers; what is left over in one under a mask, or in ever narrower ones."""
+    name, left = axis.name, axis.extent
+    turn = lanes * plan.tuning.copies
+    if left >= turn and _is_narrow(plan.nest, axis):  # registers of what is stored are put together from several
+        if left % turn:
+            plan.do(Cut(name, left - left % turn))
+        main = f"{name}m" if left % turn else name
+        for directive in (Split(main, turn), Split(f"{main}i", lanes), Vectorize(f"{main}ii"), Unroll(f"{main}io")):
+            plan.do(directive)
+        name, left = f"{name}r", left % turn
+    while left > 1:
+        s = plan.nest.loop(name)
+        assert isinstance(s, Reduce)
+        lanes = min(lanes, 1 << (left - 1).bit_length())
+        if lanes > left and not has_masks(plan, (s,)):
+            lanes //= 2
+        whole = max(left - left % lanes, min(left, lanes))
+        if whole < left:
+            plan.do(Cut(name, whole))
+        now = f"{name}m" if whole < left else name
+        if whole != lanes:
+            plan.do(Split(now, lanes))
+            now += "i"
+        plan.do(Vectorize(now))
+        name, left = f"{name}r", left - whole
+
+
+def _stretches(plan: Plan, axis: Axis, size: int, lanes: int, parts: int) -> None:
+    """A row in stretches, one for each thread, which first learns what its elements come to; the last one goes on with what is left."""
+    name = axis.name
+    if size * parts < axis.extent:
+        plan.do(Cut(name, size * parts))
+        rest = plan.nest.axes()[f"{name}r"].axis
+        _in_registers(plan, rest, lanes)
+        name += "m"
+    plan.do(Split(name, size))
+    plan.do(Stretch(f"{name}o"))
+    row_in_registers(plan, f"{name}ip", size, lanes, plan.tuning.copies)
+    _in_registers(plan, plan.nest.axes()[f"{name}i"].axis, lanes)
+    plan.do(Parallel(f"{name}o", parts))
+    plan.do(Parallel(f"{name}op", parts))

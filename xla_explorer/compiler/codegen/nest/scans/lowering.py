@@ -1,0 +1,79 @@
+"""Scans as SSA records: a running value in registers from step to step, and what follows of it at each.
+
+Along a vector axis the lanes become running values in log2(lanes) steps of shifting and combining, and what came before the register is
+combined with all of them: from register to register the chain is one operation long. Source of the steps inside a register: Hillis and
+Steele, "Data parallel algorithms" (1986).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_explorer.compiler.codegen.ir.values import Scalar
+from xla_explorer.compiler.codegen.nest.elements import element_of, in_lanes, one_lane, parts_of
+from xla_explorer.compiler.codegen.nest.ir import Reduce
+from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
+from xla_explorer.compiler.codegen.nest.lower_reductions import ReductionWriter, Sums
+
+if TYPE_CHECKING:
+    from xla_explorer.compiler.codegen.nest.lower import Lowering
+
+
+def write_scan(lowering: Lowering, s: Reduce) -> None:
+    """The running values of a scan, what follows at each step, and the last ones."""
+    writer = _Writer(lowering, s)
+    start = [[in_lanes(lowering.b, lowering.values[n].at(point), writer.lanes) for n in s.initial] for point in points(writer.outer)]
+    after = writer.everything(start)
+    last = {tuple(point.values()): mine for point, mine in zip(points(writer.outer), after, strict=True)}
+    for k, number in enumerate(s.ids):
+        lowering.types[number] = s.elements[k]
+        lowering.values[number] = Copies(writer.outer, lambda point, k=k: writer.total(last[tuple(point.values())][k]))  # type: ignore[misc]
+
+
+class _Writer(ReductionWriter):
+    """Accumulators are those of the points of the unrolled axes around; along a vector axis of the scan all lanes are the same."""
+
+    def total(self, x: Scalar) -> Scalar:
+        """An accumulator after the last step."""
+        return one_lane(self.b, x, 0) if self.vector is not None else x
+
+    def step(self, sums: Sums) -> Sums:
+        """See `Reducing.step`."""
+        found: dict[tuple[int, ...], list[Scalar]] = {}
+        after: Sums = []
+        with self.l.guarded(self.s.guards), self.l.copies_in_turn(False):
+            self.l.body(self.s.body)
+            for outer, mine in zip(points(self.outer), sums, strict=True):
+                for own in points(self.own):
+                    point = {**outer, **own}
+                    found[tuple(point.values())], mine = self.next(point, mine)
+                after.append(mine)
+            for k, number in enumerate(self.s.running):
+                self.l.types[number] = self.s.elements[k]
+                self.l.values[number] = Copies([*self.outer, *self.own], lambda point, k=k: found[tuple(point.values())][k])  # type: ignore[misc]
+            self.l.body(self.s.each)
+        return after
+
+    def next(self, point: Point, before: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """Running values at a point, and the accumulators after it."""
+        guards, lanes = self.s.guards, self.lanes
+        if self.vector is None:
+            after = self.taken((point,), before, guards)
+            return after, after
+        value = in_lanes(self.b, self.l.values[self.s.values[0]].at(point), lanes)
+        mask = self.l.mask(guards, point) if guards else None
+        self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
+        if mask is not None:
+            value = self._or_identity(mask, value)
+        step = 1
+        while step < lanes:
+            value = self.taken_in(self.shifted(value, step), value)
+            step *= 2
+        last = element_of([self.b.shuffle(part, part, [lanes - 1] * lanes) for part in parts_of(value)])
+        return [self.taken_in(before[0], value)], [self.taken_in(before[0], last)]
+
+    def shifted(self, x: Scalar, step: int) -> Scalar:
+        """Lanes moved up by some, the identity element in the lowest."""
+        places = [self.lanes + lane if lane < step else lane - step for lane in range(self.lanes)]
+        pairs = zip(parts_of(x), parts_of(self.identity(self.lanes)), strict=True)
+        return element_of([self.b.shuffle(part, identity, places) for part, identity in pairs])
