@@ -123,3 +123,10 @@ def random_dot(choice):
 def test_random_dots(seed):
     text, operands, relative = random_dot(random.Random(seed))
     check(text, *operands, relative=relative, assemble=False)
+
+
+def test_the_thin_side_is_read_in_runs():
+    """Rows of the large matrix that a thread adds one after the other are neighbours in a row of the thin one."""
+    text = dot("f32", (16, 128), (128, 512), (1, 0), (16, 512))
+    ran = check(text, numbers("f32", (16, 128)), numbers("f32", (128, 512)), assemble=False)
+    assert ran.emitted.emitter == "thin-dot" and ran.ptx.count("ld.global.nc.v4.b32") == 16 and ran.ptx.count("ld.global.nc.b32") == 4

@@ -64,11 +64,13 @@ def column_schedule(
         applied.then(Pad(column, plan.across * plan.width))
     if thin:
         applied.then(Reorder(thin, column), Unroll(thin))
-    _apply(applied, outer, column, sweeps, plan, tuning)
+    _apply(applied, outer, column, sweeps, plan, tuning, bool(thin))
     return applied.schedule("column-reduction", plan.launch.reasoning)
 
 
-def _apply(applied: Applied, outer: str, column: str, sweeps: list[str], plan: ColumnPlan, tuning: GpuTuning) -> None:
+def _apply(applied: Applied, outer: str, column: str, sweeps: list[str], plan: ColumnPlan, tuning: GpuTuning, in_runs: bool) -> None:
+    """in_runs: whether a thread's rows are neighbours, several at a time: what is read along them, for each of the thin side, is read by
+    one access."""
     column = applied.neighbours(column, plan.width)
     if outer:
         applied.then(Block(outer))
@@ -78,6 +80,10 @@ def _apply(applied: Applied, outer: str, column: str, sweeps: list[str], plan: C
     if plan.across > 1 and applied.extent(column) > 1:
         applied.then(Warp(column))
     for name in sweeps:
+        run = tuning.in_flight
+        if in_runs and plan.above > 1 and applied.extent(name) % (run * plan.above) == 0:
+            applied.then(Split(name, run), Unroll(f"{name}i"))
+            name, run = f"{name}o", 1
         if plan.above > 1:
             if applied.extent(name) > plan.above:
                 applied.then(Split(name, plan.above), Thread(f"{name}i"))
@@ -85,7 +91,8 @@ def _apply(applied: Applied, outer: str, column: str, sweeps: list[str], plan: C
             else:
                 applied.then(Thread(name))
                 continue
-        applied.in_flight(name, tuning.in_flight)
+        if run > 1:
+            applied.in_flight(name, run)
 
 
 class ColumnPlan(NamedTuple):
