@@ -162,11 +162,8 @@ class Tile:
 
     def _address(self, stage: str | int, row: str | int, chunk: str | int, order: str | int) -> str:
         w = self.kernel.w
-        if isinstance(chunk, int) and isinstance(order, int):
-            place: str | int = chunk ^ order
-        else:
-            place = w.operation("xor", chunk, order)
-        at = w.add(w.mul(stage, self.stage_bytes), w.add(w.mul(row, 2 * self.inner), w.mul(place, 2 * CHUNK)))
+        place = w.mul(w.operation("xor", chunk, order), 2 * CHUNK)
+        at = w.add(w.mul(stage, self.stage_bytes), w.add(w.mul(row, 2 * self.inner), place))
         return w.element_at(self.base, "i8", at, "ptr addrspace(3)")
 
     def fragments(self, stage: str | int, kept: str | int, reduced: int, rows_first: bool) -> list[str]:
