@@ -43,10 +43,11 @@ _SMALL = 1 << 18  # elements at which memory-bound programs are compared with th
 
 
 class Bench:
-    """settings: of the whole run, see `gpu_device.main`."""
+    """settings: of the whole run, see `gpu_device.main`. say: gets what is known of a row before it is done: it stays the row when the
+    rival does not answer."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self.settings = settings
+    def __init__(self, settings: dict[str, Any], say: Callable[[dict[str, Any]], None] = lambda row: None) -> None:
+        self.settings, self.say = settings, say
         self.emulate, self.repeats = bool(settings["emulate"]), int(settings["repeats"])
         self.device = "emulator" if self.emulate else "cuda"
         self.executor = device_executor(self.device)[0]
@@ -207,6 +208,7 @@ class Bench:
             ours = run.results()
             (first,) = self.microseconds(launch, 1)
             repeats = min(max(int(_ROUNDS_US / first), 1), self.repeats)
+            self.say({**row, "device": spread(self.microseconds(launch, repeats)), "jax": "the comparison with it did not end"})
             theirs = self._prepared(rival, text, inputs, row)
             want = self._reference(rival if theirs else None, text, inputs, theirs)
             row["wrong"] = harness.compare(want, self._exact(session, text, inputs, ours), w)
@@ -330,8 +332,10 @@ def spread(values: list[float]) -> dict[str, Any]:
 
 def run_items(settings: dict[str, Any], items: list[tuple[str, str]], write: Callable[[dict[str, Any]], None]) -> int:
     """Every (section, item): a line when it begins and one with its row or error. 0, or CONTEXT_LOST."""
-    bench = Bench(settings)
+    at = ["", ""]
+    bench = Bench(settings, lambda row: write({"section": at[0], "name": at[1], "row": row}))
     for section, item in items:
+        at[:] = section, item
         write({"section": section, "name": item, "begin": True})
         row: dict[str, Any] = {}
         lost = False

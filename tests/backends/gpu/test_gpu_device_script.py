@@ -119,6 +119,18 @@ def unused(out, case):""")
     assert "status 9" in found["failures"]["case1"] and "no answer for 6" in found["failures"]["case2"]
 
 
+@pytest.mark.slow
+def test_a_comparison_that_hangs_costs_no_row_of_ours(script, tmp_path):
+    folders = corpora(tmp_path)
+    harness = tmp_path / "perf" / "perf.py"
+    harness.write_text(harness.read_text() + "\ndef compare(*given):\n    import time\n    time.sleep(60)\n")
+    out = tmp_path / "out.json"
+    options = ["--emulate", "--sections", "perf", "--item-seconds", "8", "--repeats", "2", "--out", str(out)]
+    assert script.main([*folders, *options]) == 0
+    (row,) = json.loads(out.read_text())["perf"]
+    assert row["device"]["n"] >= 1 and "did not end" in row["jax"] and "error" not in row
+
+
 def test_the_three_calls_from_an_archive(script, tmp_path, capsys):
     folders = corpora(tmp_path)
     (tmp_path / "conformance" / "dev").mkdir()
