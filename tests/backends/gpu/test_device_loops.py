@@ -21,6 +21,7 @@ from xla_explorer.backends.gpu.runtime.thunk_runner import GraphRefusedWarning
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.foundation.reason import refuse
+from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
 NINE = SWAP.replace("limit = s32[] constant(5)", "limit = s32[] constant(9)")
@@ -74,6 +75,36 @@ ENTRY main {
   init = (s32[], s32[4], s32[]) tuple(zero, t, n)
   w = (s32[], s32[4], s32[]) while(init), condition=outer_condition, body=outer_body
   ROOT r = s32[4] get-tuple-element(w), index=1
+}
+"""
+
+
+ADDS = """HloModule adds
+body {
+  s = (s32[], f32[600]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[600] get-tuple-element(s), index=1
+  zero = s32[] constant(0)
+  PLACE
+  row = f32[8] slice(x), slice={[0:8]}
+  more = f32[8] add(row, row)
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[600] dynamic-update-slice(x, more, place)
+  ROOT r = (s32[], f32[600]) tuple(j, y)
+}
+condition {
+  s = (s32[], f32[600]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  ten = s32[] constant(10)
+  ROOT more = pred[] compare(i, ten), direction=LT
+}
+ENTRY main {
+  x = f32[600] parameter(0)
+  zero = s32[] constant(0)
+  init = (s32[], f32[600]) tuple(zero, x)
+  w = (s32[], f32[600]) while(init), condition=condition, body=body
+  ROOT r = f32[600] get-tuple-element(w), index=1
 }
 """
 
@@ -296,3 +327,15 @@ def test_why_a_loop_is_no_kernel_is_told():
     ):
         event, kernel = decided(text, control=control)
         assert event.verdict == "refused" and event.reason.code == code and kernel is None
+
+
+def test_what_the_condition_alone_wants_is_left_out_where_nobody_asks_it():
+    """A row is doubled where it is, ten times, and nothing counts; or put where the number of the trip says."""
+    for place, counts in (("place = s32[] add(zero, zero)", False), ("place = s32[] add(i, i)", True)):
+        text = ADDS.replace("PLACE", place)
+        module = parse_hlo(text)
+        (loop,) = [t for t in in_launches(text).program.walk() if t.kind == "while"]
+        assert loop.trips in (5, 10) and loop.bodies[1]
+        assert any("s32[]" in t.instruction.shape.text_without_layout for t in loop.bodies[1]) == counts
+        x = np.arange(600, dtype=np.float32)
+        np.testing.assert_array_equal(on(EmulatedExecutor(), text).execute([x])[0], evaluate(module, x))

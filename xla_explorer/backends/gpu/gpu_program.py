@@ -117,6 +117,34 @@ def _trips(loop: HloInstruction) -> int | None:
     return None if any(i.opcode.side_effect for i in asked) else trips
 
 
+def _for_the_condition_alone(loop: HloInstruction) -> frozenset[HloInstruction]:
+    """What the body of a loop computes for nobody but the condition: an element of the state from itself alone, that nothing else reads,
+    nor anything after the loop. A counter, mostly; where the count is known, it is not needed."""
+    body, readers = loop.called[1], list(loop.users)
+    parameter, root = body.parameters()[0], body.root
+    if loop is loop.parent.root or root.opcode.name != "tuple" or any(
+        user.opcode.name != "get-tuple-element" for user in (*readers, *parameter.users)
+    ):
+        return frozenset()
+    read_after = {user.attribute("index") for user in readers}
+    found: set[HloInstruction] = set()
+    for number, made in enumerate(root.operands):
+        elements = {user for user in parameter.users if user.attribute("index") == number}
+        chain: set[HloInstruction] = set()
+        work = [] if number in read_after else [user for element in elements for user in element.users]
+        while work:
+            i = work.pop()
+            if i is not root and i not in chain:
+                chain.add(i)
+                work += i.users
+        known = chain | elements
+        alone = all(o in known or o.opcode.name == "constant" for i in chain for o in i.operands)
+        others = [o for k, o in enumerate(root.operands) if k != number]
+        if made in chain and alone and not any(i.opcode.side_effect for i in chain) and not any(o in known for o in others):
+            found |= chain
+    return frozenset(found)
+
+
 def _reachable(computation: HloComputation) -> list[HloComputation]:
     return [computation, *[c for i in computation.instructions.values() for called in i.called for c in _reachable(called)]]
 
@@ -162,9 +190,9 @@ class GpuProgramWriter:
         return GpuProgram(thunks, tuple(self.kernels.kernels), tuple(lines), tuple(origins), scratch, tuple(self.emitted),
                           self.kernels.dialect, tuple(self.constants), tuple(self.scheduled.decisions))  # fmt: skip
 
-    def _computation(self, computation: HloComputation) -> tuple[Thunk, ...]:
+    def _computation(self, computation: HloComputation, left_out: frozenset[HloInstruction] = frozenset()) -> tuple[Thunk, ...]:
         thunks: list[Thunk] = []
-        sequence = list(computation.sequence())
+        sequence = [i for i in computation.sequence() if i not in left_out]
         for i in sequence:
             name, placement = i.opcode.name, gpu_placement(i, self.target)
             if placement.way is Way.NOTHING:
@@ -197,17 +225,22 @@ class GpuProgramWriter:
         return tuple([pair for pair in pairs if pair[0] != pair[1]])
 
     def _control_flow(self, i: HloInstruction) -> list[Thunk]:
-        bodies = tuple([self._computation(c) for c in i.called])
         if i.opcode.name == "while":
             condition, body = i.called
+            trips = _trips(i)
+            left_out = _for_the_condition_alone(i) if trips is not None else frozenset()
+            bodies = (self._computation(condition), self._computation(body, left_out))
             before = [Thunk("copy", i, arguments=pair) for pair in self._handed_over(i.operands[0], i)]
             predicate = self.assignment.slice_of(condition.root)
             after = self._handed_over(body.root, i)
-            return [*before, self._in_one_block(Thunk("while", i, None, (predicate,), bodies, ((), after), trips=_trips(i)))]
+            if trips is not None and not bodies[1] and not after:
+                return before
+            return [*before, self._in_one_block(Thunk("while", i, None, (predicate,), bodies, ((), after), trips=trips))]
+        branches = tuple([self._computation(c) for c in i.called])
         handed_over = tuple([self._handed_over(c.root, i) for c in i.called])
         if i.opcode.name == "conditional":
-            return [Thunk("conditional", i, None, (self.assignment.slice_of(i.operands[0]),), bodies, handed_over)]
-        return [Thunk("call", i, None, (), bodies, handed_over)]
+            return [Thunk("conditional", i, None, (self.assignment.slice_of(i.operands[0]),), branches, handed_over)]
+        return [Thunk("call", i, None, (), branches, handed_over)]
 
     def _in_one_block(self, loop: Thunk) -> Thunk:
         """The loop with the kernel that it is as a whole, where it can be one (NVIDIA's GPUs)."""
