@@ -287,11 +287,11 @@ KNOWN = ("n = s32[] get-tuple-element(s), index=3\n  ROOT more = pred[] compare(
 
 
 @pytest.mark.parametrize("known", [False, True])
-@pytest.mark.parametrize("kind", ["f32[]", "f32[100]", "s8[70]"])
+@pytest.mark.parametrize("kind", ["f32[]", "f32[100]", "s8[70]", "f32[400]", "f32[3,100]"])
 def test_a_loop_of_one_block_is_one_kernel(driver, kind, known):
     text = FIBONACCI.replace(*KNOWN) if known else FIBONACCI
     text = text.replace("LIMIT", "n").replace("KIND", kind)
-    dtype, shape = (np.int8, 70) if "s8" in kind else (np.float32, () if kind == "f32[]" else int(kind[4:-1]))
+    dtype, shape = (np.int8 if "s8" in kind else np.float32), tuple([int(n) for n in kind[kind.index("[") + 1 : -1].split(",") if n])
     x, y = np.ones(shape, dtype), np.full(shape, 2, dtype)
     for count in (11,) if known else (0, 1, 12):
         p, q = x, y

@@ -1,5 +1,6 @@
-"""A loop as one kernel: where every kernel in it is one block, that block runs them one after the other, trip after trip, and asks the
-condition itself. A launch takes longer than such a kernel, and XLA launches them all (xla/backends/gpu/runtime/while_thunk.cc)."""
+"""A loop as one kernel: where every kernel in it has no more threads than a block may, one block runs them one after the other, trip after
+trip, and asks the condition itself. A launch takes longer than such a kernel, and XLA launches them all
+(xla/backends/gpu/runtime/while_thunk.cc)."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 EMITTER = "block-loop"
 _CALLED = frozenset({"loop", "vector-loop"})  # emitters whose kernels have no barrier, which all threads would have to meet
 _MOST_STEPS = 64
+_MOST_THREADS = 512  # each has 128 registers, which many kernels one after the other need
 _COPIED_AT_ONCE = 8  # elements of a thread
 _THREAD, _BARRIER = "i32 @llvm.nvvm.read.ptx.sreg.tid.x()", "void @llvm.nvvm.barrier0()"
 
@@ -42,10 +44,11 @@ def block_loop(loop: Thunk) -> BlockLoop | Reason:
     for step in steps:
         if not _is_one_block(step) or step.stream or step.waits:
             what = step.kernel.name if step.kernel is not None else step.kind
-            return refuse("not-one-block", f"%{name}: {what} (%{step.instruction.name}) is not one block of independent threads", step=what)
+            text = f"%{name}: {what} (%{step.instruction.name}) is not up to {_MOST_THREADS} independent threads"
+            return refuse("not-one-block", text, step=what)
     if any(target.overlaps(later) for k, (_, target) in enumerate(loop.handed_over[1]) for later, _ in loop.handed_over[1][k + 1 :]):
         return refuse("not-one-block", f"%{name} hands over what it would overwrite")
-    block = max([step.kernel.launch.threads_per_block for step in steps if step.kernel is not None], default=32)
+    block = max([_threads(step.kernel) for step in steps if step.kernel is not None], default=32)
     if any(-(-_units(step)[0] // block) > _COPIED_AT_ONCE for step in steps if step.kind == "copy"):
         return refuse("not-one-block", f"%{name} copies more of its state than {block} threads do at once")
     writer = _Writer(loop.instruction.id, block, loop.arguments[0])
@@ -64,8 +67,12 @@ def _is_one_block(step: Thunk) -> bool:
     kernel = step.kernel
     if kernel is None:
         return step.kind == "copy"
-    return kernel.launch.blocks == 1 and kernel.emitter in _CALLED and not (
+    return _threads(kernel) <= _MOST_THREADS and kernel.emitter in _CALLED and not (
         kernel.scratch or kernel.shared_bytes or kernel.dynamic_shared_bytes or kernel.tensor_maps)
+
+
+def _threads(kernel: GpuKernel) -> int:
+    return kernel.launch.blocks * kernel.launch.threads_per_block
 
 
 def _units(copy: Thunk) -> tuple[int, int]:
@@ -111,12 +118,21 @@ class _Writer:
     def _steps(self, steps: Sequence[Thunk]) -> None:
         for step in steps:
             if step.kernel is not None:
-                arguments = ", ".join([f"ptr addrspace(1) {self._parameter(place)}" for place in step.arguments])
-                self._within(step.kernel.launch.threads_per_block, f"call void @{function_in_a_block(step.kernel)}({arguments})")
+                self._call(step.kernel, [f"ptr addrspace(1) {self._parameter(place)}" for place in step.arguments])
             else:
                 self._copy(step)
             if self.block > 1:
                 self._line(f"call {_BARRIER}")
+
+    def _call(self, kernel: GpuKernel, arguments: Sequence[str]) -> None:
+        """The kernel's blocks are parts of this one."""
+        lane, number, each = "%thread", "0", kernel.launch.threads_per_block
+        if kernel.launch.blocks > 1:
+            n = self._number()
+            lane, number = f"%lane{n}", f"%number{n}"
+            self._line(f"{lane} = urem i32 %thread, {each}", f"{number} = udiv i32 %thread, {each}")
+        given = ", ".join([*arguments, f"i32 {lane}", f"i32 {number}"])
+        self._within(_threads(kernel), f"call void @{function_in_a_block(kernel)}({given})")
 
     def _copy(self, copy: Thunk) -> None:
         (count, size), (source, target) = _units(copy), map(self._parameter, copy.arguments)

@@ -50,7 +50,8 @@ class GpuKernel(NamedTuple):
 
 
 def function_in_a_block(kernel: GpuKernel) -> str:
-    """The name of a kernel of one block as a function of another kernel, which may write what it reads between two calls."""
+    """The name of a kernel as a function of another kernel, of one block, which may write what it reads between two calls. Its last
+    parameters are the thread's number in a block of the kernel's, and that block's."""
     return f"{kernel.name}.in_a_block"
 
 
@@ -158,9 +159,10 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
             [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None],
         )
     for k in called:
-        parameters = ", ".join([f"ptr addrspace(1) align 16 %a{number}" for number in range(k.kernel.parameters)])
+        pointers = [f"ptr addrspace(1) align 16 %a{number}" for number in range(k.kernel.parameters)]
+        parameters = ", ".join([*pointers, "i32 %lane", "i32 %number"])
         begin = f"define internal void @{function_in_a_block(k)}({parameters}) alwaysinline nounwind {{"
-        body = [line.replace(INVARIANT, "") for line in k.kernel.lines]
+        body = [_in_a_block(line, k.launch.threads_per_block) for line in k.kernel.lines]
         append([begin, "entry:", *body, "}", ""], [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None])
     if math:
         text = dialect.functions(tuple(math)).splitlines()
@@ -176,6 +178,13 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
     )
     append(["", "!0 = !{}", *_annotations(kernels)])
     return lines, origins
+
+
+def _in_a_block(line: str, threads: int) -> str:
+    """A line of a kernel as one of a function of another kernel: nothing stays as it is while that runs, and its registers are others."""
+    for register, value in (("tid", "%lane"), ("ctaid", "%number"), ("ntid", str(threads))):
+        line = line.replace(f"call i32 @llvm.nvvm.read.ptx.sreg.{register}.x()", f"add i32 {value}, 0")
+    return line.replace(INVARIANT, "")
 
 
 def _annotations(kernels: Sequence[GpuKernel]) -> list[str]:
