@@ -52,7 +52,7 @@ FEW_PIECES = 12  # are cut off one after the other
 MOST_LOOPS = 64  # of one kernel that registers are planned for, each beside all others: LLVM plans those of more
 TINY = 16  # steps of a kernel ...
 TINY_CODE = 32  # ... whose loop is so many statements without it
-LEAST_STEPS = 32  # of all loops around code that has several registers of each value: copies are code
+LEAST_STEPS = 128  # of all loops around code that has several registers of each value: copies are code
 LONG_COPY = 2 << 20  # bytes that no second-level cache holds
 COVERED = 64  # times as many elements as are done twice has a loop without a tail
 
@@ -184,14 +184,15 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
         return None
     loop = _in_whole_blocks(plan, loop)
     axis, tuning = loop.axis, plan.tuning
-    steps = [offset.coefficient(axis) for _, offset in accesses(plan.nest, loop.body)]
-    in_order = all(step in (0, 1) for step in steps)
+    in_order = all(offset.coefficient(axis) in (0, 1) for _, offset in accesses(plan.nest, loop.body))
     statements = statements_of(loop.body)
     if (reason := _shifts_are_uniform(plan.nest, statements)) is not None:
         return reason
-    lanes = lanes_for(plan.nest, statements, tuning)
-    if lanes > 2 and axis.extent % lanes and not axis.extent % (lanes // 2) and lanes * widest(statements) > tuning.register_bytes:
-        lanes //= 2  # instead of several registers a value, and a last step of which half is done twice
+    lanes, steps = lanes_for(plan.nest, statements, tuning), _steps_around(plan, loop) * axis.extent
+    least = LEAST_STEPS if calls_functions(statements) else 0
+    if lanes > 2 and lanes * widest(statements) > tuning.register_bytes:
+        if steps < least * lanes or (axis.extent % lanes and not axis.extent % (lanes // 2)):
+            lanes //= 2  # instead of several registers a value, and a last step of which half is done twice
     if any(isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements):
         return refuse("wide-iota", f"@{plan.nest.name} computes its iota in more bits than it stores")
     if axis.extent < lanes:
@@ -199,7 +200,7 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
         return None
     if in_order and (tile := tile_asked_for(plan, loop)):
         return _in_tiles(plan, loop, tile)
-    most = min(axis.extent, _steps_around(plan, loop) * axis.extent // LEAST_STEPS) // lanes
+    most = min(axis.extent, steps // LEAST_STEPS) // lanes
     copies = _copies(statements, most, tuning) if in_order else 1
     whole = axis.extent - axis.extent % (lanes * copies)
     name, rest = axis.name, ""
@@ -208,7 +209,7 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
         plan.do(Cut(name, whole))
         name, rest = f"{axis.name}m", f"{axis.name}r"
     plan.do(in_blocks(plan, name, lanes * copies))
-    if in_order and _come_in_words(plan.nest, loop):
+    if in_order and lanes * widest(statements) > tuning.register_bytes and _come_in_words(plan.nest, loop):
         _in_words(plan, f"{name}i", lanes, copies)
     else:
         in_copies(plan, f"{name}i", lanes, copies)
