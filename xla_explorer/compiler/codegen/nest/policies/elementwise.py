@@ -52,6 +52,7 @@ FEW_PIECES = 12  # are cut off one after the other
 MOST_LOOPS = 64  # of one kernel that registers are planned for, each beside all others: LLVM plans those of more
 TINY = 16  # steps of a kernel ...
 TINY_CODE = 32  # ... whose loop is so many statements without it
+FEW = 3  # elements that are no neighbours: a register of two, and one by itself, are more code than a loop
 LEAST_STEPS = 128  # of all loops around code that has several registers of each value: copies are code
 LONG_COPY = 2 << 20  # bytes that no second-level cache holds
 COVERED = 64  # times as many elements as are done twice has a loop without a tail
@@ -196,7 +197,8 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if any(isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements):
         return refuse("wide-iota", f"@{plan.nest.name} computes its iota in more bits than it stores")
     if axis.extent < lanes:
-        tail(plan, axis.name, lanes, in_order)
+        if in_order or axis.extent != FEW or calls_functions(statements):
+            tail(plan, axis.name, lanes, in_order)
         return None
     if in_order and (tile := tile_asked_for(plan, loop)):
         return _in_tiles(plan, loop, tile)
@@ -205,6 +207,11 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     whole = axis.extent - axis.extent % (lanes * copies)
     name, rest = axis.name, ""
     twice = whole + lanes * copies - axis.extent
+    masked = in_order and copies == 1 and steps < least * lanes and has_masks(plan, loop.body)
+    if whole < axis.extent and masked and not may_cover(plan, name):
+        plan.do(Split(name, lanes))  # all under a mask: the rest would be another copy of the functions
+        plan.do(Vectorize(f"{name}i"))
+        return None
     if whole < axis.extent and not ((copies == 1 or COVERED * twice <= whole) and may_cover(plan, name)):
         plan.do(Cut(name, whole))
         name, rest = f"{axis.name}m", f"{axis.name}r"

@@ -164,7 +164,8 @@ def in_tiles(plan: Plan, p: Product, by: Copies, parts: int) -> None:
     masks = has_masks(plan, body_of(plan, piece.column))
     if piece.row and len(body_of(plan, piece.row)) > 1:
         plan.do(Sink(piece.row))
-    if masks and tile.width < min(lanes, p.column.extent):
+    few = tile.overlaps and tile.width < p.column.extent and (p.row.extent if p.row is not None else 1) * p.depth <= LIMITS.few_steps
+    if masks and tile.width < min(lanes, p.column.extent) and not few:
         tile = tile._replace(width=min(lanes, 1 << (p.column.extent - 1).bit_length()), vectors=1)  # wide ones slow all code beside them
     rest = 0 if tile.overlaps and tile.columns < p.column.extent else p.column.extent % tile.columns
     if rest < p.column.extent:

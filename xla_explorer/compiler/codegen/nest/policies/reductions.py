@@ -88,7 +88,8 @@ def _are_interleaved(nest: LoopNest, loop: For) -> bool:
         for _, offset in accesses(nest, s.body):
             columns += offset.coefficient(loop.axis) == 1 and offset.coefficient(s.axes[-1].axis) == loop.axis.extent
             shared += not offset.coefficient(loop.axis)
-    return loop.axis.extent <= SMALL and columns > 0 and shared > 0
+    unrolled = max([count_of(s) for s in loop.body if isinstance(s, Reduce) and count_of(s) <= SMALL], default=1)
+    return loop.axis.extent * unrolled <= SMALL and columns > 0 and shared > 0
 
 
 def kept_loops(nest: LoopNest) -> list[For] | Reason:

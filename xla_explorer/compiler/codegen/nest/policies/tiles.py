@@ -37,6 +37,7 @@ class ProductLimits(NamedTuple):
     colliding: int = 1024  # ... with rows so many bytes apart, or a multiple, whose columns of lines fall into few sets ...
     open_rows: int = 32  # ... of which so many are written at a time
     overlapping: float = 1.1  # times the cycles of smaller tiles at the edges are worth less code: whole ones overlap there
+    few_steps: int = 64  # of rows and what is contracted, whose few columns are not worth a mask
 
     def collide(self, step: int, lines: int) -> bool:
         """Whether so many lines, `step` bytes apart, are too many for the sets of a first-level cache that they fall into."""
