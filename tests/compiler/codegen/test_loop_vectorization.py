@@ -72,11 +72,12 @@ ad { a = f32[] parameter(0)
 ENTRY e {
   x = f32[40,50] parameter(0)
   z = f32[] constant(0)
-  y = f32[40,50] reduce-window(x, z), window={size=40x1 pad=39_0x0_0}, to_apply=ad
+  w = f32[40,20] parameter(2)
+  y = f32[40,20] reduce-window(w, z), window={size=1x20 pad=0_0x19_0}, to_apply=ad
   e = f32[40,50] exponential(x)
   k = f32[] parameter(1)
   l = f32[] negate(k)
-  ROOT r = (f32[40,50], f32[40,50], f32[]) tuple(y, e, l)
+  ROOT r = (f32[40,20], f32[40,50], f32[]) tuple(y, e, l)
 }"""
 
 
