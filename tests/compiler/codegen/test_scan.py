@@ -77,3 +77,28 @@ def test_one_long_row_is_cut():
 def test_the_work_of_a_scan_is_linear():
     (row,) = xe.compile(scan("f32", (3000,), 0, "add"), backend="cpu", threads=2).decisions(kind="parallel").to_dict("records")
     assert row["code"] == "too-little-work"
+
+
+PAIRS = """HloModule m
+f { a = f32[] parameter(0)
+ i = s32[] parameter(1)
+ b = f32[] parameter(2)
+ j = s32[] parameter(3)
+ c = pred[] compare(a, b), direction=GE
+ v = f32[] select(c, a, b)
+ k = s32[] select(c, i, j)
+ ROOT t = (f32[], s32[]) tuple(v, k) }
+ENTRY e { x = f32[9,70] parameter(0)
+ n = s32[9,70] iota(), iota_dimension=1
+ z = f32[] constant(-inf)
+ o = s32[] constant(0)
+ ROOT r = (f32[9,70], s32[9,70]) reduce-window(x, n, z, o), window={size=1x70 pad=0_0x69_0}, to_apply=f }"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_running_values_of_pairs(monkeypatch, threads):
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-6)
+    x = values("f32", (9, 70), "add")
+    largest, where = xe.compile(PAIRS, backend="cpu", threads=threads)(x)
+    np.testing.assert_array_equal(largest, np.maximum.accumulate(x, 1))
+    np.testing.assert_array_equal(where, [[row[: k + 1].argmax() for k in range(70)] for row in x])
