@@ -11,6 +11,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     Plan,
     Tuning,
     accesses,
+    calls_functions,
     has_masks,
     in_registers,
     may_cover,
@@ -28,7 +29,8 @@ GRAIN = 16  # columns that tiles are multiples of, where there is a choice
 ROWS = 4  # taken into the sums at once
 MOST_ROWS = 16  # summed before their sums join those in memory; twice as many are that much more exact, and take 1.6 times as long from L3
 LEAST_CHUNK = 16  # rows summed before a partial sum joins the total
-SMALL = 8  # reductions over so few elements are unrolled
+SMALL = 8  # reductions over so few elements are unrolled ...
+FEW_STEPS = 64  # ... but not functions that a kernel calls no oftener: each copy is code
 
 
 def lanes_of_body(body: Body, tuning: Tuning) -> int:
@@ -64,7 +66,8 @@ def count_of(s: Reduce) -> int:
 
 def unrolled_if_small(plan: Plan, s: Reduce) -> bool:
     """Unroll a reduction over a few elements."""
-    if count_of(s) > SMALL or not is_simple(s):
+    steps = math.prod([bound.axis.extent for bound in plan.nest.axes().values()])
+    if count_of(s) > SMALL or not is_simple(s) or (steps <= FEW_STEPS and calls_functions(statements_of(s.body))):
         return False
     for bound in s.axes:
         if bound.axis.extent > 1:

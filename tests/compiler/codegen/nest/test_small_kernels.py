@@ -1,0 +1,69 @@
+"""Kernels of few steps: copies of their code cost more to compile and to keep than they save."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
+from xla_explorer.backends.llvm.target_machine import describe_target
+from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
+from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
+from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_policy
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.hlo.text.parser import parse_hlo
+
+CPU = described_cpu(describe_target("x86_64-unknown-linux-gnu", "x86-64-v3"))  # whatever machine this is: registers of 32 bytes
+ADD = "add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) }"
+
+
+def _nest(text: str) -> LoopNest:
+    found = nest_of(parse_hlo(text).entry.root)
+    assert isinstance(found, LoopNest)
+    return found
+
+
+def _unary(opcode: str, shape: str) -> LoopNest:
+    return _nest(f"HloModule m\nENTRY e {{ x = {shape} parameter(0) ROOT r = {shape} {opcode}(x) }}")
+
+
+@pytest.mark.parametrize(
+    ("shape", "wanted"),
+    [
+        ("f32[9]", "split{i,8},vectorize{ii}"),  # the last step under a mask
+        ("f32[100001]", "cut{i,100000},split{im,8},vectorize{imi}"),  # where masks would take time, the rest is code of its own
+    ],
+)
+def test_few_calls_of_functions_are_one_copy(shape: str, wanted: str) -> None:
+    """A result that lies where its operand does may not be done twice; functions, and again functions of the rest, were twice the code."""
+    made = elementwise_policy(_unary("tanh", shape), replace(tuning_of(CPU), covers=False))
+    assert isinstance(made, Schedule) and str(made).startswith(wanted) and ("cut{" in str(made)) is wanted.startswith("cut{")
+
+
+@pytest.mark.parametrize(("opcode", "extent", "lanes"), [("tanh", 400, 8), ("tanh", 40000, 16), ("negate", 400, 16)])
+def test_functions_of_narrow_floats_take_two_registers_only_where_they_run_often(opcode: str, extent: int, lanes: int) -> None:
+    made = elementwise_policy(_unary(opcode, f"f16[{extent}]"), tuning_of(CPU))
+    assert isinstance(made, Schedule) and max(b.axis.extent for b in made.nest.axes().values() if b.kind.value == "vector") == lanes
+
+
+@pytest.mark.parametrize(("rows", "functions", "unrolled"), [(1, True, False), (1, False, True), (1000, True, True)])
+def test_few_functions_that_are_summed_are_not_unrolled(rows: int, functions: bool, unrolled: bool) -> None:
+    inner = f"y = f32[{rows},4] {'log-plus-one' if functions else 'abs'}(x)"
+    nest = _nest(f"""HloModule m
+    {ADD}
+    f {{ x = f32[{rows},4] parameter(0) z = f32[] constant(0) {inner}
+     ROOT r = f32[{rows}] reduce(y, z), dimensions={{1}}, to_apply=add }}
+    ENTRY e {{ x = f32[{rows},4] parameter(0) ROOT r = f32[{rows}] fusion(x), kind=kLoop, calls=f }}""")
+    made = reduction_policy(nest, tuning_of(CPU))
+    assert isinstance(made, Schedule) and ("unroll{" in str(made)) is unrolled
+
+
+def test_sums_and_columns_are_not_both_unrolled() -> None:
+    nest = _nest("""HloModule m
+    ENTRY e { x = c64[4,3] parameter(0) y = c64[3,6] parameter(1)
+     ROOT r = c64[4,6] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }""")
+    made = reduction_policy(nest, tuning_of(CPU))
+    assert isinstance(made, Schedule) and str(made).count("unroll{") == 1
